@@ -2,25 +2,22 @@
 #	make mteb MODEL=dir DATA=dir [TASKS="STS12 retrieval beir"] [PROTOCOL=v1] [NAME=org/name] [PER_QUERY=1]
 #		[GATES=dir PILOTS=file] [TEMPLATE=name] [WEIGHTS=int8] [PRECISION=int8] [COMBINE=sum [ALPHA=auto] [NORM=corpus] [EMIT=hs,rw]]
 #		[RUN='srun -c 8']
-# Scores go to results/MODEL/REVISION/TASK.json, which the mteb package reads, the table of all
-# models there to results/table.md, .tsv and .html.  What is finished is not done again; a set
-# that fails stops no other and is named at the end.  motes(7) says how data sets lie in DATA.
-# With PER_QUERY=1 TASK.tsv stands beside each: mteb-score's scores of each query, for leaderboard
-# compare --from-per-query.  What was scored without is scored again, from the embeddings that there are.
-# With GATES and PILOTS the model is scored as RouterRetriever is: queries, and the texts of tasks that
-# have no documents, go through the gate that pilot-route(1) chooses; documents through the model alone, in
-# streams that it shares with its gates.  A library of what an early layer tells (encode --emit
-# emb=hs:layers=N) is used in one pass (encode --pilots).  Its name is the model's with +gates, its revision is of all three.
-# With COMBINE the model is a mixture of experts that is scored as MoEE does (moee-sim): hidden states and
-# routing weights are made once for all ways of combining them.  ALPHA=auto is for what has pairs; else 1.
-# COMBINE=apart is for audit: classification and clustering as MoEE's released code sums them (mteb-score
-# --legacy-sum), which averages the numbers of classes and of clusters.
-# TEMPLATE puts each text into one of share/templates.yaml, WEIGHTS=int8 computes with weights of eight bits, PRECISION=int8
-# with products of eight bits.  The name is the model's with the way, "+prompteol+sum+int8", "+precision-int8".
-# make's own rules of what is older decide what is redone; a set's result is removed when its texts
-# are encoded anew, so that a failure cannot hide behind an old figure.  mteb_version is null in
-# the results, because no mteb computed them.  A set of another size than mteb's gets a star: figures
-# of other rows under the same name are the commonest wrong comparison.
+# Writes results/MODEL/REVISION/TASK.json, in the mteb package's format, and the leaderboard of all models in
+# results/table.md, .tsv and .html.  Finished work is not repeated; if a set fails, the others go on, and its fault
+# is printed at the end.  motes(7) describes the layout of DATA.
+# PER_QUERY=1: also writes TASK.tsv, the scores of each query, for leaderboard compare --from-per-query.  Results
+# without it are scored again from the existing embeddings.
+# GATES and PILOTS: RouterRetriever.  Queries, and the texts of tasks without documents, go through the gate that
+# pilot-route(1) chooses; documents go through the model alone, and their embeddings are shared with those of the model
+# without gates.  If the library is of an early layer (encode --emit emb=hs:layers=N), queries take one pass (encode
+# --pilots).  The name gets "+gates"; the revision covers model, gates and library.
+# COMBINE: MoEE for a mixture of experts (moee-sim).  Hidden states and routing weights are encoded once for all
+# methods.  ALPHA=auto applies to tasks of pairs; other tasks use 1.  COMBINE=apart is for audits: classification and
+# clustering as MoEE's released code sums them (mteb-score --legacy-sum).
+# TEMPLATE: the template of share/templates.yaml for each text.  WEIGHTS=int8, PRECISION=int8: options of encode.  The
+# name gets the method: "+prompteol+sum+int8", "+precision-int8".
+# make's time stamps decide what is redone.  Encoding a set anew removes its result first, so that a failure cannot
+# leave an old score.  A set of another size than mteb's gets a star in the table.
 MODEL    ?= $(SHARE)/models/base
 DATA     ?= data
 TASKS    ?=
@@ -65,18 +62,18 @@ mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score
 
 ifdef MTEB_PLAN
 -include $(MTEB_PLAN)
-# embeddings of this model; of documents; its scores
+# folders: embeddings of this model; of the model without gates and method; of documents
 VECTORS := $(MTEB)/$(subst /,__,$(name))/$(revision)
 OWN     := $(MTEB)/$(subst /,__,$(or $(base),$(name)))/$(or $(base_revision),$(revision))
 CORPUS  := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%)$(subst $() ,,$(addprefix /,$(bits))),$(VECTORS))
-# what the model makes of texts
+# embeddings before moee-sim combines them
 MADE    := $(if $(COMBINE),$(OWN)/$(EMITTED),$(VECTORS))
 SCORES  := $(RESULTS)/$(subst /,__,$(name))/$(revision)
 SETS    := $(classification) $(clustering) $(clustering-fast) $(pairclassification) $(reranking) $(retrieval) \
            $(sts) $(summarization)
 BAR     := $(shell [ -t 2 ] && echo --progress)
 
-# What goes wrong is shown, and kept for the list at the end.
+# Errors are printed, and logged for the list at the end.
 task  = $(firstword $(subst /, ,$*))
 begin = mkdir -p $(@D) $(VECTORS)/$(task); echo "$(task): $1" >&2; \
 	exec 2> >(tee -a $(VECTORS)/$(task)/log >&2); tee=$$!; trap 'exec 2>&-; wait $$tee' EXIT
@@ -84,7 +81,7 @@ forget  = rm -f $(SCORES)/$(task).json $(SCORES)/$(task).tsv
 fields  = fields=$$($X/leaderboard fields --type $1 $2)
 tok     = $X/tok $(BAR) -m $(MODEL) $(TEMPLATE:%=--template %)
 encode  = $X/encode $(BAR) -m $(MODEL) $(numbers) $(if $(COMBINE),--emit $(EMIT)) -o $@
-# each of the fields through a gate of its own; where the library is of what an early layer tells, in one pass
+# each field through its own gate; in one pass if the library is of an early layer
 early  := $(if $(PILOTS),$(shell $X/mts head --json $(PILOTS) | jq -r '.properties.emb // empty'))
 routed  = $(if $(early),$(encode) --gates $(GATES) --pilots $(PILOTS),$(in_two))
 in_two  = $X/encode -m $(MODEL) $(numbers) --keep | $X/pilot-route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
@@ -97,7 +94,7 @@ mteb-scores: $(SETS:%=$(SCORES)/%.json)
 
 $(patsubst %,%/%.mts,$(sort $(MADE) $(VECTORS) $(CORPUS))) $(SCORES)/%.json: private SHELL := $(HEAVY)
 
-# clustering-fast has no scores of each query
+# clustering-fast has no scores per query
 with_json = $(SETS)
 with_tsv  = $(filter-out $(clustering-fast),$(SETS))
 scored = $(notdir $(basename $(wildcard $(SCORES)/*.$1)))
@@ -105,7 +102,7 @@ ifneq ($(PER_QUERY),)
 .PHONY: $(patsubst %,$(SCORES)/%.json,$(filter-out $(call scored,tsv),$(with_tsv)))
 endif
 
-# Embeddings: each file once, each of its texts with the prompt of its side.
+# Embeddings: each file is encoded once, each text with the prompt of its side.
 .SECONDEXPANSION:
 define embed
 	@$(call begin,encode $(@F:.mts=)); $(forget); $(call fields,$($(task).type),$<); \
@@ -134,8 +131,8 @@ $(if $(GATES),$(CORPUS),$(MADE))/%/corpus.mts: $$($$*.corpus)
 	@$(call begin,encode corpus); $(forget); $(call fields,corpus,$<); \
 	$(tok) $($*.document) $$fields $< | $(encode)
 
-# One embedding of hidden states and routing weights; standardised, where that is asked for, as the documents are, or
-# the rows that are classified: of those for training most have no text here.
+# Combines hidden states and routing weights into one embedding.  NORM standardises with the statistics of the
+# documents, or of the test rows in classification, because most training rows have no text here.
 ifneq ($(COMBINE),)
 paired = $(filter $(task),$(sts) $(pairclassification) $(reranking))
 weight = $(if $(filter sum,$(COMBINE)),$(addprefix --alpha ,$(if $(paired),$(ALPHA),$(ALPHA:auto%=1))))
@@ -161,9 +158,9 @@ $(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/queries.mts $(CO
 $(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/lists.mts
 	@$(call begin,score); $(call score,reranking) $< | $(result)
 
-# of a pair's vectors, by the names that results have, and not by the similarity that moee-sim has made of them
+# name the two fields, so that pairs are compared by their vectors, not by moee-sim's column "similarity"
 pair = $(if $(COMBINE),$(if $(filter sts pairclassification,$1),$(call fields,$($*.type),$($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields"); ))
-# of clustering-fast
+# options of clustering-fast
 sampling = --max-documents $($*.documents) $($*.samples:%=--samples %)
 define score_rule
 $($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/test.mts
@@ -171,12 +168,12 @@ $($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/test.mts
 endef
 $(foreach type,clustering clustering-fast pairclassification sts summarization,$(eval $(call score_rule,$(type))))
 
-# The table of all models; what failed.
+# The table of all models; the sets that failed.
 MISSING = $(sort $(foreach kind,json $(if $(PER_QUERY),tsv),$(filter-out $(call scored,$(kind)),$(with_$(kind))))) $(faulty)
 FOLDERS = $(sort $(foreach file,$(filter-out %/model_meta.json,$(wildcard $(RESULTS)/*/*/*.json)),\
 	$(patsubst %/,%,$(dir $(file)))))
 
-# the last complaint of a program, but not of one that says that the one before it failed
+# the last error in a log, except that of a program whose input failed
 why = awk '{ sub(/.*\r/, "") } /: warning: / || why && /did the program before it fail/ { next } \
 	/^[a-z-]*: / { why = $$0 } END { print why }'
 

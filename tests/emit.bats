@@ -89,7 +89,7 @@ kinds() { # request
 	hidden hs:layers=1,rw >one.mts
 	hidden hs,rw:logits >logits.mts
 	near --json -f text.hs one.mts one.mts | jq -s -e 'length == 3 and all(.hits[0].id == .id)'
-	dies "near: one.mts: its vectors are hs:layers=1, those of last.mts are embeddings; make both in one way" near -f text.hs last.mts one.mts
+	dies "near: one.mts: its vectors are hs:layers=1, those of last.mts are embeddings; make both alike" near -f text.hs last.mts one.mts
 	near --any-model -f text.hs last.mts one.mts >/dev/null
 	# routing weights are the same ones
 	near -f text.rw last.mts one.mts >/dev/null

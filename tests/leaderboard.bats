@@ -327,9 +327,9 @@ report() {
 		was=$now
 	done
 	run -2 leaderboard model -m "$MODEL" --gates gates
-	[[ $output == *"--gates without --pilots"* ]]
+	[[ $output == *"--gates needs --pilots"* ]]
 	run -2 leaderboard plan -m "$MODEL" --pilots pilots.mts --registry "$REGISTRY" d
-	[[ $output == *"--pilots without --gates"* ]]
+	[[ $output == *"--pilots needs --gates"* ]]
 }
 
 @test "leaderboard model: the name is the folder's, or of a Hugging Face cache; all weights are counted" {
@@ -610,7 +610,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	table b.tsv 'id,m\nx,0.25'
 	compare 0
 	[ "${lines[2]}" = $'m\t0.5\t0.25\t-0.25\t\t\t1\t\t\t' ] # there is no spread to test by
-	[ "${stderr_lines[0]}" = "leaderboard: warning: only 'x' is in both a.tsv and b.tsv: of one there is no t, no interval and no error" ]
+	[ "${stderr_lines[0]}" = "leaderboard: warning: only 'x' is in both a.tsv and b.tsv: a single query has no t, interval or error" ]
 	[[ $stderr == *"1 queries are left out"*"first: 'y'" ]]
 	table a.tsv 'id,m\nx,0.25'
 	table b.tsv 'id,m,n\nx,0.5,1\ny,1,1'
@@ -641,7 +641,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 		id\nx|b.tsv: there are no scores in it; *
 		|b.tsv:*
 		id,m\nz,1|b.tsv: it has no query of a.tsv (the first there is 'x')
-		id,n\nx,1|b.tsv: it has no metric that a.tsv has, too
+		id,n\nx,1|b.tsv: it has no metric in common with a.tsv
 		id,m,m\nx,1,1|b.tsv:1: two columns are called 'm'
 	E
 	mkdir folder
@@ -813,9 +813,9 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	wrong "STS12: is there twice, in d/STS-12 and in d/sts/STS12" plan d
 	mkdir -p "e/sts/a b"
 	: >"e/sts/a b/test.tsv"
-	wrong "e/sts/a b: make takes no blanks*" plan e
+	wrong "e/sts/a b: make cannot read blanks*" plan e
 	files "my data/sts/STS12/test.tsv"
-	wrong "my data/sts/STS12: make takes no blanks*" plan "my data"
+	wrong "my data/sts/STS12: make cannot read blanks*" plan "my data"
 	for line in 'tasks: { x: { type: Nothing } }' 'tasks: { x: { typ: STS } }' 'tasks: [x]' 'task: {}' \
 		'tasks: { x: { type: STS, size: [1] } }' 'tasks: { x: { type: STS, size: 0 } }' \
 		'tasks: { x: { type: STS, in: [1] } }' 'tasks: { x: { type: STS, prompt: { side: a } } }'; do

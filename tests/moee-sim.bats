@@ -250,7 +250,7 @@ vectors() {
 	near --any-model q0.5.mts d0.7.mts >found
 	printf 'query-id\tcorpus-id\tscore\nq1\td1\t1\n' >qrels.tsv
 	mteb-score retrieval --qrels qrels.tsv q0.5.mts d0.5.mts >scores
-	fails "make both in one way" mteb-score retrieval --qrels qrels.tsv q0.7.mts d0.5.mts
+	fails "make both alike" mteb-score retrieval --qrels qrels.tsv q0.7.mts d0.5.mts
 	# cosines are in the order of the sums
 	moee-sim --alpha 0.5 --keep docs.mts | mts to jsonl | jq -c . >d.jsonl
 	moee-sim --alpha 0.5 --keep asks.mts | mts to jsonl | sed -n 1p >q.jsonl
@@ -306,7 +306,7 @@ apart() {
 	mkstream 1 <set.jsonl >set.mts
 	mteb-score "${sum[@]}" set.mts | grep '^v_measure	' | cmp - <(mteb-score "${sum[@]}" three-test.mts | grep '^v_measure	')
 	jq -c '."t.rw.emb" |= .[1:]' set.jsonl | mkstream 1 >uneven.mts
-	fails "uneven.mts: record 1: row 1 has 99 vectors and 100 labels" mteb-score "${sum[@]}" uneven.mts
+	fails "uneven.mts: record 1: row 1 has 99 in t.rw.emb and 100 in labels" mteb-score "${sum[@]}" uneven.mts
 	jq -c '."t.rw.emb" |= .[0]' set.jsonl | mkstream 1 >single.mts
 	fails "there is no column 't.rw.emb' of vectors in lists" mteb-score "${sum[@]}" single.mts
 }
@@ -392,7 +392,7 @@ apart() {
 		for label in $labels $labels; do
 			printf '{"label": %s, "h.emb": [%d, 1], "r.emb": [1, %d]}\n' "$label" $((++n)) $((n * n))
 		done | mkstream >train.mts
-		fails "--legacy-sum averages labels as numbers, which must be whole and without gaps; there is '" \
+		fails "--legacy-sum averages labels as numbers: they must be consecutive integers; there is '" \
 			mteb-score -q classification --legacy-sum 1 -f h -f r --train train.mts train.mts
 	done
 }

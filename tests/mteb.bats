@@ -162,7 +162,7 @@ mteb() {
 		>data/pairclassification/same/test.jsonl
 	mteb TASKS=same >/dev/null 2>&1
 	run -2 --separate-stderr mteb TASKS="same STS12" PER_QUERY=1
-	[ "$(grep FAILED <<<"$stderr")" = "same: FAILED: mteb-score: $PWD/$folder/same.tsv: the id 'x' occurs again, and by their ids queries are told apart; rename it" ]
+	[ "$(grep FAILED <<<"$stderr")" = "same: FAILED: mteb-score: $PWD/$folder/same.tsv: the id 'x' occurs again; each query needs an id of its own: rename it" ]
 	[ -e "$folder/STS12.tsv" ] && [ -e "$folder/same.json" ]
 	mteb TASKS=same >/dev/null
 }
@@ -523,7 +523,7 @@ make_gates() {
 	mteb TASKS=moved PROTOCOL=v2 >/dev/null
 	[ "$(scores moved | jq .main_score)" = "$(scores answers | jq .map_at_1000)" ]
 	run mteb TASKS=moved
-	[[ $output == *"moved: FAILED: a corpus and top_ranked are scored by protocol v2 alone; say PROTOCOL=v2, or"* ]]
+	[[ $output == *"moved: FAILED: a corpus and top_ranked are scored only by protocol v2; say PROTOCOL=v2, or"* ]]
 	mv $folder/top_ranked top
 	run mteb TASKS=moved PROTOCOL=v2
 	[[ $output == *"moved: FAILED: $T/data/reranking/moved: there is no top_ranked.jsonl"* ]]

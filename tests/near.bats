@@ -182,7 +182,7 @@ few() {
 		printf '%b\n' "$lines" >"$T/lines.txt"
 		run -1 --separate-stderr near --texts "$T/lines.txt" "$T/rows.mts" "$T/rows.mts"
 		[ -z "$output" ]
-		[[ $stderr == *"lines.txt: it has "*" texts, the corpus 2 rows and no ids: "* ]]
+		[[ $stderr == *"lines.txt: it has "*" texts, and the corpus 2 rows without ids: "* ]]
 	done
 }
 

@@ -415,7 +415,7 @@ corpus() {
 	refused "less.json: it lacks the query 'q4', which 1.json has; runs that are merged are of the same queries" 1.json less.json
 	sed 's/query 4/query four/' 2.json >other.json
 	refused "other.json: its query 'q4' has another text than that of 1.json" 1.json other.json
-	twice="is in a run before it, too; shards of a corpus have no row in common, and rows without ids are numbered anew in each"
+	twice="is also in a run before it; shards must not share rows, and rows without ids are numbered from 1 in each"
 	run -1 --separate-stderr near --merge 1.run 2.run 2.run
 	[[ $stderr == "near: 2.run: its document 'd"*"' $twice" ]]
 	for k in 1 2; do mts cat -c text.emb $k.mts | near --json q.mts - >bare$k.json; done
@@ -432,7 +432,7 @@ corpus() {
 	near --exclude-self --run self.run q.mts 2.mts
 	sed 's/motes:.*/motes/' 2.run >unknown.run
 	for name in dot threshold self unknown; do
-		refused "$name.run: by its tag it was searched in another way than 1.run (--similarity, --threshold, --exclude-self)" 1.run $name.run
+		refused "$name.run: its tag names other settings of the search than 1.run (--similarity, --threshold, --exclude-self)" 1.run $name.run
 	done
 	near -k 5 --run five.run q.mts 2.mts
 	refused "five.run: by its tag it has the best 5 documents of each query, and 1.run the best 1000; -k 5 takes what both have" 1.run five.run

@@ -200,9 +200,9 @@ refused() { # FILE MESSAGE
 	{ header "$X"; two_floats | record 2 '{}' 0 2 | zstd -dcq >"$T/c"; zstd -qc --no-check "$T/c"; } >"$T/x.mts"
 	refused "$T/x.mts" 'record 1: the zstd frame has no checksum'
 	{ cat "$T/good.mts"; echo more; } >"$T/x.mts"
-	refused "$T/x.mts" 'what follows the end mark after record 1'
+	refused "$T/x.mts" 'after the end mark of record 1'
 	{ header "$X"; printf record | frame; } >"$T/x.mts"
-	refused "$T/x.mts" 'record 1: it is too short to say what it is'
+	refused "$T/x.mts" 'record 1: it is too short to have a kind'
 	{ header "$X"; printf 'what?\0\0\0%032d' 0 | frame; } >"$T/x.mts"
 	refused "$T/x.mts" 'neither a record nor an end mark'
 	# a frame that claims 2^60 bytes: refused before anything is allocated

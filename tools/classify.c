@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "score/classifier.h"
-#include "score/neighbours.h"
+#include "score/knn.h"
 
 enum { OPT_TRAIN = CLI_LONG, OPT_LABEL, OPT_METHOD, OPT_SAVE, OPT_LOAD, OPT_ANY_MODEL };
 
@@ -68,7 +68,7 @@ parse(struct settings *settings, int argc, char **argv)
 			break;
 		case 'k':
 			settings->learn.neighbours =
-			    (int)cli_integer("--neighbours", 1, NEIGHBOURS_MOST);
+			    (int)cli_integer("--neighbours", 1, KNN_MOST);
 			break;
 		case OPT_SAVE: settings->save = optarg; break;
 		case OPT_LOAD: settings->load = optarg; break;

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "nn/nn.h"
-#include "score/lloyd.h"
+#include "score/kmeans.h"
 #include "search/communities.h"
 #include "search/vectors.h"
 #include "stream/replay.h"
@@ -178,8 +178,8 @@ static struct groups
 find_groups(const struct settings *settings, const float *x, int64_t rows, int width)
 {
 	if (settings->clusters) {
-		struct lloyd_result made =
-		    lloyd_fit(x, rows, width, settings->clusters, settings->seed);
+		struct kmeans_lloyd_result made =
+		    kmeans_lloyd(x, rows, width, settings->clusters, settings->seed);
 		inform("inertia %.9g after %d steps", made.inertia, made.steps);
 		return (struct groups){ settings->clusters, made.cluster, made.distance };
 	}

@@ -20,16 +20,16 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
-#include "mteb/comparison.h"
+#include "mteb/model_comparison.h"
 #include "mteb/data_folder.h"
-#include "mteb/make_variables.h"
+#include "mteb/plan.h"
 #include "mteb/model_meta.h"
-#include "mteb/needed.h"
+#include "mteb/rows_to_encode.h"
 #include "mteb/query_comparison.h"
 #include "mteb/registry.h"
 #include "mteb/results.h"
 #include "mteb/score_table.h"
-#include "mteb/text_options.h"
+#include "mteb/text_fields.h"
 #include "text/json.h"
 
 enum {
@@ -131,7 +131,7 @@ plan(void *with, char **files, int count)
 	if (!folder->count)
 		die("%s: there are no data sets in it; motes(7) says how they lie",
 		    files[0]);
-	make_variables_print(folder, files[0], &model, files + 1, count - 1, stdout);
+	plan_print(folder, files[0], &model, files + 1, count - 1, stdout);
 	data_folder_free(folder);
 	free(model.folder);
 	registry_free(registry);
@@ -145,7 +145,7 @@ fields(void *with, char **files, int count)
 
 	(void)count;
 	need(settings->type, "fields: --type TYPE");
-	char *found = text_options(settings->type, files[0]);
+	char *found = text_fields_options(settings->type, files[0]);
 	puts(found);
 	free(found);
 	return 0;
@@ -156,7 +156,7 @@ judged(void *with, char **files, int count)
 {
 	(void)with;
 	(void)count;
-	needed_queries(files[0], files[1], stdout);
+	rows_to_encode_queries(files[0], files[1], stdout);
 	return 0;
 }
 
@@ -166,7 +166,7 @@ drawn(void *with, char **files, int count)
 	const struct settings *settings = with;
 
 	(void)count;
-	int64_t left = needed_training(files[0], settings->samples, stdout);
+	int64_t left = rows_to_encode_training(files[0], settings->samples, stdout);
 	inform("%s: %lld texts are drawn", files[0], (long long)left);
 	return 0;
 }
@@ -235,7 +235,7 @@ compare(void *with, char **files, int count)
 		return 0;
 	}
 	struct registry *registry = open_registry(settings);
-	comparison_print(registry, files, count, &settings->comparison, stdout);
+	model_comparison_print(registry, files, count, &settings->comparison, stdout);
 	registry_free(registry);
 	return 0;
 }
@@ -304,7 +304,7 @@ parse(int argc, char **argv)
 		case OPT_NAME: settings.model.name = optarg; break;
 		case OPT_GATES: settings.model.gates = optarg; break;
 		case OPT_PILOTS: settings.model.pilots = optarg; break;
-		case OPT_WAY: settings.model.way = optarg; break;
+		case OPT_WAY: settings.model.method = optarg; break;
 		case OPT_TYPE: settings.type = optarg; break;
 		case OPT_TASK: settings.task = optarg; break;
 		case OPT_SAMPLES:

@@ -73,8 +73,8 @@ struct settings {
 	int64_t show, rows, max_line;
 	double absolute, relative;
 	struct selection selection;
-	struct names numbers;
-	struct rows chosen;
+	struct name_list numbers;
+	struct row_selection chosen;
 	bool seeded, json, spread;
 	int level; /* -1: the default */
 	const char *output;
@@ -126,7 +126,7 @@ rows(void *with, char **files, int count)
 
 	if (settings->seeded && !settings->chosen.sample)
 		die_usage("--seed needs --sample");
-	rows_choose(
+	rows_select(
 	    count ? files[0] : "-", &settings->chosen, settings->output, settings->level);
 	return 0;
 }
@@ -208,7 +208,7 @@ from(void *with, char **files, int count)
 		"record-rows numbers max-line level output",
 		"record-rows numbers max-line level output" };
 	const struct settings *settings = with;
-	const struct names *kept = &settings->selection.kept;
+	const struct name_list *kept = &settings->selection.kept;
 	const char *file = count > 1 ? files[1] : "-";
 	char *foreign = foreign_named(files[0], file);
 	if (foreign)

@@ -18,7 +18,7 @@ struct with_tokens {
 	int columns;
 	bool *ids;	     /* [columns] */
 	struct rest rest[2]; /* by turns */
-	struct place *places;
+	struct row_ref *places;
 	size_t room;
 	int turn;
 	int64_t dropped;
@@ -79,7 +79,7 @@ with_tokens_take(struct with_tokens *with, struct record *record)
 	    with->places, &with->room, (size_t)record->rows + 1, sizeof *with->places);
 	for (int64_t row = 0; row < record->rows; row++)
 		if (has_tokens(with, record, row))
-			with->places[rows++] = (struct place){ record->columns, row };
+			with->places[rows++] = (struct row_ref){ record->columns, row };
 	if (rows == record->rows)
 		return;
 	with->dropped += record->rows - rows;

@@ -16,7 +16,7 @@ const char *const data_file_names[] = { "train", "test", "queries", "corpus", "q
 
 /* Names. --------------------------------------------------------------------------- */
 
-/* Letters and digits only, in lower case; of `count` bytes. */
+/* The letters and digits of the first `count` bytes, in lower case; the caller frees it. */
 static char *
 plain(const char *name, size_t count)
 {
@@ -30,7 +30,7 @@ plain(const char *name, size_t count)
 	return made;
 }
 
-/* Whether a folder's plain name is that of a task. */
+/* Whether a folder's plain name matches a task; whole: with the name's type. */
 static bool
 is_called(const char *folder, const struct registry_task *task, bool whole)
 {
@@ -90,7 +90,7 @@ has_data(const char *dir)
 	return false;
 }
 
-/* A file of the subset's folder, else of the set's; NULL: there is none. */
+/* A file of the subset's folder, else of the set's; NULL: absent. */
 static char *
 find_file(const struct data_set *set, const char *stem)
 {
@@ -111,7 +111,7 @@ need(struct data_set *set, enum data_file which, const char *stem)
 		    set->folder, stem);
 }
 
-/* Whether the rows of a file are the Hub's sets of texts. */
+/* Whether the rows of a file are sets of texts, as on the Hub. */
 static bool
 has_sets(const char *path)
 {
@@ -124,9 +124,9 @@ has_sets(const char *path)
 	return sets;
 }
 
-/* Why mteb would score a set in another way than its files say; NULL: it would not. */
+/* Why these files do not allow mteb's way of scoring; NULL: they do. */
 static char *
-other_way(const struct registry *registry, const struct data_set *set)
+unsupported(const struct registry *registry, const struct data_set *set)
 {
 	const struct registry_task *task = set->task;
 	size_t length = strlen(task->name);
@@ -134,14 +134,13 @@ other_way(const struct registry *registry, const struct data_set *set)
 
 	if (set->files[DATA_TOP_RANKED] && protocol == 1)
 		return mem_string(
-		    "a corpus and top_ranked are scored by protocol v2 alone; say PROTOCOL=v2, or give rows of query, positive and negative");
+		    "a corpus and top_ranked are scored only by protocol v2; say PROTOCOL=v2, or give rows of query, positive and negative");
 	if (set->files[DATA_TOP_RANKED] && !strncmp(task->main, "max_over_", 9))
 		return mem_format(
-		    "its %s is computed of rows of query, positive and negative alone",
-		    task->main);
+		    "its %s needs rows of query, positive and negative", task->main);
 	if (task->fast == REGISTRY_FAST_ROWS && has_sets(set->files[DATA_TEST]))
 		return mem_format(
-		    "%s: mteb samples or splits these sets first; write what it makes of them, a text a row, with 'sentences' and 'labels'",
+		    "%s: mteb samples or splits these sets first; write the result, one text per row, with 'sentences' and 'labels'",
 		    set->files[DATA_TEST]);
 	if (task->fast == REGISTRY_NO_FAST && !strcmp(task->type, "Clustering") &&
 	    length > 3 && !strcmp(task->name + length - 3, ".v2"))
@@ -151,7 +150,7 @@ other_way(const struct registry *registry, const struct data_set *set)
 	return NULL;
 }
 
-/* Reranking as mteb 2 has it, where each query's candidates are documents of a corpus. */
+/* Whether the set is reranking in mteb 2's layout, with a corpus of candidates. */
 static bool
 is_reranked_corpus(const struct data_set *set)
 {
@@ -195,7 +194,7 @@ need_files(const struct registry *registry, struct data_set *set)
 			need(set, DATA_TRAIN, "train");
 	}
 	if (!set->fault)
-		set->fault = other_way(registry, set);
+		set->fault = unsupported(registry, set);
 }
 
 /* Folders. ------------------------------------------------------------------------- */
@@ -221,7 +220,7 @@ not_hidden(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* A folder called `name` in one called `parent` (NULL: in DATA); whether it is a set. */
+/* Adds the folder `name` in `parent` (NULL: in DATA); returns whether it is a set. */
 static bool
 take(struct data_folder *folder, struct registry *registry, const char *path,
     const char *parent, const char *name)
@@ -243,7 +242,7 @@ take(struct data_folder *folder, struct registry *registry, const char *path,
 			task = registry_add(registry, name, type);
 		else
 			warn(
-			    "%s: is left out: its type is not known; put it into a folder called by its type, or a line into tasks.yaml beside it",
+			    "%s: is left out: its type is not known; put it into a folder named by its type, or add a line to tasks.yaml beside it",
 			    path);
 	}
 	if (task && (data || parent || !registry_type(registry, name)))

@@ -1,16 +1,15 @@
 /*
- * data_folder - data sets as people keep them: folders of files, found and matched with the registry.
+ * data_folder - finds data sets in a folder and matches them with the registry.
  *
  *	DATA/SET/...  or  DATA/TYPE/SET/...  (or DATA/cqadupstack/android/...)
- *		{train,test,...}.jsonl		all types but retrieval; one file a split
- *		corpus.jsonl queries.jsonl qrels/SPLIT.tsv	retrieval, as BEIR has it
- *		and top_ranked.jsonl, or top_ranked/SPLIT.jsonl	reranking, as mteb 2 has it
+ *		{train,test,...}.jsonl		all types but retrieval; one file per split
+ *		corpus.jsonl queries.jsonl qrels/SPLIT.tsv	retrieval, in BEIR's layout
+ *		and top_ranked.jsonl, or top_ranked/SPLIT.jsonl	reranking, in mteb 2's layout
  *
- * .jsonl may be .ndjson, .json, .tsv or .csv, each plain, .gz, .zst, .xz or .bz2.  A folder is the set whose
- * name it has, case and punctuation aside, with or without the name's type and with its subset:
- * sts12, STS-12, banking77, amazon_counterfactual_en.  A folder that is no set of the registry is
- * one of its own name, of the type its parent folder is called by, or of retrieval when it has a
- * corpus.  A set that mteb scores in another way than what is there allows has a fault.
+ * .jsonl may be .ndjson, .json, .tsv or .csv, each plain, .gz, .zst, .xz or .bz2.  A folder matches the set of its
+ * name, ignoring case and punctuation, with or without the type and the subset: sts12, STS-12, banking77,
+ * amazon_counterfactual_en.  A folder that matches no set is a new set; its type is the name of its parent folder, or
+ * Retrieval if it has a corpus.  A set whose files do not allow the way in which mteb scores it has a fault.
  */
 #ifndef MTEB_DATA_FOLDER_H
 #define MTEB_DATA_FOLDER_H
@@ -20,8 +19,8 @@
 
 #include "mteb/registry.h"
 
-/* What a set is scored with; retrieval has queries, corpus and qrels, reranking these and top_ranked, or test,
- * classification train and test, the others test. */
+/* The files of a set.  Retrieval: queries, corpus and qrels; reranking: these and top_ranked, or test; classification:
+ * train and test; other types: test. */
 enum data_file {
 	DATA_TRAIN,
 	DATA_TEST,
@@ -36,7 +35,7 @@ extern const char *const data_file_names[];
 struct data_set {
 	const struct registry_task *task;
 	char *folder, *files[DATA_FILES]; /* NULL: not needed, or missing */
-	char *fault;			  /* why it cannot be scored; NULL: it can */
+	char *fault;			  /* why it cannot be scored, or NULL */
 };
 
 struct data_folder {
@@ -44,11 +43,10 @@ struct data_folder {
 	size_t count, capacity;
 };
 
-/* Whether a word means the set: its task (registry_means), or its folder's name in any case. */
+/* Whether a word names the set: its task (registry_means), or its folder, in any case. */
 bool data_set_means(const struct data_set *set, const char *word);
 
-/* Dies when the folder cannot be read, and when a set is there twice; warns of folders with
- * data whose type is not known. */
+/* Dies if the folder cannot be read or has a set twice; warns of folders with data of unknown type. */
 struct data_folder *data_folder_read(struct registry *registry, const char *dir);
 void data_folder_free(struct data_folder *folder);
 

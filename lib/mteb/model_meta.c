@@ -51,9 +51,9 @@ void
 model_meta_find(struct model_meta *of)
 {
 	if (of->gates && !of->pilots)
-		die_usage("--gates without --pilots: which library chooses among them?");
+		die_usage("--gates needs --pilots: the library that chooses among them");
 	if (of->pilots && !of->gates)
-		die_usage("--pilots without --gates: where are those that it chooses?");
+		die_usage("--pilots needs --gates: the adapters that it chooses among");
 	of->folder = model_folder(of->model);
 	adapter_folder_refuse(of->folder);
 }
@@ -61,8 +61,8 @@ model_meta_find(struct model_meta *of)
 char *
 model_meta_template(const struct model_meta *of)
 {
-	char *name = of->way && !of->gates
-			 ? mem_format("%.*s", (int)strcspn(of->way, "+,"), of->way)
+	char *name = of->method && !of->gates
+			 ? mem_format("%.*s", (int)strcspn(of->method, "+,"), of->method)
 			 : NULL;
 	char *text = name ? template_text(name) : NULL;
 
@@ -81,7 +81,7 @@ model_meta_name(const struct model_meta *of)
 		return mem_string(of->name);
 	char *own = folder_name(of->folder);
 	char *name = mem_format("%s%s%s%s", own, of->gates ? "+gates" : "",
-	    of->way ? "+" : "", of->way ? of->way : "");
+	    of->method ? "+" : "", of->method ? of->method : "");
 	free(own);
 	return name;
 }
@@ -90,7 +90,7 @@ model_meta_name(const struct model_meta *of)
 
 enum { BLOCK = 1 << 20 };
 
-/* By the ending: notes, pictures and what other programs left there decide no embedding. */
+/* By the ending, because notes, pictures and other files do not change embeddings. */
 static int
 is_hashed(const struct dirent *entry)
 {
@@ -105,14 +105,14 @@ is_hashed(const struct dirent *entry)
 	       strcmp(entry->d_name, FOLDER_PACKED) != 0;
 }
 
-/* The same in a folder whose weights are torch's; such beside safetensors decide nothing. */
+/* The same in a folder with torch weights, which are ignored beside safetensors. */
 static int
 is_hashed_torch(const struct dirent *entry)
 {
 	return is_hashed(entry) || !fnmatch("pytorch_model*.bin", entry->d_name, 0);
 }
 
-/* Its name, length and bytes. */
+/* Hashes a file's name, length and bytes. */
 static void
 hash_file(XXH3_state_t *hash, const char *path, const char *name)
 {
@@ -172,7 +172,7 @@ hash_model(XXH3_state_t *hash, const char *dir)
 	modules_free(modules);
 }
 
-/* Each gate by its name, which the library knows it by. */
+/* Hashes the gates with their names, by which the library refers to them. */
 static void
 hash_gates(XXH3_state_t *hash, const struct model_meta *of)
 {
@@ -190,12 +190,12 @@ hash_gates(XXH3_state_t *hash, const struct model_meta *of)
 }
 
 static void
-hash_way(XXH3_state_t *hash, const struct model_meta *of)
+hash_method(XXH3_state_t *hash, const struct model_meta *of)
 {
 	char *template = model_meta_template(of);
 	char *text = template ? template_text(template) : NULL;
 
-	XXH3_128bits_update(hash, of->way, strlen(of->way));
+	XXH3_128bits_update(hash, of->method, strlen(of->method));
 	if (text)
 		XXH3_128bits_update(hash, text, strlen(text));
 	free(text);
@@ -215,8 +215,8 @@ model_meta_revision(const struct model_meta *of)
 	hash_model(hash, of->folder);
 	if (of->gates)
 		hash_gates(hash, of);
-	if (of->way)
-		hash_way(hash, of);
+	if (of->method)
+		hash_method(hash, of);
 	XXH128_hash_t digest = XXH3_128bits_digest(hash);
 	XXH3_freeState(hash);
 	return mem_format(
@@ -254,7 +254,7 @@ gate_parameters(const char *gates)
 	return parameters;
 }
 
-/* Of the transformer, of the modules that have weights of their own, and of the gates. */
+/* The number of parameters of the transformer, of other modules and of the gates. */
 static int64_t
 parameters(const struct model_meta *of)
 {

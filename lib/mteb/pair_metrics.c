@@ -11,16 +11,17 @@
 
 enum { TARGET = 2, LISTS = 3 }; /* behind the two similarities */
 
-struct pairs {
+/* The pairs from which the bootstrap draws; counts [count] in the functions below: how often each was drawn. */
+struct pair_sample {
 	enum pair_metric metric;
 	int64_t count;
 	const double *values[LISTS];
-	int64_t *order[LISTS]; /* by falling value */
+	int64_t *order[LISTS]; /* by value, descending */
 };
 
-/* How far the values equal to the one at `start` of the order go. */
+/* The end of the group of equal values at `start` of the order. */
 static int64_t
-end_of_ties(const struct pairs *pairs, int list, int64_t start)
+end_of_ties(const struct pair_sample *pairs, int list, int64_t start)
 {
 	const double *values = pairs->values[list];
 	const int64_t *order = pairs->order[list];
@@ -31,9 +32,9 @@ end_of_ties(const struct pairs *pairs, int list, int64_t start)
 	return end;
 }
 
-/* Of rows that are there so many times; equal ones share the mean of their ranks. */
+/* Ranks of the drawn pairs; ties get their mean rank. */
 static void
-ranks(double *to, const struct pairs *pairs, int list, const int32_t *counts)
+ranks(double *to, const struct pair_sample *pairs, int list, const int32_t *counts)
 {
 	const int64_t *order = pairs->order[list];
 	int64_t before = 0, end;
@@ -49,7 +50,7 @@ ranks(double *to, const struct pairs *pairs, int list, const int32_t *counts)
 	}
 }
 
-/* Pearson's correlation of rows that are there so many times. */
+/* Pearson's correlation of the drawn pairs. */
 static double
 correlation(const double *x, const double *y, const int32_t *counts, int64_t n)
 {
@@ -68,14 +69,14 @@ correlation(const double *x, const double *y, const int32_t *counts, int64_t n)
 		yy += counts[i] * dy * dy;
 		xy += counts[i] * dx * dy;
 	}
-	/* what is left of a constant after its mean was taken off is rounding */
+	/* a constant minus its mean leaves only rounding errors */
 	if (sqrt(xx) <= 1e-13 * fabs(mean_x) || sqrt(yy) <= 1e-13 * fabs(mean_y))
 		return NAN;
 	return xy / (double)sqrtl((long double)xx * yy);
 }
 
 static double
-average_precision(const struct pairs *pairs, int list, const int32_t *counts)
+average_precision(const struct pair_sample *pairs, int list, const int32_t *counts)
 {
 	const int64_t *order = pairs->order[list];
 	int64_t found = 0, all = 0, end;
@@ -96,9 +97,9 @@ average_precision(const struct pairs *pairs, int list, const int32_t *counts)
 	return found ? sum / (double)found : NAN;
 }
 
-/* As the reports have it. */
+/* The metric of all pairs, with the bits of mteb-score's report. */
 static double
-value_of_all(const struct pairs *pairs, int list)
+value_of_all(const struct pair_sample *pairs, int list)
 {
 	const double *similarity = pairs->values[list], *target = pairs->values[TARGET];
 	int64_t n = pairs->count;
@@ -115,9 +116,9 @@ value_of_all(const struct pairs *pairs, int list)
 	return precision;
 }
 
-/* Of pairs that are there so many times. */
+/* The metric of the drawn pairs. */
 static double
-value_of(const struct pairs *pairs, int list, const int32_t *counts)
+value_of(const struct pair_sample *pairs, int list, const int32_t *counts)
 {
 	int64_t n = pairs->count;
 
@@ -145,54 +146,28 @@ first_value(const void *context, const int32_t *counts)
 	return value_of(context, 0, counts);
 }
 
-static void
-open_pairs(struct pairs *pairs)
+struct pair_values
+pair_metrics(enum pair_metric metric, const struct pair_scores *scores, int64_t resamples,
+    uint32_t seed)
 {
+	const double *const *similarity = scores->similarity;
+	int systems = similarity[1] ? 2 : 1;
+	struct pair_sample pairs = { metric, scores->count,
+		{ similarity[0], similarity[1], scores->target }, { NULL } };
+	struct pair_values found = { { NAN, NAN }, { NAN, NAN, NAN } };
+
 	for (int list = 0; list < LISTS; list++) {
-		pairs->order[list] =
-		    mem_new((size_t)pairs->count, sizeof *pairs->order[list]);
-		stats_descending(pairs->order[list], pairs->values[list], pairs->count);
+		if (!pairs.values[list])
+			continue;
+		pairs.order[list] =
+		    mem_new((size_t)pairs.count, sizeof *pairs.order[list]);
+		stats_descending(pairs.order[list], pairs.values[list], pairs.count);
 	}
-}
-
-static void
-close_pairs(struct pairs *pairs)
-{
+	for (int i = 0; i < systems; i++)
+		found.value[i] = value_of_all(&pairs, i);
+	found.interval = significance_resample(systems == 2 ? difference : first_value,
+	    &pairs, pairs.count, resamples, seed);
 	for (int list = 0; list < LISTS; list++)
-		free(pairs->order[list]);
-}
-
-struct pair_comparison
-pair_metrics_compare(enum pair_metric metric, const struct pair_scores *scores,
-    int64_t resamples, uint32_t seed, double level)
-{
-	int64_t n = scores->count;
-	struct pairs pairs = { metric, n,
-		{ scores->similarity[0], scores->similarity[1], scores->target },
-		{ NULL } };
-	struct pair_comparison comparison;
-
-	open_pairs(&pairs);
-	for (int which = 0; which < 2; which++)
-		comparison.value[which] = value_of_all(&pairs, which);
-	comparison.interval =
-	    significance_resample(difference, &pairs, n, resamples, seed, level);
-	close_pairs(&pairs);
-	return comparison;
-}
-
-struct pair_value
-pair_metrics_value(enum pair_metric metric, int64_t count, const double *target,
-    const double *similarity, int64_t resamples, uint32_t seed, double level)
-{
-	struct pairs pairs = { metric, count, { similarity, similarity, target },
-		{ NULL } };
-	struct pair_value found;
-
-	open_pairs(&pairs);
-	found.value = value_of_all(&pairs, 0);
-	found.interval =
-	    significance_resample(first_value, &pairs, count, resamples, seed, level);
-	close_pairs(&pairs);
+		free(pairs.order[list]);
 	return found;
 }

@@ -14,12 +14,13 @@
 #include "score/text_pairs.h"
 #include "text/lines.h"
 
+/* Two tables, and their common queries and metrics. */
 struct pairing {
 	const char *files[2];
 	const struct per_query *tables[2];
-	int64_t (*rows)[2]; /* [count]: of a query in both tables */
+	int64_t (*rows)[2]; /* [count]: a query's row in each table */
 	int64_t count;
-	int (*columns)[2]; /* [metrics]: of a metric in both tables */
+	int (*columns)[2]; /* [metrics]: a metric's column in each table */
 	int metrics;
 };
 
@@ -61,7 +62,7 @@ pair_queries(struct pairing *pairing)
 		    pairing->files[1], pairing->files[0], strings_get(one, 0));
 	if (pairing->count == 1)
 		warn(
-		    "only '%s' is in both %s and %s: of one there is no t, no interval and no error",
+		    "only '%s' is in both %s and %s: a single query has no t, interval or error",
 		    strings_get(one, pairing->rows[0][0]), pairing->files[0],
 		    pairing->files[1]);
 	if (left_out)
@@ -70,7 +71,7 @@ pair_queries(struct pairing *pairing)
 		    (long long)left_out, pairing->files[0], pairing->files[1], first);
 }
 
-/* What people said of pairs of texts, in both tables: gold scores, or labels; NULL: neither. */
+/* The column of text pairs' targets in both tables: "gold" or "label"; NULL: neither. */
 static const char *
 target_of(const struct pairing *pairing)
 {
@@ -107,7 +108,7 @@ pair_columns(struct pairing *pairing)
 			first = name;
 	}
 	if (!pairing->metrics && !target_of(pairing))
-		die("%s: it has no metric that %s has, too", pairing->files[1],
+		die("%s: it has no metric in common with %s", pairing->files[1],
 		    pairing->files[0]);
 	if (left_out)
 		warn(
@@ -181,14 +182,14 @@ put_metrics(const struct pairing *pairing, const struct comparison_options *opti
 	struct interval *intervals = mem_new((size_t)pairing->metrics, sizeof *intervals);
 
 	significance_bootstrap(intervals, differences, pairing->count, pairing->metrics,
-	    options->resamples, options->seed, COMPARISON_LEVEL);
+	    options->resamples, options->seed);
 	for (int m = 0; m < pairing->metrics; m++)
 		put_metric(pairing, m, differences, intervals[m], options, lines);
 	free(intervals);
 	free(differences);
 }
 
-/* [count], of the queries in both tables; NULL where a table has no such column. */
+/* A column's values [count] of the common queries, freed by the caller; NULL if the table lacks it. */
 static double *
 column_of(const struct pairing *pairing, int which, const char *name)
 {
@@ -212,8 +213,8 @@ put_pair_metric(const struct pair_scores *scores, enum pair_metric metric,
 	static const char *const formats[NUMBERS] = { "%.4f", "%.4f", "%+.4f", NULL, NULL,
 		NULL, "%+.4f", "%+.4f", "%.4f" };
 	static const char *const names[] = { "spearman", "pearson", "ap" };
-	struct pair_comparison found = pair_metrics_compare(
-	    metric, scores, options->resamples, options->seed, COMPARISON_LEVEL);
+	struct pair_values found =
+	    pair_metrics(metric, scores, options->resamples, options->seed);
 	bool plain =
 	    metric != PAIR_AP && !strcmp(measure, text_pairs_name(TEXT_PAIRS_OWN));
 	char *name =
@@ -238,7 +239,7 @@ check_targets(const struct pairing *pairing, const char *name, double *const tar
 			    targets[1][i], pairing->files[0], targets[0][i]);
 }
 
-/* Where the tables are of pairs of texts. */
+/* Compares tables of text pairs. */
 static void
 put_pair_metrics(const struct pairing *pairing, const struct comparison_options *options,
     const struct lines *lines)
@@ -269,7 +270,7 @@ put_pair_metrics(const struct pairing *pairing, const struct comparison_options 
 	free(targets[1]);
 }
 
-/* A file as people call it; the whole path where another is called so, too. */
+/* A file's name without folder and ending; the whole path if another file has the same name. */
 static char *
 short_name(char *const *files, int count, int which)
 {
@@ -294,7 +295,7 @@ put_pairing(struct pairing *pairing, const struct comparison_options *options, F
 	pair_columns(pairing);
 	fprintf(out,
 	    "%s - %s; %lld queries; %g %% intervals of %lld resamples, seed %u\n%s",
-	    second, first, (long long)pairing->count, 100 * COMPARISON_LEVEL,
+	    second, first, (long long)pairing->count, 100 * SIGNIFICANCE_LEVEL,
 	    (long long)options->resamples, options->seed, options->markdown ? "\n" : "");
 	lines_head(&lines,
 	    (const char *const[]){ "metric", first, second, "difference", "paired_t",

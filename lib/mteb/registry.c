@@ -18,7 +18,7 @@ registry_new(bool v2)
 	return registry;
 }
 
-/* The node of a type, in the last file that has it; in any case. */
+/* The node of a type, given in any case, in the last file that has it. */
 static const struct tree *
 type_node(const struct registry *registry, const char *name)
 {
@@ -75,7 +75,7 @@ set_size(struct registry_task *task, const struct tree *node)
 	}
 }
 
-/* A name or a list of names, or what was there before. */
+/* The key's name or list of names; `before` if the key is absent. */
 static const struct tree *
 names_of(const struct tree *node, const char *key, const struct tree *before)
 {
@@ -89,7 +89,7 @@ names_of(const struct tree *node, const char *key, const struct tree *before)
 	return names ? names : before;
 }
 
-/* The place of a key's word among others; `before` where there is no such key. */
+/* The index of the key's word in `words`; `before` if the key is absent. */
 static int
 word_of(const struct tree *node, const char *key, const char *const *words, int before)
 {
@@ -101,7 +101,8 @@ word_of(const struct tree *node, const char *key, const char *const *words, int 
 	while (words[i] && strcmp(words[i], word) != 0)
 		i++;
 	if (!words[i])
-		tree_die(tree_get(node, key), "%s: '%s' is none of its words", key, word);
+		tree_die(
+		    tree_get(node, key), "%s: '%s' is not one of its values", key, word);
 	return i;
 }
 
@@ -121,7 +122,7 @@ set_fast(struct registry_task *task, const struct tree *node)
 		tree_die(documents, "documents: a number, a share or 'all' is expected");
 }
 
-/* What a node says, of a type or of a task, goes over what is there. */
+/* Overrides the settings by those of a node, of a type or a task. */
 static void
 set_task(
     const struct registry *registry, struct registry_task *task, const struct tree *node)
@@ -146,8 +147,8 @@ set_task(
 	task->in = names_of(node, "in", task->in);
 }
 
-static struct registry_task *
-find(const struct registry *registry, const char *name)
+struct registry_task *
+registry_find(const struct registry *registry, const char *name)
 {
 	for (size_t i = 0; i < registry->count; i++)
 		if (!strcmp(registry->tasks[i]->name, name))
@@ -155,16 +156,10 @@ find(const struct registry *registry, const char *name)
 	return NULL;
 }
 
-const struct registry_task *
-registry_find(const struct registry *registry, const char *name)
-{
-	return find(registry, name);
-}
-
 static struct registry_task *
 add(struct registry *registry, const char *name, const struct tree *type)
 {
-	struct registry_task *task = find(registry, name);
+	struct registry_task *task = registry_find(registry, name);
 
 	if (!task) {
 		registry->tasks = mem_grow(registry->tasks, &registry->capacity,

@@ -33,7 +33,7 @@ rounded(const struct tree *value)
 	return copy;
 }
 
-/* Whether the set's size, as mteb-score counted it, is not that of mteb's; 0: not told. */
+/* Whether the set's size in the report differs from the registry's, if that has one; then warns. */
 static bool
 other_size(const struct registry_task *task, const struct tree *settings)
 {
@@ -69,9 +69,9 @@ languages_of(const struct registry_task *task)
 	return list;
 }
 
-/* A result under a task's name is what mteb computes for it, and nothing else. */
+/* Dies unless the report is of the type and protocol by which mteb scores the task. */
 static void
-check_way(const struct registry_task *task, const struct tree *report)
+check_scorer(const struct registry_task *task, const struct tree *report)
 {
 	const struct tree *settings = tree_get(report, "settings");
 	const char *type = tree_string(report, "task_type", NULL),
@@ -115,7 +115,7 @@ results_of(const struct registry_task *task, const struct tree *report)
 {
 	const struct tree *settings = tree_get(report, "settings");
 
-	check_way(task, report);
+	check_scorer(task, report);
 	struct tree *file = tree_object(), *scores = tree_object(), *list = tree_list(),
 		    *motes = tree_object();
 
@@ -160,7 +160,7 @@ results_report(const char *path)
 
 /* Reading. ------------------------------------------------------------------------- */
 
-/* The split that counts: the registry's; of a set that is not in it "test", or the only one. */
+/* The registry's split; of a task not in it "test" or the only one. */
 static const struct tree *
 find_split(const struct tree *scores, const struct registry_task *task)
 {
@@ -169,7 +169,7 @@ find_split(const struct tree *scores, const struct registry_task *task)
 	return !split && !task && scores->count == 1 ? scores->items[0] : split;
 }
 
-/* A member's text, or NULL: other writers' files may have anything there. */
+/* A member's text, or NULL if absent or of another type, as other writers' files may have it. */
 static const char *
 text_of(const struct tree *object, const char *key)
 {
@@ -190,7 +190,7 @@ number_of(const struct tree *object, const char *key)
 	return node && node->kind == TREE_REAL ? node->real : NAN;
 }
 
-/* That of the registry's subset, or the mean over all where it is not among them; not finite: none. */
+/* The score of the registry's subset, or the mean over all subsets; not finite: no score. */
 static double
 main_score(const struct tree *split, const struct registry_task *task)
 {
@@ -213,7 +213,7 @@ copied(const char *text)
 	return text ? mem_string(text) : NULL;
 }
 
-/* What mteb-score says of its settings: "v2". */
+/* The protocol in mteb-score's settings: 1, 2, or 0: unknown. */
 static int
 protocol_of(const struct tree *motes)
 {
@@ -223,7 +223,7 @@ protocol_of(const struct tree *motes)
 	return !protocol ? 0 : !strcmp(protocol, "v2") ? 2 : !strcmp(protocol, "v1");
 }
 
-/* Settings of mteb-score that are sizes of the set. */
+/* Whether a setting of mteb-score is a size of the set. */
 static bool
 is_size(const char *key)
 {
@@ -236,7 +236,7 @@ is_size(const char *key)
 	return false;
 }
 
-/* The settings that are sizes, or the others, between commas; the main metric has its own place.  NULL: none. */
+/* The settings that are sizes, or the others, joined by commas, without the main metric.  NULL: none. */
 static char *
 settings_of(const struct tree *motes, bool sizes)
 {
@@ -266,7 +266,7 @@ time_of(const char *path)
 	return stat(path, &status) ? 0 : (long long)status.st_mtime;
 }
 
-/* Takes a file's main score; returns why there is none, to be freed, or NULL. */
+/* Adds a file's main score; returns NULL, or why it has none, freed by the caller. */
 static char *
 take_file(struct results *results, const struct registry *registry,
     const struct tree *file, const char *name, const char *path)
@@ -286,7 +286,7 @@ take_file(struct results *results, const struct registry *registry,
 	motes = motes && motes->kind == TREE_OBJECT ? motes : NULL;
 	results->items = mem_grow(results->items, &results->capacity, results->count + 1,
 	    sizeof *results->items);
-	results->items[results->count++] = (struct result){ .task = mem_string(name),
+	results->items[results->count++] = (struct task_result){ .task = mem_string(name),
 		.type = copied(text_of(motes, "task_type")),
 		.metric = copied(text_of(motes, "main_score")),
 		.main = value,
@@ -310,7 +310,7 @@ read_file(struct results *results, const struct registry *registry, const char *
 		why = take_file(results, registry, file, name, path);
 	else if (text_of(file, "mteb_dataset_name"))
 		why = mem_string(
-		    "it is of an mteb before 1.11; load and save it with one of today");
+		    "it is of an mteb before 1.11; load and save it with a newer one");
 	else
 		why = mem_string("there is no task_name: not a result of mteb");
 	if (why)
@@ -319,7 +319,7 @@ read_file(struct results *results, const struct registry *registry, const char *
 	tree_free(file);
 }
 
-/* The last parts of a path. */
+/* A component of a path, counted from its end. */
 static char *
 part_of(const char *dir, int from_end)
 {
@@ -358,10 +358,11 @@ is_score(const struct dirent *entry)
 static int
 by_task(const void *a, const void *b)
 {
-	return strcmp(((const struct result *)a)->task, ((const struct result *)b)->task);
+	return strcmp(
+	    ((const struct task_result *)a)->task, ((const struct task_result *)b)->task);
 }
 
-/* Of all that say it. */
+/* The protocol of all results with a known one; 0: unknown, or they differ. */
 static int
 common_protocol(const struct results *results)
 {
@@ -401,10 +402,10 @@ results_read(const struct registry *registry, const char *dir)
 	return results;
 }
 
-const struct result *
+const struct task_result *
 results_find(const struct results *results, const char *task)
 {
-	struct result key = { .task = (char *)task };
+	struct task_result key = { .task = (char *)task };
 
 	return bsearch(
 	    &key, results->items, results->count, sizeof *results->items, by_task);

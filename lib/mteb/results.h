@@ -1,12 +1,12 @@
 /*
- * results - score files as the mteb package has them: RESULTS/MODEL/REVISION/TASK.json, beside
+ * results - result files in the format of the mteb package: RESULTS/MODEL/REVISION/TASK.json, beside
  * model_meta.json.
  *
  *	{ "dataset_revision", "task_name", "mteb_version", "scores": { SPLIT: [ { METRIC: number, ...,
  *	  "main_score", "hf_subset", "languages" } ] }, "evaluation_time", "kg_co2_emissions" }
  *
- * Scores are fractions rounded to 6 decimals.  mteb_version and evaluation_time are null: no mteb
- * was there, and equal runs give equal files.  "motes" holds the settings of mteb-score.
+ * Scores are fractions rounded to 6 decimals.  mteb_version is null because no mteb computed them, and evaluation_time
+ * is null so that equal runs give equal files.  "motes" holds the settings of mteb-score.
  */
 #ifndef MTEB_RESULTS_H
 #define MTEB_RESULTS_H
@@ -16,40 +16,39 @@
 #include "mteb/registry.h"
 #include "text/tree.h"
 
-/* What 'mteb-score --json' printed; from a pipe, too. */
+/* Reads the output of 'mteb-score --json'; "-": standard input. */
 struct tree *results_report(const char *path);
 
-/* The file for what 'mteb-score --json' printed; dies when the task's main metric is not in it, or when
- * mteb scores the task in another way, and warns when the set has another size than mteb's. */
+/* The content of TASK.json for a report of mteb-score.  Dies if the report lacks the task's main metric or is of a type
+ * or protocol by which mteb does not score the task; warns if the set's size differs from mteb's. */
 struct tree *results_of(const struct registry_task *task, const struct tree *report);
 
-struct result {
-	char *task, *type, *metric; /* the last two NULL: mteb's files do not say */
+struct task_result {
+	char *task, *type, *metric; /* type and metric are NULL in mteb's own files */
 	double main;		    /* main_score */
-	int protocol; /* of mteb-score, 1 or 2; 0: the file does not say, or mteb knows one only */
+	int protocol; /* of mteb-score, 1 or 2; 0: unknown, or mteb has only one for the task */
 	bool other;	/* scored on a set of another size than mteb's */
 	char *path;	/* of the file */
-	long long time; /* when it was written, seconds since 1970 */
+	long long time; /* modification time, seconds since 1970 */
 	char *size,
-	    *settings; /* "6 queries, 9 documents"; "precision float32"; NULL: the file does not say */
+	    *settings; /* "6 queries, 9 documents"; "precision float32"; NULL: unknown */
 };
 
 struct results {
 	char *model, *revision, *dir;
-	int protocol;	      /* that of all that say it; 0: none does, or they differ */
-	struct result *items; /* by the name of the task */
+	int protocol; /* of all items with a known one; 0: unknown, or they differ */
+	struct task_result *items; /* by name of the task */
 	size_t count, capacity;
 };
 
 /*
- * The files of a folder; model and revision as model_meta.json has them, else by the names of
- * the folders.  Files of other writers are welcome; one without a score is left out with a warning: of
- * mteb before 1.11, of something else, or with a main_score that is null or NaN.  A file with several
- * splits counts by the registry's, of a set that is not in it by "test" or the only one, and is left
- * out where there is no such; of several subsets the registry's counts, else their mean.
+ * Reads the files of a folder; model and revision are those of model_meta.json, else the folders' names.  Reads
+ * mteb's own files, too.  A file without a score is left out with a warning: of mteb before 1.11, of another
+ * format, or with a main_score of null or NaN.  Of several splits the registry's counts (for a task not in it
+ * "test" or the only one), or the file is left out; of several subsets the registry's counts, else their mean.
  */
 struct results *results_read(const struct registry *registry, const char *dir);
-const struct result *results_find(const struct results *results, const char *task);
+const struct task_result *results_find(const struct results *results, const char *task);
 void results_free(struct results *results);
 
 #endif

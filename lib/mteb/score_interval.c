@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mteb/comparison.h"
 #include "mteb/pair_metrics.h"
 #include "score/measure/stats.h"
 #include "score/per_query.h"
@@ -13,7 +12,7 @@
 
 static const struct interval none = { NAN, NAN, NAN };
 
-/* Reports round to five decimals. */
+/* Equal up to the rounding of reports, 5 decimals. */
 static bool
 is_score(double value, double score)
 {
@@ -36,8 +35,8 @@ of_mean(const struct per_query *table, const double *values, double score)
 
 	if (n < 2 || !is_score(stats_mean(values, n), score))
 		return none;
-	significance_bootstrap(&interval, values, n, 1, SCORE_INTERVAL_RESAMPLES,
-	    SCORE_INTERVAL_SEED, COMPARISON_LEVEL);
+	significance_bootstrap(
+	    &interval, values, n, 1, SCORE_INTERVAL_RESAMPLES, SCORE_INTERVAL_SEED);
 	return interval;
 }
 
@@ -49,7 +48,7 @@ ends_with(const char *text, const char *end)
 	return length >= tail && !strcmp(text + length - tail, end);
 }
 
-/* Of pairs of texts, by whichever similarity: "max_ap" is of the best of them. */
+/* The interval of a metric of text pairs, by the similarity that gives the score ("max_ap" is that of the best). */
 static struct interval
 of_pairs(const struct per_query *table, const char *metric, double score)
 {
@@ -64,9 +63,10 @@ of_pairs(const struct per_query *table, const char *metric, double score)
 		    values_of(table, text_pairs_name((enum text_pairs_measure)i));
 		if (!similarity)
 			continue;
-		struct pair_value found = pair_metrics_value(kind, n, target, similarity,
-		    SCORE_INTERVAL_RESAMPLES, SCORE_INTERVAL_SEED, COMPARISON_LEVEL);
-		if (is_score(found.value, score))
+		struct pair_values found = pair_metrics(kind,
+		    &(struct pair_scores){ n, target, { similarity, NULL } },
+		    SCORE_INTERVAL_RESAMPLES, SCORE_INTERVAL_SEED);
+		if (is_score(found.value[0], score))
 			return found.interval;
 	}
 	return none;

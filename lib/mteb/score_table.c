@@ -45,7 +45,7 @@ is_named(const char *list, const char *metric)
 	return false;
 }
 
-/* One more metric that some model's figure is of. */
+/* Adds a metric to the row's list. */
 static void
 name_metric(struct score_row *row, const char *metric)
 {
@@ -57,9 +57,9 @@ name_metric(struct score_row *row, const char *metric)
 	free(before);
 }
 
-/* The set that a result counts as a part of; NULL: it stands for itself. */
+/* The data set that a result is a part of; NULL: none. */
 static const char *
-whole_of(const struct registry *registry, const struct result *result)
+whole_of(const struct registry *registry, const struct task_result *result)
 {
 	const struct registry_task *known = registry_find(registry, result->task);
 	bool v2 = result->protocol ? result->protocol == 2 : registry->v2;
@@ -67,7 +67,7 @@ whole_of(const struct registry *registry, const struct result *result)
 	return known && !v2 ? known->part_of : NULL;
 }
 
-/* The mean of those parts of a set that a model has. */
+/* Sets the row's value to the mean of the parts that the model has. */
 static void
 join_parts(struct score_row *row, const struct registry *registry,
     const struct results *model, size_t m)
@@ -79,7 +79,7 @@ join_parts(struct score_row *row, const struct registry *registry,
 		const struct registry_task *part = registry->tasks[i];
 		if (!part->part_of || strcmp(part->part_of, row->task) != 0)
 			continue;
-		const struct result *result = results_find(model, part->name);
+		const struct task_result *result = results_find(model, part->name);
 		parts++;
 		if (!result || !whole_of(registry, result))
 			continue;
@@ -95,7 +95,7 @@ join_parts(struct score_row *row, const struct registry *registry,
 
 static void
 add_task(struct score_table *table, const struct registry *registry,
-    const struct result *result)
+    const struct task_result *result)
 {
 	const struct registry_task *known = registry_find(registry, result->task);
 	const char *type = known ? known->type : result->type ? result->type : "Other";
@@ -106,7 +106,7 @@ add_task(struct score_table *table, const struct registry *registry,
 		return;
 	struct score_row *row = new_row(table, type, task);
 	for (size_t m = 0; m < table->model_count; m++) {
-		const struct result *own = results_find(table->models[m], task);
+		const struct task_result *own = results_find(table->models[m], task);
 		if (own && !whole_of(registry, own)) {
 			row->values[m] = own->main;
 			row->other[m] = own->other;
@@ -125,7 +125,7 @@ compare(const char *a, const char *b)
 	return a && b ? strcmp(a, b) : !a - !b;
 }
 
-/* By type and name; a mean, which has no name, behind what it is of. */
+/* By type and name; a mean, which has no name, after its type's rows. */
 static int
 by_type(const void *a, const void *b)
 {
@@ -168,7 +168,7 @@ add_means(struct score_table *table)
 	qsort(table->rows, table->count, sizeof *table->rows, by_type);
 }
 
-/* With what sets it apart from other columns of the model. */
+/* The model's name, with revision and protocol if other columns of the model differ there. */
 static char *
 column_name(const struct results *const *models, size_t count, size_t m)
 {
@@ -188,7 +188,7 @@ column_name(const struct results *const *models, size_t count, size_t m)
 					: " v2");
 }
 
-/* Those that are still alike are called by their folders. */
+/* Adds the folder to names that are still equal. */
 static void
 name_alike(struct score_table *table)
 {

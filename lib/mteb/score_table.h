@@ -1,9 +1,8 @@
 /*
- * score_table - a table of results: a line a data set, by type, with means; a column a model.
+ * score_table - a leaderboard of results: one row per data set, grouped by type, with means; one column per model.
  *
- * Parts of a data set (the sub-forums of CQADupstack) are one line, their mean; by protocol v2, whose
- * benchmark has two of them as sets of their own, each is a line.  A mean is over
- * the data sets, and there is one only where the model has all of the table's.
+ * The parts of a data set (the sub-forums of CQADupstack) are one row, their mean; by protocol v2, whose benchmark has
+ * two of them as data sets, each is a row.  A model has a mean only if it has all data sets of the table.
  */
 #ifndef MTEB_SCORE_TABLE_H
 #define MTEB_SCORE_TABLE_H
@@ -16,41 +15,40 @@
 #include "mteb/results.h"
 
 struct score_row {
-	const char *type, *task; /* of a mean, task is NULL; of that of all, type too */
+	const char *type, *task; /* task NULL: a mean; both NULL: the mean of all */
 	char *
-	    metric; /* several, between commas, where the models' differ; NULL: not known, or a mean */
-	double *values; /* [models], fractions; NaN: not there */
+	    metric; /* joined by commas if the models' differ; NULL: unknown, or a mean */
+	double *values; /* [models], fractions; NaN: no result */
 	bool *
-	    other; /* [models]: not the set of that name that mteb has, or not all parts */
+	    other; /* [models]: scored on a set of another size than mteb's, or not on all parts */
 	size_t sets; /* of a mean */
 };
 
 struct score_table {
 	const struct results *const *models; /* borrowed */
-	char **
-	    names; /* [models]: with the revision, the protocol or the folder where two are alike */
+	char **names; /* [models]: with revision, protocol or folder if two are alike */
 	size_t model_count;
 	struct score_row *rows;
 	size_t count, capacity;
 };
 
-/* Whether tables for people have the row: that of one set alone says again what the set's does. */
+/* Whether tables show the row: the mean of a single set is not shown. */
 bool score_table_shows(const struct score_row *row);
 
-/* What a star behind a score means. */
+/* The meaning of a star behind a score. */
 extern const char score_table_note[];
 
-/* `registry` gives types, metrics and parts; what it does not know goes by the files. */
+/* `registry` gives types, metrics and parts; of tasks not in it the result files do. */
 struct score_table *score_table_new(
     const struct registry *registry, const struct results *const *models, size_t count);
 void score_table_tsv(const struct score_table *table, FILE *out);
 void score_table_markdown(const struct score_table *table, FILE *out);
 
-/* One page: bars, no script, nothing from a network. */
+/* A page with bars, without scripts or external files. */
 void score_table_html(const struct score_table *table, FILE *out);
 void score_table_free(struct score_table *table);
 
-/* That of folders of results, by one of the three. */
+/* Prints the table of folders of results by one of the functions above. */
 void score_table_print(const struct registry *registry, char *const *folders, int count,
     void (*print)(const struct score_table *, FILE *), FILE *out);
 

@@ -4,13 +4,13 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "mteb/comparison.h"
+#include "mteb/model_comparison.h"
 #include "mteb/score_interval.h"
 #include "mteb/score_table.h"
 
-enum { BARS = 6 }; /* models that have bars and colours, which people can tell apart */
+enum { BARS = 6 }; /* models with bars: as many colours as people can distinguish */
 
-/* Text that may hold anything, in a page. */
+/* Writes text with HTML escapes. */
 static void
 put(FILE *out, const char *text)
 {
@@ -55,7 +55,7 @@ static const char style[] =
     "</style>\n</head>\n<body>\n<h1>Scores</h1>\n";
 
 /* A model's result for a row; NULL: there is none, or the row is of several. */
-static const struct result *
+static const struct task_result *
 result_of(const struct score_table *table, const struct score_row *row, size_t m)
 {
 	return row->task && !isnan(row->values[m])
@@ -70,7 +70,7 @@ struct standing {
 	double sum;
 };
 
-/* Those of most data sets first, then by the mean over them, then as they were given. */
+/* By number of data sets, then mean, both descending, then in the given order. */
 static int
 by_standing(const void *a, const void *b)
 {
@@ -160,15 +160,15 @@ put_models(FILE *out, const struct score_table *table, const size_t *colours)
 	fputs("</table>\n", out);
 	if (table->model_count > BARS)
 		fprintf(out,
-		    "<p><small>The %d models of most data sets, and of these of the best mean, have bars.</small></p>\n",
+		    "<p><small>The %d models with the most data sets, then the best mean, have bars.</small></p>\n",
 		    BARS);
 }
 
 /* Data sets. ----------------------------------------------------------------------- */
 
-/* The table of scores of each query lies beside the result: TASK.tsv. */
+/* The interval by the per-query table beside the result, TASK.tsv. */
 static struct interval
-interval_of(const struct result *result)
+interval_of(const struct task_result *result)
 {
 	if (!result)
 		return (struct interval){ NAN, NAN, NAN };
@@ -179,7 +179,7 @@ interval_of(const struct result *result)
 	return interval;
 }
 
-/* A score times 100 as a place on the bar's axis. */
+/* A score as a percentage of the bar's axis. */
 static double
 place(double value)
 {
@@ -213,7 +213,7 @@ put_bar(FILE *out, const struct score_table *table, const struct score_row *row,
 	fputs("</span></div>\n", out);
 }
 
-/* Scores of models without bars, in a line. */
+/* Writes the scores of models without bars, on a line. */
 static void
 put_rest(FILE *out, const struct score_table *table, const struct score_row *row,
     const size_t *colours)
@@ -233,14 +233,14 @@ put_rest(FILE *out, const struct score_table *table, const struct score_row *row
 		fputs("</small>\n", out);
 }
 
-/* Sizes that models were scored on: one, where they are alike. */
+/* Writes the sizes of the sets that models were scored on, without repetition. */
 static void
 put_sizes(FILE *out, const struct score_table *table, const struct score_row *row)
 {
 	const char *before = NULL;
 
 	for (size_t m = 0; m < table->model_count; m++) {
-		const struct result *result = result_of(table, row, m);
+		const struct task_result *result = result_of(table, row, m);
 		if (!result || !result->size || (before && !strcmp(before, result->size)))
 			continue;
 		fputs("<small>", out);
@@ -280,14 +280,14 @@ put_row(FILE *out, const struct score_table *table, const struct score_row *row,
 
 /* Settings. ------------------------------------------------------------------------ */
 
-/* Whether a result before it, of an earlier row of the type or an earlier model, has the same settings. */
+/* Whether the result of an earlier row of the type or an earlier model has the same settings. */
 static bool
 is_told(const struct score_table *table, size_t first, size_t row, size_t model,
     const char *settings)
 {
 	for (size_t i = first; i <= row; i++)
 		for (size_t m = 0; m < (i == row ? model : table->model_count); m++) {
-			const struct result *before =
+			const struct task_result *before =
 			    result_of(table, &table->rows[i], m);
 			if (before && before->settings &&
 			    !strcmp(before->settings, settings))
@@ -296,7 +296,7 @@ is_told(const struct score_table *table, size_t first, size_t row, size_t model,
 	return false;
 }
 
-/* Those of a type, from its first row on, each once with the first set and model that has it. */
+/* Writes the distinct settings of a type, whose first row is `first`, each with the first set and model that has it. */
 static void
 put_settings(FILE *out, const struct score_table *table, size_t first)
 {
@@ -307,7 +307,7 @@ put_settings(FILE *out, const struct score_table *table, size_t first)
 			       !strcmp(table->rows[i].type, type);
 	     i++)
 		for (size_t m = 0; m < table->model_count; m++) {
-			const struct result *result =
+			const struct task_result *result =
 			    result_of(table, &table->rows[i], m);
 			if (!result || !result->settings ||
 			    is_told(table, first, i, m, result->settings))
@@ -353,6 +353,6 @@ score_table_html(const struct score_table *table, FILE *out)
 	fprintf(out,
 	    "<p><small>Scores times 100, bars from 0 to 100. Behind a score stands its %g %% interval, by %d draws of its queries, where their scores lie beside the result (TASK.tsv); a difference of two models may be surer than their intervals look: leaderboard compare. * %s.</small></p>\n"
 	    "</body>\n</html>\n",
-	    100 * COMPARISON_LEVEL, SCORE_INTERVAL_RESAMPLES, score_table_note);
+	    100 * SIGNIFICANCE_LEVEL, SCORE_INTERVAL_RESAMPLES, score_table_note);
 	free(colours);
 }

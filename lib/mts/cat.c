@@ -7,6 +7,29 @@
 #include "base/mem.h"
 #include "stream/stream.h"
 
+void
+names_add(struct name_list *names, const char *name)
+{
+	names->items =
+	    mem_resize(names->items, (size_t)names->count + 1, sizeof *names->items);
+	names->items[names->count++] = name;
+}
+
+void
+names_add_list(struct name_list *names, char *list)
+{
+	for (char *name = strtok(list, ","); name; name = strtok(NULL, ","))
+		names_add(names, name);
+}
+
+void
+names_add_rename(struct name_list *renames, const char *rename)
+{
+	if (!strchr(rename, '='))
+		die_usage("--rename: '%s' is not OLD=NEW", rename);
+	names_add(renames, rename);
+}
+
 static void
 select_columns(
     struct writer *writer, const struct reader *reader, const struct selection *selection)

@@ -13,7 +13,7 @@ struct condition {
 	struct comparison *comparison;
 	const struct reader *reader;
 	int column;	    /* -1: an attribute */
-	bool with, without; /* a record had the attribute, or had not */
+	bool with, without; /* some record had the attribute; some had not */
 };
 
 struct condition *
@@ -27,7 +27,7 @@ condition_new(const char *text)
 	return condition;
 }
 
-/* Which column. -------------------------------------------------------------------- */
+/* Binding. ------------------------------------------------------------------------- */
 
 static void
 fail_kind(const struct condition *condition, const char *what)

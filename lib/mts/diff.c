@@ -13,17 +13,17 @@
 
 enum { SHOWN = 60 };
 
-/* A column that both streams have, and what was found in it. */
+/* A column of both streams, and its differences. */
 struct shared {
 	int index[2];
 	int64_t values, different; /* numbers, or strings of text */
-	int64_t lengths;	   /* rows whose lists are not of the same length */
-	char *first;		   /* where they differ first, and how; NULL: nowhere */
-	double largest;		   /* error, and where it is */
+	int64_t lengths;	   /* rows with lists of different lengths */
+	char *first;		   /* description of the first difference; NULL: none */
+	double largest;		   /* error, at the row and index below */
 	int64_t largest_row, largest_index;
 };
 
-struct comparison {
+struct stream_diff {
 	struct reader *readers[2];
 	double absolute, relative;
 	struct shared *columns;
@@ -31,7 +31,7 @@ struct comparison {
 	bool same;
 };
 
-/* What can be compared with what; else says so. */
+/* Whether two columns can be compared; if not, prints why. */
 static bool
 comparable(const struct column *one, const struct column *two)
 {
@@ -59,32 +59,31 @@ print_only(const struct column *column, const struct reader *reader)
 }
 
 static void
-find_shared(struct comparison *comparison)
+find_shared(struct stream_diff *diff)
 {
-	struct reader *one = comparison->readers[0], *two = comparison->readers[1];
+	struct reader *one = diff->readers[0], *two = diff->readers[1];
 
-	comparison->columns =
-	    mem_zero((size_t)stream_columns(one), sizeof *comparison->columns);
+	diff->columns = mem_zero((size_t)stream_columns(one), sizeof *diff->columns);
 	for (int i = 0; i < stream_columns(one); i++) {
 		const struct column *column = stream_column(one, i);
 		int other = stream_find(two, column->name);
 		if (other < 0)
 			print_only(column, one);
 		if (other < 0 || !comparable(column, stream_column(two, other))) {
-			comparison->same = false;
+			diff->same = false;
 			continue;
 		}
-		struct shared *shared = &comparison->columns[comparison->count++];
+		struct shared *shared = &diff->columns[diff->count++];
 		*shared = (struct shared){ .index = { i, other }, .largest = -1 };
 	}
 	for (int i = 0; i < stream_columns(two); i++)
 		if (stream_find(one, stream_column(two, i)->name) < 0) {
 			print_only(stream_column(two, i), two);
-			comparison->same = false;
+			diff->same = false;
 		}
 }
 
-/* The error of two numbers: 0 when they are the same, infinite when one is NaN. */
+/* The error of two numbers: 0 if equal or both NaN, infinite if one is NaN or infinite. */
 static double
 error_of(enum dtype one, const char *x, enum dtype two, const char *y, double *size)
 {
@@ -110,9 +109,9 @@ note_numbers(struct shared *shared, const struct column *columns[2], const char 
 	shared->first = text.data;
 }
 
-/* `count` numbers of one row. */
+/* Compares `count` numbers of one row. */
 static void
-compare_numbers(struct comparison *comparison, struct shared *shared,
+compare_numbers(struct stream_diff *diff, struct shared *shared,
     const struct column *columns[2], const char *x, const char *y, int64_t count,
     int64_t row)
 {
@@ -131,8 +130,8 @@ compare_numbers(struct comparison *comparison, struct shared *shared,
 			shared->largest_row = row;
 			shared->largest_index = i;
 		}
-		double allowed = comparison->absolute + comparison->relative * size;
-		if (error <= (isfinite(allowed) ? allowed : comparison->absolute))
+		double allowed = diff->absolute + diff->relative * size;
+		if (error <= (isfinite(allowed) ? allowed : diff->absolute))
 			continue;
 		shared->different++;
 		if (!shared->first)
@@ -161,7 +160,7 @@ compare_texts(
 	shared->first = text.data;
 }
 
-/* Whether the lists of a row are of the same lengths. */
+/* Whether the lists of a row have equal lengths. */
 static bool
 same_lengths(const struct column *column, const struct array *arrays[2], int64_t row)
 {
@@ -185,7 +184,7 @@ same_lengths(const struct column *column, const struct array *arrays[2], int64_t
 }
 
 static void
-compare_row(struct comparison *comparison, struct shared *shared,
+compare_row(struct stream_diff *diff, struct shared *shared,
     const struct column *columns[2], const struct array *arrays[2], int64_t row,
     int64_t number)
 {
@@ -223,15 +222,15 @@ compare_row(struct comparison *comparison, struct shared *shared,
 	for (int i = 0; i < 2; i++)
 		data[i] = (const char *)arrays[i]->data +
 			  (size_t)first[i] * column_element_size(columns[i]);
-	compare_numbers(comparison, shared, columns, data[0], data[1],
+	compare_numbers(diff, shared, columns, data[0], data[1],
 	    (last[0] - first[0]) * width, number);
 }
 
 static void
-compare_rows(struct comparison *comparison)
+compare_rows(struct stream_diff *diff)
 {
-	struct cursor *cursors[2] = { cursor_new(comparison->readers[0]),
-		cursor_new(comparison->readers[1]) };
+	struct cursor *cursors[2] = { cursor_new(diff->readers[0]),
+		cursor_new(diff->readers[1]) };
 	int64_t left[2];
 
 	while ((left[0] = cursor_left(cursors[0])), (left[1] = cursor_left(cursors[1])),
@@ -240,41 +239,40 @@ compare_rows(struct comparison *comparison)
 		int64_t before = cursor_taken(cursors[0]);
 		const struct array *both[2] = { cursor_take(cursors[0], rows),
 			cursor_take(cursors[1], rows) };
-		for (int p = 0; p < comparison->count; p++) {
-			struct shared *shared = &comparison->columns[p];
+		for (int p = 0; p < diff->count; p++) {
+			struct shared *shared = &diff->columns[p];
 			const struct column *columns[2];
 			const struct array *arrays[2];
 			for (int i = 0; i < 2; i++) {
-				columns[i] = stream_column(
-				    comparison->readers[i], shared->index[i]);
+				columns[i] =
+				    stream_column(diff->readers[i], shared->index[i]);
 				arrays[i] = &both[i][shared->index[i]];
 			}
 			for (int64_t row = 0; row < rows; row++)
-				compare_row(comparison, shared, columns, arrays, row,
-				    before + row + 1);
+				compare_row(
+				    diff, shared, columns, arrays, row, before + row + 1);
 		}
 	}
 	for (int i = 0; i < 2; i++)
 		if (left[i]) {
 			printf(
 			    "rows: only %lld in ", (long long)cursor_taken(cursors[!i]));
-			terminal_print(stream_name(comparison->readers[!i]));
+			terminal_print(stream_name(diff->readers[!i]));
 			putchar('\n');
-			comparison->same = false;
+			diff->same = false;
 		}
 	cursor_free(cursors[0]);
 	cursor_free(cursors[1]);
 }
 
 static void
-report(struct comparison *comparison, const struct shared *shared)
+report(struct stream_diff *diff, const struct shared *shared)
 {
-	const struct column *column =
-	    stream_column(comparison->readers[0], shared->index[0]);
+	const struct column *column = stream_column(diff->readers[0], shared->index[0]);
 
 	if (!shared->first)
 		return;
-	comparison->same = false;
+	diff->same = false;
 	printf("column ");
 	terminal_print(column->name);
 	printf(": %s", shared->first);
@@ -293,19 +291,19 @@ report(struct comparison *comparison, const struct shared *shared)
 bool
 diff_streams(struct reader *one, struct reader *two, double absolute, double relative)
 {
-	struct comparison comparison = { .readers = { one, two },
+	struct stream_diff diff = { .readers = { one, two },
 		.absolute = absolute,
 		.relative = relative,
 		.same = true };
 
-	find_shared(&comparison);
+	find_shared(&diff);
 	struct progress *progress = stream_progress(one);
-	compare_rows(&comparison);
+	compare_rows(&diff);
 	progress_free(progress);
-	for (int i = 0; i < comparison.count; i++) {
-		report(&comparison, &comparison.columns[i]);
-		free(comparison.columns[i].first);
+	for (int i = 0; i < diff.count; i++) {
+		report(&diff, &diff.columns[i]);
+		free(diff.columns[i].first);
 	}
-	free(comparison.columns);
-	return comparison.same;
+	free(diff.columns);
+	return diff.same;
 }

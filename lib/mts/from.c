@@ -61,15 +61,16 @@ from_npy(const char *path, const char *name, int64_t rows, struct writer *writer
 
 /* safetensors. --------------------------------------------------------------------- */
 
-struct source {
+/* A tensor of the file, with its offsets, as a column. */
+struct tensor_column {
 	struct column column;
 	struct array array;
 	int index; /* in made records */
 	int64_t rows;
-	struct slice slice;
+	struct row_slice slice;
 };
 
-/* The offsets in tensor NAME.SUFFIX, copied to where they are aligned; NULL without such. */
+/* The offsets in tensor NAME.SUFFIX, copied for alignment; NULL if absent. */
 static int64_t *
 find_offsets(
     const struct safetensors *file, const char *name, const char *suffix, size_t *count)
@@ -101,8 +102,8 @@ is_offsets(const struct safetensors *file, const char *name)
 }
 
 static void
-open_source(const struct safetensors *file, const struct safetensor *tensor,
-    struct source *source)
+open_tensor(const struct safetensors *file, const struct safetensor *tensor,
+    struct tensor_column *source)
 {
 	const char *path = safetensors_name(file), *fault;
 	size_t count[STREAM_DEPTH] = { 0 };
@@ -112,9 +113,9 @@ open_source(const struct safetensors *file, const struct safetensor *tensor,
 	if (tensor->rank < 1 || tensor->rank > STREAM_RANK + 1)
 		die("%s: tensor '%s': %d dimensions; rows of 0 to %d are taken", path,
 		    tensor->name, tensor->rank, STREAM_RANK);
-	*source = (struct source){ .column = { .name = tensor->name,
-				       .dtype = tensor->dtype,
-				       .rank = tensor->rank - 1 } };
+	*source = (struct tensor_column){ .column = { .name = tensor->name,
+					      .dtype = tensor->dtype,
+					      .rank = tensor->rank - 1 } };
 	memcpy(column->shape, tensor->shape + 1,
 	    (size_t)column->rank * sizeof *column->shape);
 	source->array.data = tensor->data;
@@ -132,11 +133,11 @@ open_source(const struct safetensors *file, const struct safetensor *tensor,
 		die("%s: tensor '%s': %s", path, tensor->name, fault);
 }
 
-static struct source *
-open_sources(const struct safetensors *file, const char *const *names, int *count)
+static struct tensor_column *
+open_tensors(const struct safetensors *file, const char *const *names, int *count)
 {
 	int all = *count ? *count : safetensors_count(file), found = 0;
-	struct source *sources = mem_new((size_t)all, sizeof *sources);
+	struct tensor_column *sources = mem_new((size_t)all, sizeof *sources);
 
 	for (int i = 0; i < all; i++) {
 		const struct safetensor *tensor =
@@ -145,7 +146,7 @@ open_sources(const struct safetensors *file, const char *const *names, int *coun
 			die("%s: there is no tensor '%s'", safetensors_name(file),
 			    names[i]);
 		if (*count || !is_offsets(file, tensor->name))
-			open_source(file, tensor, &sources[found++]);
+			open_tensor(file, tensor, &sources[found++]);
 	}
 	for (int i = 1; i < found; i++)
 		if (sources[i].rows != sources[0].rows)
@@ -162,7 +163,7 @@ from_safetensors(const char *path, const char *const *names, int count, int64_t 
     struct writer *writer)
 {
 	struct safetensors *file = safetensors_open(path);
-	struct source *sources = open_sources(file, names, &count);
+	struct tensor_column *sources = open_tensors(file, names, &count);
 	int64_t total = count ? sources[0].rows : 0;
 	size_t element = 1;
 
@@ -177,14 +178,15 @@ from_safetensors(const char *path, const char *const *names, int count, int64_t 
 		struct record *made = stream_make(writer, NULL);
 		made->rows = total - at < rows ? total - at : rows;
 		for (int i = 0; i < count; i++)
-			made->columns[sources[i].index] = slice_rows(&sources[i].slice,
-			    &sources[i].column, &sources[i].array, at, made->rows);
+			made->columns[sources[i].index] =
+			    row_slice_take(&sources[i].slice, &sources[i].column,
+				&sources[i].array, at, made->rows);
 		stream_put(writer, made);
 		progress_add(progress, made->rows);
 	}
 	progress_free(progress);
 	for (int i = 0; i < count; i++) {
-		slice_free(&sources[i].slice);
+		row_slice_free(&sources[i].slice);
 		for (int d = 0; d < STREAM_DEPTH; d++)
 			free((void *)sources[i].array.offsets[d]);
 	}

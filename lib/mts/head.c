@@ -58,7 +58,7 @@ head_header(const struct reader *reader)
 	}
 }
 
-/* The first bytes of a text that end with a character. */
+/* The first bytes of a text, cut between characters. */
 static void
 show_text(struct buffer *to, const char *bytes, size_t length)
 {
@@ -166,7 +166,7 @@ head_rows(struct reader *reader, int64_t rows)
 			fwrite(to.data, 1, to.used, stdout);
 		}
 		if (fflush(
-			stdout)) /* its reader may wait for it; output_finish says why */
+			stdout)) /* readers get each record at once; output_finish reports the error */
 			break;
 	}
 	free(to.data);

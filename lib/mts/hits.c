@@ -15,12 +15,12 @@ id_line(const struct strings *ids, int64_t number)
 	return terminal_line(strings_get(ids, number), strings_length(ids, number), 0);
 }
 
-/* A hit on a line, cut to the terminal's width. */
+/* Prints a hit on a line, cut to `width`. */
 static void
 print_hit(const struct run *run, const struct hit *hit, const char *score,
     const int widths[3], int64_t rank, int width)
 {
-	const struct text *text = texts_get(&run->document_texts, hit->document);
+	const struct row_text *text = row_texts_get(&run->document_texts, hit->document);
 	char *id = id_line(run->documents, hit->document);
 	int columns = terminal_columns(id);
 	int used =
@@ -44,7 +44,7 @@ void
 hits_print(const struct run *run, int64_t query, int width)
 {
 	enum { WIDEST_ID = 24 };
-	const struct text *text = texts_get(&run->query_texts, query);
+	const struct row_text *text = row_texts_get(&run->query_texts, query);
 	struct hits hits = run->hits[query];
 	char score[64];
 	int widths[3] = { snprintf(score, sizeof score, "%lld", (long long)hits.count), 0,
@@ -75,7 +75,7 @@ hits_print(const struct run *run, int64_t query, int width)
 
 static void
 add_named(struct buffer *to, const struct strings *ids, enum row_ids kind, int64_t number,
-    const struct text *text)
+    const struct row_text *text)
 {
 	print_text(to, "{\"id\":");
 	if (kind == ROW_NAMES)
@@ -96,13 +96,13 @@ hits_print_json(const struct run *run, int64_t query)
 	char room[NUMBER_ROOM];
 
 	add_named(&to, run->queries, run->query_ids, query,
-	    texts_get(&run->query_texts, query));
+	    row_texts_get(&run->query_texts, query));
 	print_text(&to, ",\"hits\":[");
 	for (int64_t i = 0; i < hits.count; i++) {
 		double score = (double)hits.at[i].score;
 		buffer_add(&to, ",", i > 0);
 		add_named(&to, run->documents, run->document_ids, hits.at[i].document,
-		    texts_get(&run->document_texts, hits.at[i].document));
+		    row_texts_get(&run->document_texts, hits.at[i].document));
 		print_text(&to, ",\"score\":");
 		print_text(
 		    &to, isfinite(score) ? number_write(room, score, true) : "null");
@@ -113,8 +113,8 @@ hits_print_json(const struct run *run, int64_t query)
 	free(to.data);
 }
 
-/* A row and one that is near it, by their numbers. */
-struct pair {
+/* Two near rows, by number. */
+struct row_pair {
 	float score;
 	int64_t first, second; /* first < second */
 };
@@ -122,7 +122,7 @@ struct pair {
 static int
 by_rows(const void *a, const void *b)
 {
-	const struct pair *one = a, *other = b;
+	const struct row_pair *one = a, *other = b;
 
 	if (one->first != other->first)
 		return one->first < other->first ? -1 : 1;
@@ -132,29 +132,29 @@ by_rows(const void *a, const void *b)
 static int
 by_score(const void *a, const void *b)
 {
-	const struct pair *one = a, *other = b;
+	const struct row_pair *one = a, *other = b;
 
 	if (one->score != other->score)
 		return one->score > other->score ? -1 : 1;
 	return by_rows(a, b);
 }
 
-/* The pairs of a run of a stream in itself, each once, the best first; to be freed. */
-static struct pair *
+/* The distinct pairs, best first; the caller frees them. */
+static struct row_pair *
 find_pairs(const struct run *run, size_t *count)
 {
 	size_t most = 0, kept = 0;
 
 	for (int64_t i = 0; i < strings_count(run->queries); i++)
 		most += (size_t)run->hits[i].count;
-	struct pair *pairs = mem_new(most + 1, sizeof *pairs);
+	struct row_pair *pairs = mem_new(most + 1, sizeof *pairs);
 	*count = 0;
 	for (int64_t i = 0; i < strings_count(run->queries); i++)
 		for (int64_t j = 0; j < run->hits[i].count; j++) {
 			struct hit hit = run->hits[i].at[j];
-			pairs[(*count)++] =
-			    (struct pair){ hit.score, i < hit.document ? i : hit.document,
-				    i < hit.document ? hit.document : i };
+			pairs[(*count)++] = (struct row_pair){ hit.score,
+				i < hit.document ? i : hit.document,
+				i < hit.document ? hit.document : i };
 		}
 	qsort(pairs, *count, sizeof *pairs, by_rows);
 	for (size_t i = 0; i < *count; i++)
@@ -165,9 +165,9 @@ find_pairs(const struct run *run, size_t *count)
 	return pairs;
 }
 
-/* Two lines, the score before the first. */
+/* Prints two lines, the score before the first. */
 static void
-print_pair(const struct run *run, const struct pair *pair, int width)
+print_pair(const struct run *run, const struct row_pair *pair, int width)
 {
 	char *ids[2] = { id_line(run->queries, pair->first),
 		id_line(run->queries, pair->second) };
@@ -175,8 +175,8 @@ print_pair(const struct run *run, const struct pair *pair, int width)
 	int wide = columns[columns[1] > columns[0]];
 
 	for (int i = 0; i < 2; i++) {
-		const struct text *text =
-		    texts_get(&run->query_texts, i ? pair->second : pair->first);
+		const struct row_text *text =
+		    row_texts_get(&run->query_texts, i ? pair->second : pair->first);
 		char score[64];
 		int used =
 		    snprintf(score, sizeof score, "%.4f", (double)pair->score) + 4 + wide;
@@ -195,7 +195,7 @@ print_pair(const struct run *run, const struct pair *pair, int width)
 }
 
 static void
-print_pair_json(const struct run *run, const struct pair *pair)
+print_pair_json(const struct run *run, const struct row_pair *pair)
 {
 	struct buffer to = { 0 };
 	char room[NUMBER_ROOM];
@@ -205,10 +205,10 @@ print_pair_json(const struct run *run, const struct pair *pair)
 	print_text(&to, isfinite(score) ? number_write(room, score, true) : "null");
 	print_text(&to, ",\"pair\":[");
 	add_named(&to, run->queries, run->query_ids, pair->first,
-	    texts_get(&run->query_texts, pair->first));
+	    row_texts_get(&run->query_texts, pair->first));
 	print_text(&to, "},");
 	add_named(&to, run->queries, run->query_ids, pair->second,
-	    texts_get(&run->query_texts, pair->second));
+	    row_texts_get(&run->query_texts, pair->second));
 	print_text(&to, "}]}\n");
 	fwrite(to.data, 1, to.used, stdout);
 	free(to.data);
@@ -218,7 +218,7 @@ void
 hits_print_pairs(const struct run *run, bool json, int width)
 {
 	size_t count;
-	struct pair *pairs = find_pairs(run, &count);
+	struct row_pair *pairs = find_pairs(run, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		if (json) {

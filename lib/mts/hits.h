@@ -1,5 +1,5 @@
 /*
- * hits - what a search found, on standard output: for people, or as JSON.
+ * hits - prints the results of a search to standard output, as text or JSON.
  */
 #ifndef MTS_HITS_H
 #define MTS_HITS_H
@@ -9,14 +9,14 @@
 
 #include "search/run.h"
 
-/* A query, and a line a hit, cut to so many columns (0: not). */
+/* Prints a query and one line per hit, cut to `width` columns (0: not cut). */
 void hits_print(const struct run *run, int64_t query, int width);
 
-/* An object of id, text and hits. */
+/* Prints {"id", "text", "hits"} on a line. */
 void hits_print_json(const struct run *run, int64_t query);
 
-/* Of a run of a stream in itself, all at once: each pair of rows that one of them found, once, the best first; two lines a
- * pair, or an object of score and pair.  Memory: 24 bytes a hit. */
+/* For the run of a stream against itself: prints each pair of rows of which one is a hit of the other, once, best
+ * first; as two lines, or as {"score", "pair"}.  Memory: 24 bytes per hit. */
 void hits_print_pairs(const struct run *run, bool json, int width);
 
 #endif

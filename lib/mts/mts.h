@@ -1,5 +1,5 @@
 /*
- * mts - the commands of mts(1), a file each; what they print goes to standard output.
+ * mts - the commands of mts(1), one file each.  They print to standard output.
  */
 #ifndef MTS_MTS_H
 #define MTS_MTS_H
@@ -13,152 +13,149 @@
 
 /* head - a stream's header and first rows. */
 
-/* Columns, properties and history, a line each, on standard output. */
+/* Prints columns, properties and history, one per line. */
 void head_header(const struct reader *reader);
 
-/* The first `rows` rows, numbered over the whole stream, with the attributes of their records; long
- * values are shortened.  Reads no further than that. */
+/* Prints the first `rows` rows, numbered from the start of the stream, with the attributes of their records; long
+ * values are shortened.  Reads no further. */
 void head_rows(struct reader *reader, int64_t rows);
 
-/* For programs: {"columns", "properties", "history"} on a line, and on one each the first rows, whole:
+/* The same as JSON Lines: {"columns", "properties", "history"}, then for each row, unshortened:
  * {"row", "record", "attributes", "values": {NAME: VALUE, ...}}. */
 void head_json(struct reader *reader, int64_t rows);
 
-/* The members "properties" and "history". */
+/* Appends the members "properties" and "history". */
 void head_members(struct buffer *to, const struct reader *reader);
 
 /*
- * stat - what a whole stream holds.
+ * stat - statistics of a whole stream.
  *
- * Of each column: bytes, uncompressed; values (numbers, or strings of text); smallest, largest and
- * mean of what is finite; mean Euclidean length of vectors; how many NaN and infinite; length of
- * the lists (text: bytes) smallest, mean, largest; how many are empty.  Of each attribute: records
- * and rows of each value.
+ * For each column: uncompressed bytes; number of values (numbers, or strings of text); minimum, maximum and
+ * mean of finite numbers; mean Euclidean length of vectors; number of NaN and infinite values; minimum, mean
+ * and maximum length of lists (text: bytes); number of empty lists.  For each attribute: records and rows of
+ * each value.
  */
 struct stat;
 
-/* Read the stream to its end. */
+/* Reads the stream to its end. */
 struct stat *stat_new(struct reader *reader);
 
-/* For people, tables; for programs, one object on a line. */
+/* Print as tables; as one JSON object on a line. */
 void stat_print(const struct stat *stat, const struct reader *reader);
 void stat_json(const struct stat *stat, const struct reader *reader);
 void stat_free(struct stat *stat);
 
 /*
- * diff - whether two streams hold the same, within a tolerance.
+ * diff - compares two streams within a tolerance.
  *
- * Compare the columns of two streams by name, row by row, and print on standard output what
- * differs: for each column the first place with both values, and the largest error.  Numbers
- * x and y agree when |x - y| <= absolute + relative |y|, NaN with NaN, whatever their dtypes;
- * text and lists agree when they are equal in length and content.  Properties, history, attributes and
- * the borders of records are not looked at.  True when nothing differs.
+ * Compares columns of equal names row by row and prints differences: for each column the first one with both
+ * values, and the largest error.  Numbers x and y of any dtypes are equal if |x - y| <= absolute + relative |y|
+ * or both are NaN; text and lists if length and content are equal.  Ignores properties, history, attributes and
+ * record boundaries.  Returns true if nothing differs.
  */
 bool diff_streams(
     struct reader *one, struct reader *two, double absolute, double relative);
 
-/* Names that a user gave, in their order; zeroed: none.  They are borrowed. */
-struct names {
+/* Names from the command line, in order, borrowed; starts as zeros. */
+struct name_list {
 	const char **items;
 	int count;
 };
-void names_add(struct names *names, const char *name);
+void names_add(struct name_list *names, const char *name);
 
-/* Those of a list with commas between, which is cut to pieces. */
-void names_add_list(struct names *names, char *list);
+/* Adds the names of a comma-separated list, which is modified. */
+void names_add_list(struct name_list *names, char *list);
 
-/* "OLD=NEW"; dies with usage on anything else. */
-void names_add_rename(struct names *renames, const char *rename);
+/* Adds "OLD=NEW"; a usage error otherwise. */
+void names_add_rename(struct name_list *renames, const char *rename);
 
-/* cat - several streams end to end, and which of their columns go on. */
+/* cat - concatenates streams, and selects or renames columns. */
 
-/* Which columns go on (none named: all), and how they are called there: "OLD=NEW". */
+/* The columns to keep (none: all), and their new names: "OLD=NEW". */
 struct selection {
-	struct names kept, renames;
+	struct name_list kept, renames;
 };
 
-/* All records of the first stream, then of the second, ... as `cat a.mts b.mts` would be read;
- * streams that do not agree are refused. */
+/* Writes all records of the first stream, then of the second, ...  Dies if columns or properties differ. */
 void cat_streams(char **paths, int count, const struct selection *selection,
     const char *to, int level);
 
 /*
- * rows - some rows of a stream, perhaps in another order.
+ * rows - selects, samples and sorts the rows of a stream.
  *
- * A row goes on where its number, from 1, is in one of the lists `numbers` ("1-10,200-"; none: all)
- * and all conditions hold (condition.h).  sample > 0: so many of those, each set as likely; all where
- * there are fewer.  sorts: the order (order.h), rows of equal keys as they came.
+ * Keeps a row if its number, from 1, is in one of the lists `numbers` ("1-10,200-"; none: all) and all
+ * conditions hold (condition.h).  sample > 0: a uniform random sample of that many of them, or all if there are
+ * fewer.  sorts: sort keys (order.h); the sort is stable.
  *
- * Without sample and sorts memory is bounded by a record, and each goes on with the rows that are left
- * of it and its attributes; a record of which none is left does not.  Reads no further than the last number.
- * Else see held.h.
+ * Without sample and sorts memory is bounded by a record, records keep their attributes, empty ones are dropped,
+ * and reading stops after the last number.  Otherwise see reservoir.h.
  */
-struct rows {
-	struct names numbers, conditions, sorts;
+struct row_selection {
+	struct name_list numbers, conditions, sorts;
 	int64_t sample;
 	uint64_t seed;
 };
-void rows_choose(const char *path, const struct rows *rows, const char *to, int level);
+void rows_select(
+    const char *path, const struct row_selection *rows, const char *to, int level);
 
 /*
- * split - a stream as several, which cat makes one again.
+ * split - splits a stream into parts, which cat joins again.
  *
- * Each has as many rows as any other or one less, in their order, and all columns, attributes and properties;
- * where there are fewer rows than parts, some are empty.  They are called PREFIX.01.mts and on, the last one says with how
- * many digits, and get their names when all of them are written.  The stream is read twice; of a pipe a spool keeps it.  prefix NULL:
- * the path without ".mts".
+ * The parts have consecutive rows, equally many or one less, and all columns, attributes and properties; with fewer
+ * rows than parts some are empty.  Their names are PREFIX.01.mts, PREFIX.02.mts, ... with as many digits as the last
+ * one needs, and appear when all are written.  Reads the stream twice; a pipe is copied to a spool.  prefix NULL: the
+ * path without ".mts".
  */
 enum { SPLIT_MOST = 9999 };
 void split_stream(const char *path, int parts, const char *prefix, int level);
 
 /*
- * paste - several streams side by side.
+ * paste - joins streams side by side, row by row.
  *
- * Rows of all streams side by side: the columns of the first, then of the second, ...; their
- * numbers of rows must be equal, their names distinct.  Records end where one of any stream does.
- * Attributes and properties: what the first has, then what the others add; a property that
- * they have otherwise does not hold for the whole and is left out.
+ * The result has the columns of the first stream, then of the second, ...; the numbers of rows must be equal and the
+ * names distinct.  A record ends where a record of any stream ends.  An attribute is that of the first stream that has
+ * it; so is a property, unless its values differ: then it is dropped with a warning.
  */
 void paste_streams(char **paths, int count, const char *to, int level);
 
 /*
- * from - files of other programs as tensor streams.
+ * from - converts files of other programs to tensor streams.
  *
- * Each adds its columns to the writer and puts records of at most `rows` rows.
+ * Each function adds its columns to the writer and puts records of at most `rows` rows.
  */
 
-/* The first dimension becomes the rows of column `name`. */
+/* Rows of column `name` are the entries of the first dimension. */
 void from_npy(const char *path, const char *name, int64_t rows, struct writer *writer);
 
-/* The reverse of to_safetensors.  u8 with offsets is text.  Tensors that are not part of
- * lists must agree in their first dimension; names: those to take, count 0: all. */
+/* The reverse of TO_SAFETENSORS; u8 with offsets is text.  All tensors must have equally many rows.  names: the
+ * tensors to read; count 0: all. */
 void from_safetensors(const char *path, const char *const *names, int count, int64_t rows,
     struct writer *writer);
 
-/* By the rules of table.h; numbers: the fields whose strings are numbers.  Takes the file over. */
+/* By the rules of table.h; numbers: the fields whose strings are numbers.  Closes the file. */
 void from_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
     struct writer *writer);
 
 /*
- * to - tensor streams as files of other programs.
+ * to - converts tensor streams to files of other programs.
  *
- * Reads the stream to its end and writes `path` ("-": standard output) whole.
+ * Reads the stream to its end and writes `path` ("-": standard output) atomically.
  *
- * npy: one column of one element a row as an array of NumPy; of several, name one.  bf16 becomes f32; lists and text are refused.
+ * npy: a column without lists as a NumPy array; several columns: name one.  bf16 becomes f32; dies on lists and text.
  * safetensors: column X as tensor X of its elements; lists also as X.offsets, i64 [rows + 1], and lists of
  * lists as X.lists, i64 [lists + 1]: the offsets of stream.h.
- * jsonl: one object a row.  Attributes are left out.
- * tsv, csv: a line of names, one line a row.  NaN is an empty cell, lists and vectors are JSON.  Of TSV tabs and line ends within a
- * text become blanks; of CSV such texts stand in quotes, RFC 4180, lines ending in a line feed.
+ * jsonl: one object per row, without attributes.
+ * tsv, csv: a header line, then one line per row.  NaN is an empty cell, lists and vectors are JSON.  In TSV tabs and
+ * line ends within a text become blanks; CSV quotes such texts (RFC 4180) and ends lines with a line feed.
  */
 enum to_format { TO_NPY, TO_SAFETENSORS, TO_JSONL, TO_TSV, TO_CSV };
 
-/* Dies with usage on no name of a format. */
+/* A usage error if the word is not a format. */
 enum to_format to_parse(const char *word);
 
-/* kept: the columns to write, in this order; none: all of them.  spread, of tables: a vector is a column for each of its
- * numbers, X_0, X_1, ... */
-void to_file(struct reader *reader, enum to_format format, const struct names *kept,
+/* kept: the columns to write, in this order; none: all.  spread (tsv, csv): a vector X becomes the columns X_0, X_1, ...,
+ * one per number. */
+void to_file(struct reader *reader, enum to_format format, const struct name_list *kept,
     bool spread, const char *path);
 
 #endif

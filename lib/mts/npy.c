@@ -21,7 +21,7 @@ static const char *const descriptions[DTYPE_COUNT] = {
 	[DTYPE_BOOL] = "|b1",
 };
 
-/* What follows "'key':" in the header, a Python dictionary; dies when it is not there. */
+/* The text behind "'key':" in the header, a Python dictionary; dies if absent. */
 static const char *
 value_of(const struct input *input, const char *header, const char *key)
 {
@@ -94,7 +94,7 @@ row_width(const struct npy *npy, const char *name)
 	return width;
 }
 
-/* The first row of an array in Fortran order ends with the file's last bytes. */
+/* An array in Fortran order is read whole, because its first row ends with the file's last bytes. */
 static void
 read_all(struct input *input, struct npy *npy)
 {
@@ -148,7 +148,7 @@ npy_read(struct input *input)
 	return npy;
 }
 
-/* Turn the order of the bytes of each element. */
+/* Reverses the bytes of each element. */
 static void
 swap(char *data, size_t elements, size_t size)
 {
@@ -160,7 +160,7 @@ swap(char *data, size_t elements, size_t size)
 		}
 }
 
-/* Where, counted in rows of the first axis, element `index` of a row lies in Fortran order. */
+/* The position of element `index` of a row in Fortran order, in units of shape[0] elements. */
 static size_t
 place_of(const struct npy *npy, size_t width, size_t index)
 {

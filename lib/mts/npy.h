@@ -1,8 +1,8 @@
 /*
- * npy - NumPy's array files, versions 1 to 3.
+ * npy - NumPy's array files (.npy), versions 1 to 3.
  *
- * f32, f16, f64, i8, i32, i64, u8 and bool, of either order of bytes and of axes; others are refused, naming
- * the file and what to do.  Written are little-endian ones in C order.  NumPy has no bf16.
+ * Reads f32, f16, f64, i8, i32, i64, u8 and bool of either byte order, in C or Fortran order; dies on other dtypes,
+ * naming the file and what to do.  Writes little-endian, C order.  NumPy has no bf16.
  */
 #ifndef MTS_NPY_H
 #define MTS_NPY_H
@@ -21,20 +21,19 @@ struct npy {
 	int rank;
 	int64_t shape[NPY_RANK];
 	bool swapped; /* big-endian */
-	bool fortran; /* the first axis is the fastest */
-	char *data;   /* of such an array, all of it */
-	int64_t row;  /* that comes next */
+	bool fortran; /* the first axis varies fastest */
+	char *data;   /* a whole Fortran-order array, else NULL */
+	int64_t row;  /* the next row */
 };
 
-/* Read the header, and the data of an array in Fortran order.  Free with npy_free. */
+/* Reads the header, and all data of an array in Fortran order.  Free with npy_free. */
 struct npy npy_read(struct input *input);
 
-/* The next `count` rows, of the first axis, in C order and in this machine's order of bytes.  Dies where the file is cut
- * short. */
+/* Reads the next `count` rows (of the first axis) in C order and native byte order.  Dies if the file is truncated. */
 void npy_rows(struct input *input, struct npy *npy, void *to, int64_t count);
 void npy_free(struct npy *npy);
 
-/* Write the header. */
+/* Writes the header. */
 void npy_write(struct output *output, const struct npy *npy);
 
 #endif

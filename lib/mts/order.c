@@ -15,8 +15,8 @@
 struct criterion {
 	int column;
 	bool falls;
-	struct strings *texts; /* of a column of text, each once; else NULL */
-	bool only_numbers;     /* all of them can be read as numbers */
+	struct strings *texts; /* the distinct texts of a text column, else NULL */
+	bool only_numbers;     /* all texts can be read as numbers */
 };
 
 struct order {
@@ -56,7 +56,7 @@ order_count(const struct order *order)
 	return order->count;
 }
 
-/* Bits of a double, so turned that whole numbers are in the order of the reals. */
+/* Maps a double to an integer that preserves the order. */
 static int64_t
 key_of_real(double value)
 {
@@ -104,7 +104,7 @@ order_keys(struct order *order, const struct record *record, int64_t row, int64_
 	}
 }
 
-/* The place of each text among all, in the order of bytes. */
+/* The rank of each text in byte order. */
 static int64_t *
 ranks_of(const struct strings *texts)
 {
@@ -119,7 +119,7 @@ ranks_of(const struct strings *texts)
 }
 
 void
-order_settle(struct order *order, int64_t *keys, int64_t rows)
+order_commit(struct order *order, int64_t *keys, int64_t rows)
 {
 	for (int i = 0; i < order->count; i++) {
 		struct criterion *by = &order->criteria[i];

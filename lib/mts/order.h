@@ -1,9 +1,8 @@
 /*
- * order - the keys by which rows are sorted.
+ * order - sort keys of rows (mts rows --sort).
  *
- * A key is an int64_t, smaller where the row comes earlier: whole numbers and booleans as they are,
- * reals in the order of their values with NaN behind all others, whether the order rises or falls;
- * text in the order of its bytes.  Rows whose keys are all equal are left to the caller.
+ * A key is an int64_t, smaller for earlier rows: integers and booleans as they are, reals by value with NaN last in
+ * either direction, text by its bytes.  The caller orders rows with equal keys.
  */
 #ifndef MTS_ORDER_H
 #define MTS_ORDER_H
@@ -14,18 +13,18 @@
 
 struct order;
 
-/* By the first name, where that is equal by the second, ...; "-NAME" falls.  Dies where a column is
- * not there, or has not one value a row. */
+/* Sorts by the first column, ties by the second, ...; "-NAME": descending.  Dies if a column is absent or does not have
+ * one value per row. */
 struct order *order_new(const struct reader *reader, const char *const *names, int count);
 
 int order_count(const struct order *order);
 
-/* The keys [count] of one row; those of text hold only after order_settle. */
+/* Writes the keys [count] of one row; keys of text are final only after order_commit. */
 void order_keys(
     struct order *order, const struct record *record, int64_t row, int64_t *keys);
 
-/* When all rows are known: make keys [rows, count] final. */
-void order_settle(struct order *order, int64_t *keys, int64_t rows);
+/* After the last row: makes keys [rows, count] final. */
+void order_commit(struct order *order, int64_t *keys, int64_t rows);
 void order_free(struct order *order);
 
 #endif

@@ -12,11 +12,11 @@ struct paste {
 	struct cursor **cursors;
 	int *first; /* [count] index of a reader's first column in made records */
 	struct writer *writer;
-	struct tree *properties; /* of the streams so far, the first of each name */
-	struct tree *left_out;	 /* names of those that differ */
+	struct tree *properties; /* of the streams so far, the first value of each name */
+	struct tree *left_out;	 /* names of properties that differ */
 };
 
-/* Take over properties that no stream before had; leave out one that two streams have otherwise. */
+/* Copies properties that no stream before had; drops those that differ. */
 static void
 paste_properties(struct paste *paste, const struct tree *properties)
 {

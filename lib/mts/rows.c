@@ -7,18 +7,18 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "mts/condition.h"
-#include "mts/held.h"
+#include "mts/reservoir.h"
 #include "stream/gather.h"
 
 /* Numbers of rows. ----------------------------------------------------------------- */
 
-struct range {
+struct row_range {
 	int64_t first, last;
 };
 
-struct ranges {
-	struct range *items;	    /* rising, apart */
-	size_t count, capacity, at; /* those before `at` have passed */
+struct row_ranges {
+	struct row_range *items;    /* ascending, disjoint */
+	size_t count, capacity, at; /* ranges before `at` have passed */
 };
 
 _Noreturn static void
@@ -28,7 +28,7 @@ refuse_range(const char *text)
 	    "--rows: '%s' is not a list such as 5,10-20,200-; rows count from 1", text);
 }
 
-/* A number at *at, moved behind it, or what stands for a missing one. */
+/* Reads a number at *at and advances *at; returns `otherwise` if there is none. */
 static int64_t
 read_row(const char **at, int64_t otherwise, const char *text)
 {
@@ -45,10 +45,10 @@ read_row(const char **at, int64_t otherwise, const char *text)
 }
 
 static void
-add_ranges(struct ranges *ranges, const char *text)
+add_ranges(struct row_ranges *ranges, const char *text)
 {
 	for (const char *at = text;; at++) {
-		struct range range;
+		struct row_range range;
 		const char *begin = at;
 		range.first = read_row(&at, 1, text);
 		range.last = at > begin ? range.first : 0;
@@ -71,15 +71,15 @@ add_ranges(struct ranges *ranges, const char *text)
 static int
 by_first(const void *a, const void *b)
 {
-	const struct range *one = a, *two = b;
+	const struct row_range *one = a, *two = b;
 
 	return (one->first > two->first) - (one->first < two->first);
 }
 
-static struct ranges
-read_ranges(const struct names *texts)
+static struct row_ranges
+read_ranges(const struct name_list *texts)
 {
-	struct ranges ranges = { 0 };
+	struct row_ranges ranges = { 0 };
 	size_t made = 0;
 
 	for (int i = 0; i < texts->count; i++)
@@ -88,7 +88,7 @@ read_ranges(const struct names *texts)
 		return ranges;
 	qsort(ranges.items, ranges.count, sizeof *ranges.items, by_first);
 	for (size_t i = 1; i < ranges.count; i++) {
-		struct range *last = &ranges.items[made], *next = &ranges.items[i];
+		struct row_range *last = &ranges.items[made], *next = &ranges.items[i];
 		if (next->first > last->last)
 			ranges.items[++made] = *next;
 		else if (next->last > last->last)
@@ -98,13 +98,13 @@ read_ranges(const struct names *texts)
 	return ranges;
 }
 
-/* Set which of the rows before + 1 .. before + rows are in the ranges. */
+/* Sets pass [rows] of rows before + 1 .. before + rows to whether they are in the ranges. */
 static void
-apply_ranges(struct ranges *ranges, int64_t before, int64_t rows, bool *pass)
+apply_ranges(struct row_ranges *ranges, int64_t before, int64_t rows, bool *pass)
 {
 	memset(pass, !ranges->count, (size_t)rows);
 	while (ranges->at < ranges->count) {
-		const struct range *range = &ranges->items[ranges->at];
+		const struct row_range *range = &ranges->items[ranges->at];
 		int64_t first = range->first > before ? range->first - before : 1;
 		int64_t last = range->last - before < rows ? range->last - before : rows;
 		if (first <= last)
@@ -117,117 +117,117 @@ apply_ranges(struct ranges *ranges, int64_t before, int64_t rows, bool *pass)
 
 /* Choosing. ------------------------------------------------------------------------ */
 
-struct choice {
-	struct ranges ranges;
+struct row_filter {
+	struct row_ranges ranges;
 	struct condition **conditions;
 	int count;
 	bool *pass;
-	int64_t *rows; /* of the record, those that pass */
-	struct place *places;
-	size_t pass_capacity, rows_capacity, places_capacity;
+	int64_t *rows; /* of the record, that pass */
+	struct row_ref *refs;
+	size_t pass_capacity, rows_capacity, refs_capacity;
 	struct gather *gathers; /* [columns] */
 	struct array *arrays;	/* [columns] */
 };
 
-/* Returns how many rows of a record pass. */
+/* Returns the number of rows of a record that pass. */
 static int64_t
-choose(struct choice *choice, const struct record *record, int64_t before)
+choose(struct row_filter *filter, const struct record *record, int64_t before)
 {
 	size_t rows = (size_t)record->rows;
 	int64_t count = 0;
 
 	if (!rows)
 		return 0;
-	choice->pass = mem_grow(choice->pass, &choice->pass_capacity, rows, 1);
-	choice->rows =
-	    mem_grow(choice->rows, &choice->rows_capacity, rows, sizeof *choice->rows);
-	apply_ranges(&choice->ranges, before, record->rows, choice->pass);
-	for (int i = 0; i < choice->count; i++)
-		condition_apply(choice->conditions[i], record, before, choice->pass);
+	filter->pass = mem_grow(filter->pass, &filter->pass_capacity, rows, 1);
+	filter->rows =
+	    mem_grow(filter->rows, &filter->rows_capacity, rows, sizeof *filter->rows);
+	apply_ranges(&filter->ranges, before, record->rows, filter->pass);
+	for (int i = 0; i < filter->count; i++)
+		condition_apply(filter->conditions[i], record, before, filter->pass);
 	for (int64_t i = 0; i < record->rows; i++)
-		if (choice->pass[i])
-			choice->rows[count++] = i;
+		if (filter->pass[i])
+			filter->rows[count++] = i;
 	return count;
 }
 
 static void
-put_rows(struct choice *choice, const struct reader *reader, const struct record *record,
-    int64_t count, struct writer *writer)
+put_rows(struct row_filter *filter, const struct reader *reader,
+    const struct record *record, int64_t count, struct writer *writer)
 {
 	if (count == record->rows) {
 		stream_put(writer, stream_make(writer, record));
 		return;
 	}
-	choice->places = mem_grow(choice->places, &choice->places_capacity, (size_t)count,
-	    sizeof *choice->places);
+	filter->refs = mem_grow(
+	    filter->refs, &filter->refs_capacity, (size_t)count, sizeof *filter->refs);
 	for (int64_t i = 0; i < count; i++)
-		choice->places[i] = (struct place){ record->columns, choice->rows[i] };
+		filter->refs[i] = (struct row_ref){ record->columns, filter->rows[i] };
 	for (int c = 0; c < stream_columns(reader); c++)
-		choice->arrays[c] = gather_rows(&choice->gathers[c],
-		    stream_column(reader, c), c, choice->places, count);
-	struct record chosen = { count, record->attributes, choice->arrays };
+		filter->arrays[c] = gather_rows(&filter->gathers[c],
+		    stream_column(reader, c), c, filter->refs, count);
+	struct record chosen = { count, record->attributes, filter->arrays };
 	stream_put(writer, stream_make(writer, &chosen));
 }
 
 static bool
-all_passed(const struct ranges *ranges)
+all_passed(const struct row_ranges *ranges)
 {
 	return ranges->count && ranges->at == ranges->count;
 }
 
-static struct choice
-open_choice(const struct rows *rows)
+static struct row_filter
+open_filter(const struct row_selection *rows)
 {
-	struct choice choice = { .ranges = read_ranges(&rows->numbers),
+	struct row_filter filter = { .ranges = read_ranges(&rows->numbers),
 		.count = rows->conditions.count };
 
-	choice.conditions = mem_new((size_t)choice.count, sizeof(struct condition *));
-	for (int i = 0; i < choice.count; i++)
-		choice.conditions[i] = condition_new(rows->conditions.items[i]);
-	return choice;
+	filter.conditions = mem_new((size_t)filter.count, sizeof(struct condition *));
+	for (int i = 0; i < filter.count; i++)
+		filter.conditions[i] = condition_new(rows->conditions.items[i]);
+	return filter;
 }
 
 static void
-bind(struct choice *choice, const struct reader *reader)
+bind(struct row_filter *filter, const struct reader *reader)
 {
 	size_t columns = (size_t)stream_columns(reader);
 
-	for (int i = 0; i < choice->count; i++)
-		condition_bind(choice->conditions[i], reader);
-	choice->gathers = mem_zero(columns, sizeof *choice->gathers);
-	choice->arrays = mem_zero(columns, sizeof *choice->arrays);
+	for (int i = 0; i < filter->count; i++)
+		condition_bind(filter->conditions[i], reader);
+	filter->gathers = mem_zero(columns, sizeof *filter->gathers);
+	filter->arrays = mem_zero(columns, sizeof *filter->arrays);
 }
 
 static void
-close_choice(struct choice *choice, int columns)
+close_filter(struct row_filter *filter, int columns)
 {
-	for (int i = 0; i < choice->count; i++) {
-		condition_end(choice->conditions[i]);
-		condition_free(choice->conditions[i]);
+	for (int i = 0; i < filter->count; i++) {
+		condition_end(filter->conditions[i]);
+		condition_free(filter->conditions[i]);
 	}
 	for (int c = 0; c < columns; c++)
-		gather_free(&choice->gathers[c]);
-	free(choice->ranges.items);
-	free(choice->conditions);
-	free(choice->pass);
-	free(choice->rows);
-	free(choice->places);
-	free(choice->gathers);
-	free(choice->arrays);
+		gather_free(&filter->gathers[c]);
+	free(filter->ranges.items);
+	free(filter->conditions);
+	free(filter->pass);
+	free(filter->rows);
+	free(filter->refs);
+	free(filter->gathers);
+	free(filter->arrays);
 }
 
 void
-rows_choose(const char *path, const struct rows *rows, const char *to, int level)
+rows_select(const char *path, const struct row_selection *rows, const char *to, int level)
 {
-	struct choice choice = open_choice(rows);
+	struct row_filter filter = open_filter(rows);
 	struct reader *reader = stream_open(path);
 	struct record record;
-	struct held *held = NULL;
+	struct reservoir *reservoir = NULL;
 	int64_t before = 0;
 
-	bind(&choice, reader);
+	bind(&filter, reader);
 	if (rows->sample || rows->sorts.count)
-		held = held_new(reader,
+		reservoir = reservoir_new(reader,
 		    order_new(reader, rows->sorts.items, rows->sorts.count), rows->sample,
 		    rows->seed);
 	struct writer *writer = stream_create(to, reader);
@@ -236,18 +236,18 @@ rows_choose(const char *path, const struct rows *rows, const char *to, int level
 	if (rows->sample)
 		stream_seed(writer, rows->seed);
 	struct progress *progress = stream_progress(reader);
-	for (; !all_passed(&choice.ranges) && stream_next(reader, &record);
+	for (; !all_passed(&filter.ranges) && stream_next(reader, &record);
 	     before += record.rows) {
-		int64_t count = choose(&choice, &record, before);
-		if (count && held)
-			held_add(held, &record, choice.rows, count, before);
+		int64_t count = choose(&filter, &record, before);
+		if (count && reservoir)
+			reservoir_add(reservoir, &record, filter.rows, count, before);
 		else if (count)
-			put_rows(&choice, reader, &record, count, writer);
+			put_rows(&filter, reader, &record, count, writer);
 	}
-	close_choice(&choice, stream_columns(reader));
-	if (held) {
-		held_put(held, writer);
-		held_free(held);
+	close_filter(&filter, stream_columns(reader));
+	if (reservoir) {
+		reservoir_put(reservoir, writer);
+		reservoir_free(reservoir);
 	}
 	stream_finish(writer);
 	progress_free(progress);

@@ -8,21 +8,19 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/temporary.h"
-#include "stream/gather.h"
+#include "stream/cursor.h"
 #include "stream/replay.h"
 
 struct splitting {
 	struct reader *reader;
 	char *prefix;
-	int parts, part, level; /* part: that which is being written, from 0 */
-	int64_t rows, before;	/* of the stream; those that were put */
-	int64_t last;		/* where the part ends */
+	int parts, part, level; /* part: the current one, from 0 */
+	int64_t rows, before;	/* rows of the stream; rows written */
+	int64_t last;		/* row at which the part ends */
 	struct writer *writer;
-	char **beside; /* [parts] what they are called until all are there */
-	struct place *places;
-	size_t places_capacity;
-	struct gather *gathers; /* [columns] */
-	struct array *arrays;	/* [columns] */
+	char **beside;		  /* [parts]: temporary names until all are written */
+	struct row_slice *slices; /* [columns] */
+	struct array *arrays;	  /* [columns] */
 };
 
 static int64_t
@@ -90,13 +88,10 @@ put_rows(
 		stream_put(writer, stream_make(writer, record));
 		return;
 	}
-	splitting->places = mem_grow(splitting->places, &splitting->places_capacity,
-	    (size_t)count, sizeof *splitting->places);
-	for (int64_t i = 0; i < count; i++)
-		splitting->places[i] = (struct place){ record->columns, from + i };
 	for (int c = 0; c < stream_columns(splitting->reader); c++)
-		splitting->arrays[c] = gather_rows(&splitting->gathers[c],
-		    stream_column(splitting->reader, c), c, splitting->places, count);
+		splitting->arrays[c] = row_slice_take(&splitting->slices[c],
+		    stream_column(splitting->reader, c), &record->columns[c], from,
+		    count);
 	struct record some = { count, record->attributes, splitting->arrays };
 	stream_put(writer, stream_make(writer, &some));
 }
@@ -128,7 +123,7 @@ put_record(struct splitting *splitting, const struct record *record)
 	} while (from < record->rows);
 }
 
-/* From the last to the first: the latest temporary file is found first. */
+/* From the last part to the first, because temporary_forget finds the latest file first. */
 static void
 put_in_place(const struct splitting *splitting)
 {
@@ -160,7 +155,7 @@ split_stream(const char *path, int parts, const char *prefix, int level)
 	struct record record;
 
 	splitting.beside = mem_zero((size_t)parts, sizeof *splitting.beside);
-	splitting.gathers = mem_zero(columns, sizeof *splitting.gathers);
+	splitting.slices = mem_zero(columns, sizeof *splitting.slices);
 	splitting.arrays = mem_zero(columns, sizeof *splitting.arrays);
 	struct progress *progress = stream_progress(reader);
 	begin_part(&splitting);
@@ -172,10 +167,9 @@ split_stream(const char *path, int parts, const char *prefix, int level)
 	put_in_place(&splitting);
 	progress_free(progress);
 	for (size_t c = 0; c < columns; c++)
-		gather_free(&splitting.gathers[c]);
-	free(splitting.gathers);
+		row_slice_free(&splitting.slices[c]);
+	free(splitting.slices);
 	free(splitting.arrays);
-	free(splitting.places);
 	free(splitting.prefix);
 	stream_close(reader);
 	replay_close(replay);

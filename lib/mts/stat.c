@@ -17,7 +17,7 @@ enum { CHUNK = 1024 };
 
 struct figures {
 	int64_t values, nans, infinities, vectors, lists, empty;
-	int64_t shortest, longest, length; /* of lists; their sum */
+	int64_t shortest, longest, length; /* of lists; length: sum */
 	int64_t bytes;			   /* of the column, uncompressed */
 	double least, most, sum, norms;
 	int64_t least_integer, most_integer; /* of i64, exactly */
@@ -305,7 +305,7 @@ add_real(struct buffer *to, const char *key, double value)
 		print_text(to, "null");
 }
 
-/* A whole number, or null where there are none. */
+/* An integer, or null unless `any`. */
 static void
 add_whole(struct buffer *to, const char *key, bool any, int64_t value)
 {
@@ -324,7 +324,7 @@ add_column(struct buffer *to, const struct column *column, const struct figures 
 	bool real = dtype_is_float(column->dtype), numbers = !column->text;
 	bool lists = figures->lists > 0;
 
-	/* what the header says of it, and more members */
+	/* the column's object of the header, with more members */
 	buffer_add(to, text, strlen(text) - 1);
 	add_whole(to, "bytes", true, figures->bytes);
 	add_whole(to, "values", true, numbers ? figures->values : figures->lists);

@@ -18,9 +18,8 @@ struct count {
 
 struct tally {
 	struct strings *names;
-	struct strings
-	    *values; /* the name's number and the value as JSON, with a blank between */
-	struct count *counts; /* of each value */
+	struct strings *values; /* "NUMBER JSON": number of the name, value */
+	struct count *counts;	/* [values] */
 	size_t capacity;
 	int64_t records, rows;
 };
@@ -67,7 +66,7 @@ tally_add(struct tally *tally, const struct record *record)
 			add_attribute(tally, attributes->items[i], record->rows);
 }
 
-/* The most rows first, and then as they came; what has none behind all others. */
+/* By rows, descending, then in order of appearance; records without the attribute last. */
 static int
 by_rows(const void *a, const void *b)
 {
@@ -80,7 +79,7 @@ by_rows(const void *a, const void *b)
 	return (one->value > two->value) - (one->value < two->value);
 }
 
-/* The counts of an attribute, in order, to be freed. */
+/* The sorted counts of an attribute; the caller frees them. */
 static struct count *
 counts_of(const struct tally *tally, int64_t name, int64_t *count)
 {
@@ -124,7 +123,7 @@ add_line(struct text_grid *grid, char *name, char *value, int64_t records, int64
 	grid_add(grid, mem_format("%lld", (long long)rows));
 }
 
-/* What is short of it, for a line. */
+/* The JSON text, shortened to fit on a line. */
 static char *
 shown(const char *json)
 {

@@ -1,5 +1,5 @@
 /*
- * tally - how many records and rows have which attributes.
+ * tally - counts of records and rows by attribute and value.
  */
 #ifndef MTS_TALLY_H
 #define MTS_TALLY_H
@@ -15,14 +15,14 @@ struct tally;
 struct tally *tally_new(void);
 void tally_add(struct tally *tally, const struct record *record);
 
-/* Whether there is an attribute. */
+/* Whether any record had an attribute. */
 bool tally_any(const struct tally *tally);
 
-/* A table on standard output: of each attribute the values of most rows, at most 10, and what has none. */
+/* Prints a table to standard output: for each attribute the 10 most frequent values, and the records without it. */
 void tally_print(const struct tally *tally);
 
-/* {NAME: [{"value": VALUE, "records": N, "rows": N}, ...], ...}, the values of most rows first; null:
- * records without the attribute. */
+/* {NAME: [{"value": VALUE, "records": N, "rows": N}, ...], ...}, most rows first; value null: records without the
+ * attribute. */
 void tally_json(const struct tally *tally, struct buffer *to);
 void tally_free(struct tally *tally);
 

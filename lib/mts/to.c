@@ -16,7 +16,7 @@
 #include "stream/print.h"
 #include "stream/stream_format.h"
 
-/* Indices of the columns that are named, or of all. */
+/* Indices of the named columns, or of all; the caller frees them. */
 static int *
 choose(const struct reader *reader, const char *const *names, int *count)
 {
@@ -105,14 +105,14 @@ to_npy(struct reader *reader, const char *const *names, int count, const char *p
 
 /* safetensors. --------------------------------------------------------------------- */
 
-/* A column's three arrays, and where their entries begin in the whole. */
+/* A column's three arrays over all records, and the offsets at which the next record starts. */
 struct column_spool {
 	struct spool arrays[STREAM_DEPTH + 1];
 	int64_t bases[STREAM_DEPTH];
 	int64_t elements;
 };
 
-/* Offsets of one record after those of the records before it. */
+/* Appends the offsets of one record, shifted by *base. */
 static void
 spool_offsets(struct spool *spool, const int64_t *offsets, int64_t lists, int64_t *base)
 {
@@ -179,8 +179,7 @@ to_safetensors(
 	    mem_new((size_t)count * (STREAM_DEPTH + 1), sizeof *tensors);
 	struct record record;
 
-	for (int i = 0; i < count;
-	     i++) /* so that an empty stream has its first offsets */
+	for (int i = 0; i < count; i++) /* so that an empty stream has a first offset */
 		spool_column(&spools[i], stream_column(reader, chosen[i]), NULL, 0);
 	while (stream_next(reader, &record))
 		for (int i = 0; i < count; i++)
@@ -202,7 +201,7 @@ to_safetensors(
 
 /* Lines of text. ------------------------------------------------------------------- */
 
-/* In quotes, with those inside doubled. */
+/* Adds the text in quotes, with inner quotes doubled. */
 static void
 add_quoted(struct buffer *line, const char *text, size_t length)
 {
@@ -216,15 +215,15 @@ add_quoted(struct buffer *line, const char *text, size_t length)
 	buffer_add(line, "\"", 1);
 }
 
-/* The values of a line, a comma or a tab apart. */
+/* The layout of TSV or CSV. */
 struct cells {
 	char separator;
-	bool spread; /* vectors: a value for each number */
-	bool alone;  /* a value of each line, which is to be no blank line */
+	bool spread; /* a column for each number of a vector */
+	bool alone;  /* a single column: its empty value must not give a blank line */
 };
 
-/* Of CSV in quotes where it holds what parts values.  Of TSV with blanks for tabs and line ends, in quotes where it begins
- * with one, which readers of quotes would take away. */
+/* CSV: quotes a text with commas, quotes or line ends.  TSV: replaces tabs and line ends by blanks, and quotes a text
+ * that begins with a quote, because some readers would remove that. */
 static void
 add_text(struct buffer *line, const struct cells *cells, const char *bytes, size_t length)
 {
@@ -261,7 +260,7 @@ add_number(struct buffer *line, const struct column *column, const struct array 
 		print_number(line, column->dtype, array->data, index);
 }
 
-/* Numbers that one element has. */
+/* The number of numbers of an element. */
 static int64_t
 width(const struct column *column)
 {
@@ -291,7 +290,7 @@ add_cell(struct buffer *line, const struct cells *cells, const struct column *co
 	}
 }
 
-/* The name of a column, or those of its numbers: "emb_0", "emb_1", ... */
+/* The name of a column, or the names of its numbers: "emb_0", "emb_1", ... */
 static void
 add_name(struct buffer *line, const struct cells *cells, const struct column *column)
 {
@@ -316,7 +315,7 @@ jsonl_line(struct buffer *line, const struct cells *cells, const struct reader *
 	print_text(line, "\n");
 }
 
-/* A line of a table; row -1: of its names. */
+/* A line of TSV or CSV; row -1: the header. */
 static void
 table_line(struct buffer *line, const struct cells *cells, const struct reader *reader,
     const int *chosen, int count, const struct array *arrays, int64_t row)
@@ -349,7 +348,7 @@ write_lines(struct reader *reader, const int *chosen, int count, struct output *
 			print(&line, cells, reader, chosen, count, record.columns, row);
 			output_write(output, line.data, line.used);
 		}
-		output_flush(output); /* its reader may wait for it */
+		output_flush(output); /* readers get each record at once */
 	}
 	free(line.data);
 	output_finish(output);
@@ -392,7 +391,7 @@ to_parse(const char *word)
 }
 
 void
-to_file(struct reader *reader, enum to_format format, const struct names *kept,
+to_file(struct reader *reader, enum to_format format, const struct name_list *kept,
     bool spread, const char *path)
 {
 	const char *const *names = kept->items;

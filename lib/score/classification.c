@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/strings.h"
-#include "score/kept.h"
+#include "score/row_subset.h"
 #include "score/labels.h"
 #include "score/legacy_sum.h"
 #include "score/logistic_regression.h"
@@ -17,54 +17,49 @@
 #include "search/vectors.h"
 
 enum { CLASSES_MOST = 20000 };
-static const struct logistic_regression_options optimum = {
-	.c = 1, .tolerance = 1e-8, .most = 2000
-};
-static const struct logistic_regression_options as_reference = {
-	.c = 1, .tolerance = 1e-4, .most = 100, .reference = true
-};
-
 static int
 per_label(const struct score_options *options)
 {
 	return options->samples ? options->samples : 8;
 }
 
-/* Label numbers, growing; of the training rows, the test rows, or what was predicted. */
-struct numbers {
+/* A growing array of label numbers: of training rows, test rows, or predictions. */
+struct label_array {
 	int32_t *at;
 	size_t capacity;
 };
 
 struct training {
-	struct kept kept;
-	struct numbers label; /* [n]: number in names, then in sorted order */
+	struct row_subset subset;
+	struct label_array label; /* [n]: number in `names`, later rank in sorted order */
 	int64_t n;
 	int classes;
-	struct strings *names; /* labels in order of arrival; the test set may add some */
-	bool numeric;	       /* labels are numbers, if only as text: sorted as such */
-	int32_t *sorted;       /* [classes]: place of a name in sorted order */
-	int32_t *by_place;     /* [classes]: the inverse */
+	struct strings
+	    *names;    /* labels in order of appearance; the test set may add some */
+	bool numeric;  /* all labels are numbers (perhaps as text), and sorted as such */
+	int32_t *rank; /* [classes]: the rank of a name in sorted order */
+	int32_t *by_rank; /* [classes]: the inverse */
 };
 
 struct test {
-	struct numbers truth;	   /* [rows] */
-	struct numbers *predicted; /* [experiments] of [rows] */
+	struct label_array truth;      /* [rows] */
+	struct label_array *predicted; /* [experiments] of [rows] */
 	int64_t rows, unseen;
 };
 
-struct columns {
+struct labelled_stream {
 	struct reader *reader;
 	struct vectors *vectors;
 	int label;
 };
 
-static struct columns
+static struct labelled_stream
 open_columns(const char *path, const struct score_options *options)
 {
 	static const char *const usual[] = { "label", NULL };
 	struct reader *reader = stream_open(path);
-	struct columns columns = { reader, vectors_open(reader, options->fields[0], 0),
+	struct labelled_stream columns = { reader,
+		vectors_open(reader, options->fields[0], 0),
 		labels_column(reader, options->label, usual) };
 
 	const struct column *labels = stream_column(reader, columns.label);
@@ -76,16 +71,16 @@ open_columns(const char *path, const struct score_options *options)
 }
 
 static void
-close_columns(struct columns *columns)
+close_columns(struct labelled_stream *columns)
 {
 	vectors_close(columns->vectors);
 	stream_close(columns->reader);
 }
 
-/* The labels of a record, after those of `rows` rows. */
+/* Appends the labels of a record to those of `rows` rows. */
 static void
-read_labels(struct numbers *labels, int64_t rows, struct strings *names,
-    const struct columns *columns, const struct record *record)
+read_labels(struct label_array *labels, int64_t rows, struct strings *names,
+    const struct labelled_stream *columns, const struct record *record)
 {
 	labels->at = mem_grow(labels->at, &labels->capacity,
 	    (size_t)(rows + record->rows), sizeof *labels->at);
@@ -94,19 +89,19 @@ read_labels(struct numbers *labels, int64_t rows, struct strings *names,
 		    columns->label, &record->columns[columns->label], row, CLASSES_MOST);
 }
 
-/* Number the labels as scikit-learn does, in sorted order: it decides ties, and which of two
- * classes is the positive one. */
+/* Numbers the labels in sorted order, as scikit-learn: the order breaks ties and selects the positive class
+ * of two. */
 static void
 sort_labels(struct training *training)
 {
 	int classes = training->classes;
 
-	training->sorted = mem_new((size_t)classes, sizeof *training->sorted);
-	training->by_place = labels_sorted(training->names);
+	training->rank = mem_new((size_t)classes, sizeof *training->rank);
+	training->by_rank = labels_sorted(training->names);
 	for (int i = 0; i < classes; i++)
-		training->sorted[training->by_place[i]] = i;
+		training->rank[training->by_rank[i]] = i;
 	for (int64_t i = 0; i < training->n; i++)
-		training->label.at[i] = training->sorted[training->label.at[i]];
+		training->label.at[i] = training->rank[training->label.at[i]];
 }
 
 static void
@@ -125,25 +120,25 @@ tell_few(const struct training *training, const char *stream, int samples)
 	}
 	if (few)
 		warn(
-		    "%s: %d labels have fewer than %d rows and contribute what they have; first: '%s'",
+		    "%s: %d labels have fewer than %d rows: all of their rows are used; first: '%s'",
 		    stream, few, samples,
-		    strings_get(training->names, training->by_place[first]));
+		    strings_get(training->names, training->by_rank[first]));
 	free(counts);
 }
 
 static void
-read_training(
-    struct training *training, struct columns *columns, const char *path, int samples)
+read_training(struct training *training, struct labelled_stream *columns,
+    const char *path, int samples)
 {
 	const char *name = stream_name(columns->reader);
 	struct record record;
 
-	training->kept = kept_start(path, columns->vectors);
+	training->subset = row_subset_start(path, columns->vectors);
 	training->names = strings_new();
 	while (stream_next(columns->reader, &record)) {
 		read_labels(
 		    &training->label, training->n, training->names, columns, &record);
-		kept_add(&training->kept, columns->vectors, &record);
+		row_subset_add(&training->subset, columns->vectors, &record);
 		training->n += record.rows;
 	}
 	training->classes = (int)strings_count(training->names);
@@ -158,7 +153,7 @@ read_training(
 	close_columns(columns);
 }
 
-/* The vectors of the rows that some experiment trains on. */
+/* Reads the vectors of the rows that any experiment samples. */
 static void
 fetch_rows(struct training *training, const struct mt19937_sample *samples,
     const struct score_options *options)
@@ -168,7 +163,7 @@ fetch_rows(struct training *training, const struct mt19937_sample *samples,
 	for (int i = 0; i < options->experiments; i++)
 		for (int64_t j = 0; j < samples[i].size; j++)
 			wanted[samples[i].rows[j]] = true;
-	kept_fetch(&training->kept, options->train, options->fields[0], wanted);
+	row_subset_fetch(&training->subset, options->train, options->fields[0], wanted);
 	free(wanted);
 }
 
@@ -176,14 +171,14 @@ static struct logistic_regression *
 fit(const struct training *training, const struct mt19937_sample *sample,
     const struct logistic_regression_options *how)
 {
-	int width = training->kept.width;
+	int width = training->subset.width;
 	size_t bytes = (size_t)width * sizeof(float);
 	float *x = mem_new((size_t)sample->size, bytes);
 	int32_t *label = mem_new((size_t)sample->size, sizeof *label);
 
 	for (int64_t i = 0; i < sample->size; i++) {
 		int64_t row = sample->rows[i];
-		memcpy(x + i * width, kept_row(&training->kept, row), bytes);
+		memcpy(x + i * width, row_subset_row(&training->subset, row), bytes);
 		label[i] = training->label.at[row];
 	}
 	struct logistic_regression *model = logistic_regression_fit(
@@ -198,7 +193,8 @@ fit_all(const struct training *training, struct mt19937_sample *samples,
     const struct score_options *options)
 {
 	const struct logistic_regression_options *how =
-	    options->reference ? &as_reference : &optimum;
+	    options->reference ? &logistic_regression_reference
+			       : &logistic_regression_optimum;
 	int experiments = options->experiments;
 	struct logistic_regression **models =
 	    mem_new((size_t)experiments, sizeof *models);
@@ -222,24 +218,24 @@ fit_all(const struct training *training, struct mt19937_sample *samples,
 	return models;
 }
 
-/* New test labels follow those of the training set. */
+/* Labels absent from the training set are numbered after it. */
 static void
-read_truth(struct test *test, struct training *training, const struct columns *columns,
-    const struct record *record)
+read_truth(struct test *test, struct training *training,
+    const struct labelled_stream *columns, const struct record *record)
 {
 	read_labels(&test->truth, test->rows, training->names, columns, record);
 	for (int64_t i = test->rows; i < test->rows + record->rows; i++) {
 		int32_t *label = &test->truth.at[i];
 		if (*label < training->classes)
-			*label = training->sorted[*label];
+			*label = training->rank[*label];
 		else
 			test->unseen++;
 	}
 }
 
-/* Called by their ids, else by their numbers in the stream. */
+/* Names the rows by their ids, or by their numbers in the stream. */
 static void
-name_rows(struct per_query *table, const struct columns *columns,
+name_rows(struct per_query *table, const struct labelled_stream *columns,
     const struct record *record, int64_t rows)
 {
 	for (int64_t row = 0; row < record->rows; row++)
@@ -248,7 +244,7 @@ name_rows(struct per_query *table, const struct columns *columns,
 
 static struct test
 run_test(struct training *training, struct logistic_regression **models,
-    struct columns *columns, const struct score_options *options)
+    struct labelled_stream *columns, const struct score_options *options)
 {
 	const char *name = stream_name(columns->reader);
 	int experiments = options->experiments;
@@ -263,7 +259,7 @@ run_test(struct training *training, struct logistic_regression **models,
 			name_rows(options->per_query, columns, &record, test.rows);
 #pragma omp parallel for schedule(dynamic)
 		for (int i = 0; i < experiments; i++) {
-			struct numbers *predicted = &test.predicted[i];
+			struct label_array *predicted = &test.predicted[i];
 			predicted->at = mem_grow(predicted->at, &predicted->capacity,
 			    (size_t)(test.rows + record.rows), sizeof *predicted->at);
 			logistic_regression_predict(models[i], columns->vectors->raw,
@@ -284,9 +280,8 @@ run_test(struct training *training, struct logistic_regression **models,
 }
 
 /*
- * The label whose average precision is reported, or -1 where there are not two labels: among those
- * trained on (protocol v1) or those of the test set (v2).  It is the number 1, as scikit-learn
- * wants it, else the last in order.
+ * The positive class of average precision: the label 1, as scikit-learn requires, else the last of the two
+ * labels in order.  -1 unless the training set (protocol v1) or the test set (v2) has exactly two labels.
  */
 static int32_t
 positive_label(
@@ -305,7 +300,7 @@ positive_label(
 	}
 	for (int i = 0; i < 2 && training->numeric; i++)
 		if (seen[i] < training->classes &&
-		    labels_value(training->names, training->by_place[seen[i]]) == 1)
+		    labels_value(training->names, training->by_rank[seen[i]]) == 1)
 			one = seen[i];
 	if (count != 2)
 		return -1;
@@ -350,7 +345,7 @@ report_metrics(struct report *report, const struct training *training, struct te
 	free(all);
 }
 
-/* Of each test row the share of the experiments that predict its label. */
+/* The accuracy of each test row over the experiments. */
 static void
 put_rows(struct per_query *table, const struct test *test, int experiments)
 {
@@ -374,11 +369,12 @@ report_settings(struct report *report, const struct training *training,
 	if (options->reference)
 		report_set(report, "classifier",
 		    "logistic regression, C 1, as scikit-learn >= 1.4 stops: gradient %g, %d iterations",
-		    as_reference.tolerance, as_reference.most);
+		    logistic_regression_reference.tolerance,
+		    logistic_regression_reference.most);
 	else
 		report_set(report, "classifier",
 		    "logistic regression, C 1, optimum to gradient %g",
-		    optimum.tolerance);
+		    logistic_regression_optimum.tolerance);
 	legacy_sum_describe(report, options->fields, options->legacy_sum);
 	report_set(report, "experiments", "%d", options->experiments);
 	report_set(report, "samples per label", "%d", per_label(options));
@@ -388,13 +384,12 @@ report_settings(struct report *report, const struct training *training,
 	report_set(report, "test", "%lld", (long long)test->rows);
 }
 
-/* Train on the one stream, predict the other. */
 static void
 train_and_test(
     struct training *training, struct test *test, const struct score_options *options)
 {
-	struct columns train = open_columns(options->train, options);
-	struct columns columns = open_columns(options->files[0], options);
+	struct labelled_stream train = open_columns(options->train, options);
+	struct labelled_stream columns = open_columns(options->files[0], options);
 
 	vectors_agree(train.vectors, columns.vectors, options->any_model);
 	read_training(training, &train, options->train, per_label(options));
@@ -416,29 +411,30 @@ free_all(struct training *training, struct test *test, int experiments)
 		free(test->predicted[i].at);
 	free(test->predicted);
 	free(test->truth.at);
-	kept_free(&training->kept);
+	row_subset_free(&training->subset);
 	free(training->label.at);
-	free(training->sorted);
-	free(training->by_place);
+	free(training->rank);
+	free(training->by_rank);
 	strings_free(training->names);
 }
 
-/* The first label as a number; the others are those that follow it, so that averages are labels. */
+/* The first label as a number.  Dies unless the others are the following integers, so that a truncated average is a
+ * label. */
 static double
 first_number(const struct training *training)
 {
-	double first = labels_value(training->names, training->by_place[0]);
+	double first = labels_value(training->names, training->by_rank[0]);
 
 	for (int i = 0; i < training->classes; i++) {
-		double number = labels_value(training->names, training->by_place[i]);
+		double number = labels_value(training->names, training->by_rank[i]);
 		if (number != first + i || number != trunc(number))
-			die("--legacy-sum averages labels as numbers, which must be whole and without gaps; there is '%s'",
-			    strings_get(training->names, training->by_place[i]));
+			die("--legacy-sum averages labels as numbers: they must be consecutive integers; there is '%s'",
+			    strings_get(training->names, training->by_rank[i]));
 	}
 	return first;
 }
 
-/* The averages of what both fields predict. */
+/* Averages the predictions of both fields. */
 static void
 sum_predictions(const struct training *training, struct test *test,
     const struct score_options *options)

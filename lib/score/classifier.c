@@ -9,30 +9,26 @@
 #include "base/mem.h"
 #include "score/labels.h"
 #include "score/logistic_regression.h"
-#include "score/neighbours.h"
+#include "score/knn.h"
 
 enum { CLASSES_MOST = 20000, WIDTH_MOST = 1 << 20 };
-static const struct logistic_regression_options as_reference = {
-	.c = 1, .tolerance = 1e-4, .most = 100, .reference = true
-};
-
-/* A label as the column has it. */
+/* A numeric label: i64 or f64, as the column. */
 union number {
 	int64_t whole;
 	double real;
 };
 
 struct classifier {
-	char *name, *model, *kind; /* of the stream; model NULL: it names none */
+	char *name, *model, *kind; /* of the stream; model NULL: not named there */
 	int width, classes;
 	struct strings *names;		      /* [classes], in scikit-learn's order */
 	struct column column;		      /* of the labels */
 	struct logistic_regression *logistic; /* or: */
-	struct neighbours *neighbours;
-	float *x; /* [n, width]: what neighbours are of, and their labels */
-	int32_t *label;
+	struct knn *neighbours;
+	float *x;	/* [n, width]: training rows of the neighbours */
+	int32_t *label; /* [n] */
 
-	/* the last that were predicted */
+	/* the latest predictions */
 	int32_t *predicted;
 	union number *numbers;
 	struct buffer bytes;
@@ -59,17 +55,17 @@ start(const struct reader *reader, int label)
 	return classifier;
 }
 
-/* Learning. ------------------------------------------------------------------------- */
+/* Fitting. -------------------------------------------------------------------------- */
 
 /* The rows of a labelled stream. */
-struct labelled {
+struct training_rows {
 	int64_t n;
 	struct strings *names; /* in the order of their arrival */
 	size_t x_capacity, label_capacity;
 };
 
 static void
-take_record(struct classifier *classifier, struct labelled *labelled, int label,
+take_record(struct classifier *classifier, struct training_rows *labelled, int label,
     struct vectors *vectors, const struct record *record)
 {
 	size_t row = (size_t)classifier->width * sizeof(float);
@@ -90,7 +86,7 @@ take_record(struct classifier *classifier, struct labelled *labelled, int label,
 
 /* Number the labels in scikit-learn's order. */
 static void
-sort_labels(struct classifier *classifier, const struct labelled *labelled)
+sort_labels(struct classifier *classifier, const struct training_rows *labelled)
 {
 	int32_t *order = labels_sorted(labelled->names);
 	int32_t *place = mem_new((size_t)classifier->classes, sizeof *place);
@@ -114,16 +110,15 @@ learn(struct classifier *classifier, int64_t n, const struct classifier_options 
 			die("%s: -k %d: there are only %lld labelled rows",
 			    classifier->name, options->neighbours, (long long)n);
 		classifier->neighbours = mem_new(1, sizeof *classifier->neighbours);
-		*classifier->neighbours =
-		    (struct neighbours){ classifier->x, classifier->label, n,
-			    classifier->width, classifier->classes, options->neighbours };
+		*classifier->neighbours = (struct knn){ classifier->x, classifier->label,
+			n, classifier->width, classifier->classes, options->neighbours };
 		return;
 	}
 	if (n > INT32_MAX)
 		die("%s: it has more than %d rows; learn from a sample (mts rows --sample)",
 		    classifier->name, INT32_MAX);
 	classifier->logistic = logistic_regression_fit(classifier->x, classifier->label,
-	    n, classifier->width, classifier->classes, &as_reference);
+	    n, classifier->width, classifier->classes, &logistic_regression_reference);
 	inform("%s: %lld rows, %d labels, %d iterations, gradient %.1e", classifier->name,
 	    (long long)n, classifier->classes, classifier->logistic->iterations,
 	    classifier->logistic->gradient);
@@ -140,7 +135,7 @@ classifier_fit(const char *path, const struct classifier_options *options)
 	struct reader *reader = stream_open(path);
 	struct vectors *vectors = vectors_open(reader, options->field, 0);
 	int label = labels_column(reader, options->label, usual);
-	struct labelled labelled = { .names = strings_new() };
+	struct training_rows labelled = { .names = strings_new() };
 	struct record record;
 
 	values_single(reader, label, 0);
@@ -170,16 +165,10 @@ void
 classifier_agree(
     const struct classifier *classifier, const struct vectors *vectors, bool any_model)
 {
-	const char *stream = stream_name(vectors->reader), *kind = vectors_kind(vectors);
-
-	if (!any_model)
-		vectors_agree_model(vectors, classifier->model, classifier->name);
-	if (!any_model && strcmp(kind, classifier->kind) != 0)
-		die("%s: its vectors are %s, those of %s are %s; make both in one way, or say --any-model where they were meant for each other",
-		    stream, kind, classifier->name, classifier->kind);
-	if (vectors->width != classifier->width)
-		die("%s: its vectors have width %d, those of %s %d; encode both with one model",
-		    stream, vectors->width, classifier->name, classifier->width);
+	vectors_agree_with(vectors,
+	    &(struct vectors_origin){ classifier->name, classifier->model,
+		classifier->kind, classifier->width },
+	    any_model);
 }
 
 struct column
@@ -198,7 +187,7 @@ number_of(const struct classifier *classifier, int32_t class)
 		   : (union number){ .real = (double)value };
 }
 
-/* The labels of classes [n] as the column has them, borrowed until the next call. */
+/* The labels of classes [n] as values of the label column, borrowed until the next call. */
 static struct array
 put_labels(struct classifier *classifier, const int32_t *classes, int64_t n)
 {
@@ -234,14 +223,14 @@ classifier_predict(
 		logistic_regression_predict(
 		    classifier->logistic, x, n, classifier->predicted, probability);
 	else
-		neighbours_predict(
+		knn_predict(
 		    classifier->neighbours, x, n, classifier->predicted, probability);
 	return put_labels(classifier, classifier->predicted, n);
 }
 
-/* Keeping. -------------------------------------------------------------------------- */
+/* Saving. --------------------------------------------------------------------------- */
 
-/* Weights and intercepts of each class: two classes have one vector, the first class's is 0. */
+/* Weights [classes, width] and intercepts [classes].  Two classes have one fitted vector; the first class's is 0. */
 static double *
 all_classes(const struct classifier *classifier, double **intercepts)
 {
@@ -292,7 +281,7 @@ classifier_save(const struct classifier *classifier, const char *path)
 	free(intercepts);
 }
 
-/* The columns of a stream that was kept. */
+/* The columns of a saved classifier. */
 struct kept_columns {
 	int label, weights, intercept;
 };

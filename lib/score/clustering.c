@@ -15,25 +15,24 @@
 
 enum { LABELS_MOST = 100000 };
 
-/* One set of texts to be clustered. */
+/* A set of texts, clustered by itself. */
 struct set {
-	float *x[2]; /* of each field */
+	float *x[2]; /* [n, width], of each field */
 	int32_t *label;
 	int64_t n;
 	size_t x_capacity[2], label_capacity;
 	struct strings *labels;
 };
 
-struct clustering {
+struct clustering_task {
 	const struct score_options *options;
 	struct reader *reader;
 	struct vectors *vectors[2]; /* NULL: there is one field */
 	int label;
 	struct set *sets;
 	size_t count, capacity;
-	double *v; /* [sets scored] */
-	size_t scored, v_capacity;
-	int64_t single; /* sets with one label only */
+	struct series v; /* [sets scored] */
+	int64_t single;	 /* sets with one label only */
 	struct progress *progress;
 };
 
@@ -44,7 +43,7 @@ batch_of(const struct score_options *options)
 }
 
 static struct set *
-new_set(struct clustering *clustering)
+new_set(struct clustering_task *clustering)
 {
 	clustering->sets = mem_grow(clustering->sets, &clustering->capacity,
 	    clustering->count + 1, sizeof *clustering->sets);
@@ -53,9 +52,9 @@ new_set(struct clustering *clustering)
 	return set;
 }
 
-/* A vector and a label of the record, each by its place there. */
+/* Adds the text at these indices of the record's vectors and labels. */
 static void
-add_text(struct clustering *clustering, struct set *set, int64_t vector,
+add_text(struct clustering_task *clustering, struct set *set, int64_t vector,
     const struct record *record, int64_t label)
 {
 	for (int i = 0; i < 2 && clustering->vectors[i]; i++) {
@@ -72,9 +71,9 @@ add_text(struct clustering *clustering, struct set *set, int64_t vector,
 	    clustering->label, &record->columns[clustering->label], label, LABELS_MOST);
 }
 
-/* Cluster by one field; returns [n], to be freed. */
+/* Clusters the vectors of one field; returns [n], freed by the caller. */
 static int32_t *
-cluster(const struct clustering *clustering, const struct set *set, int field)
+cluster(const struct clustering_task *clustering, const struct set *set, int field)
 {
 	const struct score_options *options = clustering->options;
 	struct kmeans_options how = { (int)strings_count(set->labels), batch_of(options),
@@ -83,17 +82,18 @@ cluster(const struct clustering *clustering, const struct set *set, int field)
 	int64_t steps = kmeans_fit(
 	    assigned, set->x[field], set->n, clustering->vectors[field]->width, &how);
 
-	inform("set %zu: %lld texts, %d labels, %lld steps", clustering->scored + 1,
-	    (long long)set->n, how.clusters, (long long)steps);
+	inform("set %lld: %lld texts, %d labels, %lld steps",
+	    (long long)clustering->v.count + 1, (long long)set->n, how.clusters,
+	    (long long)steps);
 	return assigned;
 }
 
-/* Cluster and score a set, and let its memory go. */
+/* Clusters and scores a set, and frees it. */
 static void
-score_set(struct clustering *clustering, struct set *set)
+score_set(struct clustering_task *clustering, struct set *set)
 {
 	int32_t labels = (int32_t)strings_count(set->labels), clusters = labels;
-	double v = 1; /* one label, one cluster: as the reference has it */
+	double v = 1; /* of one label and one cluster, as in scikit-learn */
 
 	if (labels > 1) {
 		int32_t *assigned = cluster(clustering, set, 0);
@@ -104,14 +104,12 @@ score_set(struct clustering *clustering, struct set *set)
 			free(other);
 		}
 		v = partition_v_measure(set->label, labels, assigned, clusters, set->n).v;
-		inform("set %zu: v %.6f", clustering->scored + 1, v);
+		inform("set %lld: v %.6f", (long long)clustering->v.count + 1, v);
 		free(assigned);
 	} else {
 		clustering->single++;
 	}
-	clustering->v = mem_grow(clustering->v, &clustering->v_capacity,
-	    clustering->scored + 1, sizeof *clustering->v);
-	clustering->v[clustering->scored++] = v;
+	series_add(&clustering->v, v);
 	progress_add(clustering->progress, set->n);
 	free(set->x[0]);
 	free(set->x[1]);
@@ -120,30 +118,15 @@ score_set(struct clustering *clustering, struct set *set)
 }
 
 static void
-load(const struct clustering *clustering, const struct record *record)
+load(const struct clustering_task *clustering, const struct record *record)
 {
 	for (int i = 0; i < 2 && clustering->vectors[i]; i++)
 		vectors_load(clustering->vectors[i], record);
 }
 
-/* Dies unless the row has a vector for each of so many labels. */
+/* mteb's layout: each row is a set. */
 static void
-check_row(const struct clustering *clustering, int64_t row, int64_t labels)
-{
-	const struct reader *reader = clustering->reader;
-
-	for (int i = 0; i < 2 && clustering->vectors[i]; i++) {
-		int64_t count = vectors_row(clustering->vectors[i], row).count;
-		if (count != labels || count == 0)
-			die("%s: record %lld: row %lld has %lld vectors and %lld labels",
-			    stream_name(reader), (long long)stream_records(reader),
-			    (long long)row + 1, (long long)count, (long long)labels);
-	}
-}
-
-/* MTEB's layout: each row is a set, scored as it comes. */
-static void
-score_rows(struct clustering *clustering)
+score_rows(struct clustering_task *clustering)
 {
 	struct reader *reader = clustering->reader;
 	const struct column *label = stream_column(reader, clustering->label);
@@ -153,16 +136,23 @@ score_rows(struct clustering *clustering)
 	while (stream_next(reader, &record)) {
 		const struct array *labels = &record.columns[clustering->label];
 		load(clustering, &record);
+		for (int i = 0; i < 2 && clustering->vectors[i]; i++)
+			values_same_lengths(reader, &record,
+			    clustering->vectors[i]->column, clustering->label);
 		for (int64_t row = 0; row < record.rows; row++) {
-			struct span span = vectors_row(clustering->vectors[0], row);
+			struct vector_range span =
+			    vectors_row(clustering->vectors[0], row);
 			int64_t start = values_start(label, labels, row);
-			int64_t count = values_start(label, labels, row + 1) - start;
-			check_row(clustering, row, count);
+			if (span.count == 0)
+				die("%s: record %lld: row %lld is a set without texts",
+				    stream_name(reader),
+				    (long long)stream_records(reader),
+				    (long long)row + 1);
 			struct set *set = new_set(clustering);
 			if (per_query)
 				per_query_add_row(per_query, reader, &record, row,
 				    (int64_t)clustering->count);
-			for (int64_t i = 0; i < count; i++)
+			for (int64_t i = 0; i < span.count; i++)
 				add_text(
 				    clustering, set, span.first + i, &record, start + i);
 			score_set(clustering, set);
@@ -170,7 +160,7 @@ score_rows(struct clustering *clustering)
 	}
 }
 
-/* Sets by the values of their column; NULL: the stream is one. */
+/* Names the sets in the table; names NULL: the whole stream is one set. */
 static void
 name_sets(struct per_query *table, struct reader *reader, const struct strings *names)
 {
@@ -191,9 +181,9 @@ need_set(const struct reader *reader, int by, const struct record *record, int64
 		    (long long)row + 1, column->name);
 }
 
-/* One text a row: sets by a column, or all of the stream. */
+/* One text per row: the set is a column's value, or the whole stream. */
 static void
-score_texts(struct clustering *clustering)
+score_texts(struct clustering_task *clustering)
 {
 	struct reader *reader = clustering->reader;
 	const char *wanted = clustering->options->set;
@@ -237,7 +227,7 @@ score_clustering(struct report *report, const struct score_options *options)
 	static const char *const usual[2][3] = { { "label", "labels", NULL },
 		{ "labels", "label", NULL } };
 	struct reader *reader = stream_open(options->files[0]);
-	struct clustering clustering = { .options = options,
+	struct clustering_task clustering = { .options = options,
 		.reader = reader,
 		.vectors = { vectors_open(reader, options->fields[0], VECTORS_LISTS) } };
 	bool lists = clustering.vectors[0]->lists;
@@ -256,25 +246,26 @@ score_clustering(struct report *report, const struct score_options *options)
 	else
 		score_texts(&clustering);
 	progress_free(clustering.progress);
-	int64_t sets = (int64_t)clustering.scored;
+	int64_t sets = clustering.v.count;
 	if (sets == 0)
 		die("%s: there are no texts in it", stream_name(reader));
 	if (clustering.single)
 		warn(
 		    "%s: %lld of %lld sets have one label only: their v-measure counts as 1",
 		    stream_name(reader), (long long)clustering.single, (long long)sets);
-	kmeans_describe(report, options->seed, batch_of(options), options->by_choice);
+	kmeans_minibatch_describe(
+	    report, options->seed, batch_of(options), options->by_choice);
 	legacy_sum_describe(report, options->fields, options->legacy_sum);
 	report_set(report, "sets", "%lld", (long long)sets);
-	report_score(report, stats_mean(clustering.v, sets), "v_measure");
-	report_score(report, stats_deviation(clustering.v, sets, 0), "v_measure_std");
-	report_list(report, clustering.v, sets, "v_measures");
+	report_score(report, stats_mean(clustering.v.at, sets), "v_measure");
+	report_score(report, stats_deviation(clustering.v.at, sets, 0), "v_measure_std");
+	report_list(report, clustering.v.at, sets, "v_measures");
 	report_main(report, "v_measure", "there is no set");
 	if (options->per_query)
-		per_query_column(options->per_query, clustering.v, "v_measure");
+		per_query_column(options->per_query, clustering.v.at, "v_measure");
 	for (int i = 0; i < 2 && clustering.vectors[i]; i++)
 		vectors_close(clustering.vectors[i]);
 	stream_close(reader);
-	free(clustering.v);
+	free(clustering.v.at);
 	free(clustering.sets);
 }

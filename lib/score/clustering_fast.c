@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/strings.h"
-#include "score/kept.h"
+#include "score/row_subset.h"
 #include "score/kmeans.h"
 #include "score/labels.h"
 #include "score/measure/partition.h"
@@ -16,28 +16,28 @@
 
 enum { LEVELS_MOST = 16, LABELS_MOST = 100000, MISSING = -1 };
 
-/* The labels of a level: numbers in `names`, MISSING where a row has none. */
+/* The labels of a level of the hierarchy. */
 struct level {
 	struct strings *names;
-	int32_t *label; /* [rows] */
+	int32_t *label; /* [rows]: number in `names`, or MISSING */
 	size_t capacity;
 };
 
-struct texts {
+struct labelled_texts {
 	const struct score_options *options;
 	int samples, batch;
 	struct reader *reader;
 	char *name;
 	int label;
 	bool text; /* labels are text; numbers otherwise */
-	struct kept kept;
+	struct row_subset subset;
 	struct level level[LEVELS_MOST];
 	int levels;
 };
 
 static int32_t
-number_of(
-    struct texts *texts, struct level *level, const struct array *labels, int64_t index)
+number_of(struct labelled_texts *texts, struct level *level, const struct array *labels,
+    int64_t index)
 {
 	int32_t number = labels_number(
 	    level->names, texts->reader, texts->label, labels, index, LABELS_MOST);
@@ -46,9 +46,9 @@ number_of(
 	return none ? MISSING : number;
 }
 
-/* A level that no row before had. */
+/* Adds a level, MISSING in the first `rows` rows. */
 static void
-add_level(struct texts *texts, int64_t rows)
+add_level(struct labelled_texts *texts, int64_t rows)
 {
 	if (texts->levels == LEVELS_MOST)
 		die("%s: labels have more than %d levels", stream_name(texts->reader),
@@ -61,9 +61,9 @@ add_level(struct texts *texts, int64_t rows)
 		level->label[i] = MISSING;
 }
 
-/* The labels of a record, after those of `rows` rows. */
+/* Appends the labels of a record to those of `rows` rows. */
 static void
-read_labels(struct texts *texts, int64_t rows, const struct record *record)
+read_labels(struct labelled_texts *texts, int64_t rows, const struct record *record)
 {
 	const struct column *column = stream_column(texts->reader, texts->label);
 	const struct array *labels = &record->columns[texts->label];
@@ -84,25 +84,17 @@ read_labels(struct texts *texts, int64_t rows, const struct record *record)
 	}
 }
 
-/* Rows that are sets of texts, as legacy tasks have them: one after the other, each text with one label. */
+/* Appends the labels of mteb's older rows, each a set of texts. */
 static void
-read_sets(struct texts *texts, const struct vectors *vectors, const struct record *record)
+read_sets(struct labelled_texts *texts, const struct vectors *vectors,
+    const struct record *record)
 {
 	const struct array *labels = &record->columns[texts->label];
-	const int64_t *offsets = record->columns[vectors->column].offsets[0];
-	int64_t rows = texts->kept.rows,
+	int64_t rows = texts->subset.rows,
 		more = column_elements(stream_column(vectors->reader, vectors->column),
 		    &record->columns[vectors->column], record->rows);
 
-	for (int64_t row = 0; row < record->rows; row++) {
-		int64_t one = offsets[row + 1] - offsets[row];
-		int64_t two = labels->offsets[0][row + 1] - labels->offsets[0][row];
-		if (one != two)
-			die("%s: record %lld: row %lld has %lld vectors and %lld labels",
-			    stream_name(texts->reader),
-			    (long long)stream_records(texts->reader), (long long)row + 1,
-			    (long long)one, (long long)two);
-	}
+	values_same_lengths(texts->reader, record, vectors->column, texts->label);
 	if (!texts->levels)
 		add_level(texts, 0);
 	struct level *level = &texts->level[0];
@@ -113,7 +105,7 @@ read_sets(struct texts *texts, const struct vectors *vectors, const struct recor
 }
 
 static void
-read_texts(struct texts *texts)
+read_texts(struct labelled_texts *texts)
 {
 	static const char *const usual[] = { "labels", "label", NULL };
 	const struct score_options *options = texts->options;
@@ -128,23 +120,23 @@ read_texts(struct texts *texts)
 	texts->text = values_are_text(column);
 	values_single(reader, texts->label,
 	    vectors->lists || column->depth > (texts->text ? 1 : 0));
-	texts->kept = kept_start(options->files[0], vectors);
+	texts->subset = row_subset_start(options->files[0], vectors);
 	while (stream_next(reader, &record)) {
 		if (vectors->lists)
 			read_sets(texts, vectors, &record);
 		else
-			read_labels(texts, texts->kept.rows, &record);
-		kept_add(&texts->kept, vectors, &record);
+			read_labels(texts, texts->subset.rows, &record);
+		row_subset_add(&texts->subset, vectors, &record);
 	}
 	vectors_close(vectors);
 	stream_close(reader);
 }
 
-/* Which rows are drawn, in order; *count of them. */
+/* Draws *count rows, in the order of the draw. */
 static int64_t *
-draw_documents(const struct texts *texts, struct mt19937 *mt, int64_t *count)
+draw_documents(const struct labelled_texts *texts, struct mt19937 *mt, int64_t *count)
 {
-	int64_t rows = texts->kept.rows;
+	int64_t rows = texts->subset.rows;
 	double wanted = texts->options->documents;
 	const char *name = texts->name;
 
@@ -167,31 +159,32 @@ draw_documents(const struct texts *texts, struct mt19937 *mt, int64_t *count)
 }
 
 static void
-fetch_drawn(struct texts *texts, const int64_t *drawn, int64_t count)
+fetch_drawn(struct labelled_texts *texts, const int64_t *drawn, int64_t count)
 {
-	bool *wanted = mem_zero((size_t)texts->kept.rows, sizeof *wanted);
+	bool *wanted = mem_zero((size_t)texts->subset.rows, sizeof *wanted);
 
 	for (int64_t i = 0; i < count; i++)
 		wanted[drawn[i]] = true;
-	kept_fetch(
-	    &texts->kept, texts->options->files[0], texts->options->fields[0], wanted);
+	row_subset_fetch(
+	    &texts->subset, texts->options->files[0], texts->options->fields[0], wanted);
 	free(wanted);
 }
 
-/* One level: the documents that it has labels for, and the labels as 0..labels-1. */
-struct labelled {
+/* The drawn rows [n] that have a label at one level, and their labels [n] as 0..labels-1. */
+struct level_rows {
 	int64_t *row;
 	int32_t *label, labels;
 	int64_t n;
 };
 
-static struct labelled
-pose(struct texts *texts, int number, const int64_t *drawn, int64_t count)
+static struct level_rows
+prepare_level(
+    struct labelled_texts *texts, int number, const int64_t *drawn, int64_t count)
 {
 	struct level *level = &texts->level[number];
 	int32_t missing = MISSING;
-	struct labelled labelled = { .row = mem_new((size_t)count, sizeof *labelled.row),
-		.label = mem_new((size_t)count, sizeof *labelled.label) };
+	struct level_rows rows = { .row = mem_new((size_t)count, sizeof *rows.row),
+		.label = mem_new((size_t)count, sizeof *rows.label) };
 	int64_t without = 0;
 
 	if (texts->text)
@@ -205,15 +198,15 @@ pose(struct texts *texts, int number, const int64_t *drawn, int64_t count)
 		if (label == MISSING && (label = missing) == MISSING)
 			continue;
 		if (again[label] < 0)
-			again[label] = labelled.labels++;
-		labelled.label[labelled.n] = again[label];
-		labelled.row[labelled.n++] = drawn[i];
+			again[label] = rows.labels++;
+		rows.label[rows.n] = again[label];
+		rows.row[rows.n++] = drawn[i];
 	}
 	free(again);
-	if (labelled.labels > texts->samples)
+	if (rows.labels > texts->samples)
 		die("%s: %d labels at level %d are more than the %d texts of an experiment; give --samples more",
-		    texts->name, labelled.labels, number, texts->samples);
-	if (labelled.n == 0)
+		    texts->name, rows.labels, number, texts->samples);
+	if (rows.n == 0)
 		die("%s: no text that was drawn has a label at level %d", texts->name,
 		    number);
 	if (without)
@@ -222,61 +215,60 @@ pose(struct texts *texts, int number, const int64_t *drawn, int64_t count)
 		    texts->name, (long long)without, (long long)count, number,
 		    texts->text ? "they count as labelled '-1'"
 				: "they are left out there");
-	return labelled;
+	return rows;
 }
 
-/* One experiment, on the rows `at` [samples] of those. */
+/* One experiment, on the sample `at` [samples] of the level's rows. */
 static void
-run(const struct texts *texts, const struct labelled *labelled, const int64_t *at,
+run(const struct labelled_texts *texts, const struct level_rows *rows, const int64_t *at,
     double *v, double *ami)
 {
 	const struct score_options *options = texts->options;
 	size_t size = (size_t)texts->samples,
-	       row_bytes = (size_t)texts->kept.width * sizeof(float);
-	struct kmeans_options how = { labelled->labels, texts->batch, options->seed,
+	       row_bytes = (size_t)texts->subset.width * sizeof(float);
+	struct kmeans_options how = { rows->labels, texts->batch, options->seed,
 		options->by_choice };
 	int32_t *label = mem_new(size, 2 * sizeof *label), *assigned = label + size;
 	float *x = mem_new(size, row_bytes);
 
 	for (int i = 0; i < texts->samples; i++) {
-		memcpy(x + (int64_t)i * texts->kept.width,
-		    kept_row(&texts->kept, labelled->row[at[i]]), row_bytes);
-		label[i] = labelled->label[at[i]];
+		memcpy(x + (int64_t)i * texts->subset.width,
+		    row_subset_row(&texts->subset, rows->row[at[i]]), row_bytes);
+		label[i] = rows->label[at[i]];
 	}
-	kmeans_fit(assigned, x, texts->samples, texts->kept.width, &how);
+	kmeans_fit(assigned, x, texts->samples, texts->subset.width, &how);
 	*v = partition_v_measure(
-	    label, labelled->labels, assigned, labelled->labels, texts->samples)
+	    label, rows->labels, assigned, rows->labels, texts->samples)
 		 .v;
-	*ami = partition_ami(
-	    label, labelled->labels, assigned, labelled->labels, texts->samples);
+	*ami = partition_ami(label, rows->labels, assigned, rows->labels, texts->samples);
 	free(label);
 	free(x);
 }
 
 /* All experiments of a level; v and ami [experiments]. */
 static void
-run_level(struct texts *texts, int level, const int64_t *drawn, int64_t count,
+run_level(struct labelled_texts *texts, int level, const int64_t *drawn, int64_t count,
     struct mt19937 *mt, double *v, double *ami)
 {
-	struct labelled labelled = pose(texts, level, drawn, count);
+	struct level_rows rows = prepare_level(texts, level, drawn, count);
 	int experiments = texts->options->experiments, samples = texts->samples;
 	int64_t *at = mem_new((size_t)experiments, (size_t)samples * sizeof *at);
 
-	mt19937_python_choices(mt, labelled.n, at, (int64_t)experiments * samples);
+	mt19937_python_choices(mt, rows.n, at, (int64_t)experiments * samples);
 #pragma omp parallel for schedule(dynamic)
 	for (int i = 0; i < experiments; i++)
-		run(texts, &labelled, at + (int64_t)i * samples, v + i, ami + i);
+		run(texts, &rows, at + (int64_t)i * samples, v + i, ami + i);
 	for (int i = 0; i < experiments; i++)
 		inform("level %d, experiment %d: %d labels, v %.6f, ami %.6f", level, i,
-		    labelled.labels, v[i], ami[i]);
+		    rows.labels, v[i], ami[i]);
 	free(at);
-	free(labelled.row);
-	free(labelled.label);
+	free(rows.row);
+	free(rows.label);
 }
 
-/* Levels that only texts outside the draw have are none. */
+/* Drops the last levels if no drawn text has a label there. */
 static void
-drop_levels(struct texts *texts, const int64_t *drawn, int64_t count)
+drop_levels(struct labelled_texts *texts, const int64_t *drawn, int64_t count)
 {
 	while (texts->levels > 0) {
 		const struct level *last = &texts->level[texts->levels - 1];
@@ -304,12 +296,13 @@ report_metric(struct report *report, const char *name, const char *list,
 }
 
 static void
-report_settings(struct report *report, const struct texts *texts, int64_t drawn)
+report_settings(struct report *report, const struct labelled_texts *texts, int64_t drawn)
 {
 	const struct score_options *options = texts->options;
 
-	kmeans_describe(report, options->seed, texts->batch, options->by_choice);
-	report_set(report, "texts", "%lld", (long long)texts->kept.rows);
+	kmeans_minibatch_describe(
+	    report, options->seed, texts->batch, options->by_choice);
+	report_set(report, "texts", "%lld", (long long)texts->subset.rows);
 	report_set(report, "drawn", "%lld", (long long)drawn);
 	report_set(report, "levels", "%d", texts->levels);
 	report_set(report, "experiments", "%d of %d texts", options->experiments,
@@ -319,7 +312,7 @@ report_settings(struct report *report, const struct texts *texts, int64_t drawn)
 void
 score_clustering_fast(struct report *report, const struct score_options *options)
 {
-	struct texts texts = { .options = options,
+	struct labelled_texts texts = { .options = options,
 		.samples = options->samples ? options->samples : 16384,
 		.batch = options->batch ? options->batch : 512 };
 	int experiments = options->experiments;
@@ -348,7 +341,7 @@ score_clustering_fast(struct report *report, const struct score_options *options
 		strings_free(texts.level[i].names);
 		free(texts.level[i].label);
 	}
-	kept_free(&texts.kept);
+	row_subset_free(&texts.subset);
 	free(texts.name);
 	free(drawn);
 	free(v);

@@ -8,7 +8,7 @@
 double
 legacy_sum(double one, double two, double weight)
 {
-	/* kept from being one operation with the sum, which would round once */
+	/* volatile prevents a fused multiply-add, which would round once */
 	volatile double part = weight * two;
 
 	return (one + part) / (1 + weight);

@@ -11,6 +11,13 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+const struct logistic_regression_options logistic_regression_optimum = {
+	.c = 1, .tolerance = 1e-8, .most = 2000
+};
+const struct logistic_regression_options logistic_regression_reference = {
+	.c = 1, .tolerance = 1e-4, .most = 100, .reference = true
+};
+
 /* The variables are weights [vectors, width], then intercepts [vectors]. */
 struct problem {
 	struct logistic_regression *model;
@@ -18,8 +25,9 @@ struct problem {
 	const int32_t *label;
 	int n;
 	const struct logistic_regression_options *options;
-	double value;	/* of the objective, an iteration before */
-	double *scores; /* [n, vectors]: decision values, then d loss / d them */
+	double value; /* of the objective at the previous iteration */
+	double *
+	    scores; /* [n, vectors]: decision values, then the gradient of the loss with respect to them */
 };
 
 /* log(1 + exp(z)) without overflow */
@@ -99,7 +107,7 @@ greatest(const double *x, int64_t n)
 	return most;
 }
 
-/* Called after each iteration; anything but 0 ends the search. */
+/* Called after each iteration; a value other than 0 stops L-BFGS. */
 static int
 watch(void *context, const double *variable, const double *gradient, const double value,
     const double variable_norm, const double gradient_norm, const double step, int size,
@@ -122,7 +130,7 @@ watch(void *context, const double *variable, const double *gradient, const doubl
 	       (options->reference && before - value <= 64 * DBL_EPSILON * scale);
 }
 
-/* From zero, unless that is good enough already. */
+/* Starts at zero, and stays there if the gradient is within the tolerance. */
 static void
 minimise(struct problem *problem, double *variable, size_t size)
 {
@@ -132,8 +140,7 @@ minimise(struct problem *problem, double *variable, size_t size)
 
 	lbfgs_parameter_init(&parameter);
 	parameter.m = 10;
-	parameter.epsilon =
-	    0; /* `watch` decides; a line search that can gain no more ends it too */
+	parameter.epsilon = 0; /* `watch` stops; so does a line search without progress */
 	parameter.max_iterations = options->most;
 	if (options->reference) {
 		parameter.ftol = 1e-3;
@@ -187,7 +194,7 @@ logistic_regression_fit(const float *x, const int32_t *label, int64_t n, int wid
 
 enum { BLOCK = 512 };
 
-/* The probability of a class, of the products of a row with the weights. */
+/* The probability of a class; product [vectors]: a row's products with the weights. */
 static double
 share(const struct logistic_regression *model, const double *product, int32_t class)
 {

@@ -16,7 +16,8 @@ static const char *const metrics[METRICS] = { "accuracy", "f1", "precision", "re
 struct verdict {
 	double metric[METRICS];
 	double accuracy_threshold, f1_threshold; /* of the similarity */
-	double *right; /* [count], at the threshold of the best accuracy: 1 or 0 */
+	double *
+	    right; /* [count]: 1 if the pair is classified correctly at accuracy_threshold, else 0 */
 };
 
 struct truth {
@@ -44,7 +45,7 @@ read_truth(const struct text_pairs *pairs)
 	return truth;
 }
 
-/* Sweep the threshold down from the highest similarity. */
+/* Sweeps the threshold down from the highest similarity; split_ties: also between equal ones. */
 static void
 sweep(struct verdict *verdict, const double *similarity, const struct truth *truth,
     bool split_ties)
@@ -76,7 +77,7 @@ sweep(struct verdict *verdict, const double *similarity, const struct truth *tru
 			verdict->f1_threshold = (here + next) / 2;
 		}
 	}
-	/* by place: v1 cuts between equal similarities, too; without any threshold none is right */
+	/* by rank, because v1 also splits equal similarities; without a threshold all count as wrong */
 	for (int64_t i = 0; taken >= 0 && i < n; i++)
 		verdict->right[order[i]] = truth->positive[order[i]] == (i <= taken);
 	free(order);
@@ -93,7 +94,7 @@ report_verdict(
 	report_score(report, sign * verdict->f1_threshold, "%s_f1_threshold", name);
 }
 
-/* Of one measure; the greatest of each metric is kept. */
+/* Scores one similarity measure, and updates the maximum of each metric. */
 static void
 judge(struct report *report, const struct text_pairs *pairs, const struct truth *truth,
     const struct score_options *options, enum text_pairs_measure measure,
@@ -108,9 +109,9 @@ judge(struct report *report, const struct text_pairs *pairs, const struct truth 
 	verdict.metric[AP] =
 	    ranking_average_precision(similarity, truth->positive, truth->count);
 	if (stats_constant(similarity, truth->count))
-		warn("%s: all values of %s are equal: no threshold tells anything",
+		warn("%s: all values of %s are equal: no threshold separates pairs",
 		    pairs->stream, name);
-	/* the reference speaks of distances where similarities are negated here */
+	/* mteb reports thresholds of distances, which are negated similarities here */
 	bool distance =
 	    measure == TEXT_PAIRS_MANHATTAN || measure == TEXT_PAIRS_EUCLIDEAN;
 	report_verdict(report, name, distance ? -1 : 1, &verdict);

@@ -30,10 +30,10 @@ per_query_add(struct per_query *table, const char *id, size_t length)
 	bool fresh;
 	int64_t number = strings_add(table->ids, id, length, &fresh);
 
-	id = strings_get(table->ids, number); /* which ends with a NUL */
+	id = strings_get(table->ids, number); /* ends with a NUL */
 	tsv_check_id(name, id, length, "a table");
 	if (!fresh)
-		die("%s: the id '%.100s' occurs again, and by their ids queries are told apart; rename it",
+		die("%s: the id '%.100s' occurs again; each query needs an id of its own: rename it",
 		    name, id);
 }
 
@@ -109,7 +109,8 @@ per_query_finish(struct per_query *table)
 	for (int64_t row = 0; row < strings_count(table->ids); row++) {
 		put(table, strings_get(table->ids, row));
 		for (int i = 0; i < table->count; i++) {
-			double value = table->columns[i].values[row] + 0; /* of -0: 0 */
+			double value =
+			    table->columns[i].values[row] + 0; /* prints -0 as 0 */
 			put(table, "\t");
 			put(table,
 			    isnan(value) ? "nan" : number_write(room, value, false));
@@ -132,7 +133,7 @@ number(const struct datafile *file, const struct tree *cell)
 	return value;
 }
 
-/* All columns have one room. */
+/* `room` is the same for all columns. */
 static void
 add_cells(struct per_query *table, const struct datafile *file, const struct tree *row,
     int64_t at)

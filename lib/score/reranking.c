@@ -12,33 +12,33 @@
 
 enum { MRR_DEPTH = 10, DEPTH = 1000, MAIN_CUT = 1000 };
 
-/* One row, its texts compared: positives first, then negatives. */
-struct row {
+/* The similarities of a row's texts: positives first, then negatives. */
+struct candidate_set {
 	int64_t queries, positives, documents;
 	float *score;	/* [queries, documents] */
-	double *merged; /* [documents], the greatest of any query */
+	double *merged; /* [documents], maximum over the queries */
 };
 
 struct reranking {
 	enum protocol protocol;
 	enum similarity similarity;
 	int64_t rows, left_out;
-	double *map, *mrr; /* v1: [rows] */
-	size_t map_room, mrr_room;
+	struct series map, mrr; /* v1: [rows] */
 	struct abstention *abstention;
 	struct ranking *each, *greatest; /* v2 */
 };
 
-/* Rows without a query, a positive or a negative text have nothing to compare. */
+/* Returns false if the row has no query, no positive or no negative text. */
 static bool
-compare(struct row *row, int64_t at, const struct vectors *query,
+compare(struct candidate_set *row, int64_t at, const struct vectors *query,
     const struct vectors *texts[2], enum similarity similarity)
 {
-	struct span queries = vectors_row(query, at);
-	struct span of[2] = { vectors_row(texts[0], at), vectors_row(texts[1], at) };
+	struct vector_range queries = vectors_row(query, at);
+	struct vector_range of[2] = { vectors_row(texts[0], at),
+		vectors_row(texts[1], at) };
 	int64_t d = 0;
 
-	*row = (struct row){ .queries = queries.count,
+	*row = (struct candidate_set){ .queries = queries.count,
 		.positives = of[0].count,
 		.documents = of[0].count + of[1].count };
 	if (!queries.count || !of[0].count || !of[1].count)
@@ -61,9 +61,9 @@ compare(struct row *row, int64_t at, const struct vectors *query,
 }
 
 static void
-judge_v1(struct reranking *reranking, const struct row *row)
+judge_v1(struct reranking *reranking, const struct candidate_set *row)
 {
-	int64_t n = row->documents, rows = reranking->rows;
+	int64_t n = row->documents;
 	int64_t *order = mem_new((size_t)n, sizeof *order);
 	bool *relevant = mem_new((size_t)n, sizeof *relevant);
 	float *falling = mem_new((size_t)n, sizeof *falling);
@@ -76,19 +76,15 @@ judge_v1(struct reranking *reranking, const struct row *row)
 		if (mrr == 0 && i < MRR_DEPTH && order[i] < row->positives)
 			mrr = 1 / (double)(i + 1);
 	}
-	reranking->map = mem_grow(
-	    reranking->map, &reranking->map_room, (size_t)rows + 1, sizeof(double));
-	reranking->mrr = mem_grow(
-	    reranking->mrr, &reranking->mrr_room, (size_t)rows + 1, sizeof(double));
-	reranking->map[rows] = ranking_average_precision(row->merged, relevant, n);
-	reranking->mrr[rows] = mrr;
+	series_add(&reranking->map, ranking_average_precision(row->merged, relevant, n));
+	series_add(&reranking->mrr, mrr);
 	abstention_add(reranking->abstention, falling, n);
 	free(order);
 	free(relevant);
 	free(falling);
 }
 
-/* Equal scores by falling id, which is the reverse of the order in the row. */
+/* Ranks equal scores by descending id, which is reverse row order. */
 static void
 judge_v2(struct ranking *ranking, const double *score, int64_t positives, int64_t n)
 {
@@ -112,7 +108,7 @@ judge_v2(struct ranking *ranking, const double *score, int64_t positives, int64_
 }
 
 static void
-judge(struct reranking *reranking, const struct row *row)
+judge(struct reranking *reranking, const struct candidate_set *row)
 {
 	int64_t n = row->documents;
 
@@ -135,20 +131,20 @@ static void
 report_v1(
     const struct reranking *reranking, struct report *report, struct per_query *per_query)
 {
-	int64_t rows = reranking->rows;
+	const double *map = reranking->map.at, *mrr = reranking->mrr.at;
 
 	if (per_query) {
-		per_query_column(per_query, reranking->map, "map");
-		per_query_column(per_query, reranking->mrr, "mrr");
+		per_query_column(per_query, map, "map");
+		per_query_column(per_query, mrr, "mrr");
 	}
-	report_score(report, stats_mean(reranking->map, rows), "map");
-	report_score(report, stats_mean(reranking->mrr, rows), "mrr");
-	abstention_report(reranking->abstention, report, "nAUC_map", reranking->map);
-	abstention_report(reranking->abstention, report, "nAUC_mrr", reranking->mrr);
+	report_score(report, stats_mean(map, reranking->rows), "map");
+	report_score(report, stats_mean(mrr, reranking->rows), "mrr");
+	abstention_report(reranking->abstention, report, "nAUC_map", map);
+	abstention_report(reranking->abstention, report, "nAUC_mrr", mrr);
 	report_main(report, "map", "there is no row");
 }
 
-/* Of several queries in a row the table has a line a row: their greatest. */
+/* The per-query table has one line per row: of several queries the maximum similarity. */
 static void
 report_v2(const struct reranking *reranking, struct report *report,
     struct per_query *per_query, bool several)
@@ -181,7 +177,7 @@ read_rows(struct reranking *reranking, struct reader *reader, struct per_query *
 		for (int i = 0; i < 3; i++)
 			vectors_load(column[i], &record);
 		for (int64_t i = 0; i < record.rows; i++) {
-			struct row row;
+			struct candidate_set row;
 			if (compare(&row, i, column[0], texts, reranking->similarity)) {
 				if (per_query)
 					per_query_add_row(per_query, reader, &record, i,
@@ -243,6 +239,6 @@ score_reranking(struct report *report, const struct score_options *options)
 	abstention_free(reranking.abstention);
 	ranking_free(reranking.each);
 	ranking_free(reranking.greatest);
-	free(reranking.map);
-	free(reranking.mrr);
+	free(reranking.map.at);
+	free(reranking.mrr.at);
 }

@@ -10,7 +10,7 @@
 #include "search/run.h"
 #include "text/qrels.h"
 
-/* 2^grade must not overflow, nor a sum of such */
+/* GRADE_MOST: 2^grade and sums of it must not overflow */
 enum { DEPTH = 1000, MAIN_CUT = 10, GRADE_MOST = 900 };
 
 struct judge {
@@ -19,12 +19,12 @@ struct judge {
 	struct run *run;
 	struct ranking *ranking;
 	int64_t *grades, *judged;
-	int64_t *judged_as; /* [documents] number among the judged ones, or -1 */
+	int64_t *judged_as; /* [documents]: number in qrels->documents, or -1 */
 	float *similarity;
 	size_t grades_room, similarity_room;
 };
 
-/* The query's number among the judged ones, or -1. */
+/* The query's number in qrels->queries, or -1. */
 static int64_t
 judged_number(const struct judge *judge, int64_t query)
 {
@@ -34,7 +34,7 @@ judged_number(const struct judge *judge, int64_t query)
 	    strings_length(queries, query));
 }
 
-/* How many names are not among the others, and one of them. */
+/* The number of names that are not among the others; *first is the first of them. */
 static int64_t
 count_missing(
     const struct strings *names, const struct strings *others, const char **first)
@@ -61,7 +61,7 @@ tell_queries(const struct judge *judge, const char *found)
 	int64_t left_out = count_missing(queries, judged, &unjudged);
 
 	if (missing == strings_count(judged))
-		die("%s: none of its %lld queries is judged in %s (the first there is '%s'); are these the queries of those qrels?",
+		die("%s: none of its %lld queries has judgements in %s (the first there is '%s'); are these the queries of those qrels?",
 		    found, (long long)strings_count(queries), qrels, first);
 	if (missing)
 		warn("%s: %lld queries have judgements but %s: %s; first: '%s'", qrels,
@@ -87,7 +87,7 @@ tell_documents(const struct judge *judge)
 	int64_t unknown = count_missing(judged, judge->run->documents, &first);
 
 	if (unknown == strings_count(judged))
-		die("%s: none of the %lld documents of %s is in it (first: '%s'); is this the corpus of those qrels?",
+		die("%s: it has none of the %lld documents of %s (first: '%s'); is this the corpus of those qrels?",
 		    judge->options->files[1], (long long)unknown, qrels, first);
 	if (unknown)
 		warn(
@@ -95,7 +95,7 @@ tell_documents(const struct judge *judge)
 		    qrels, (long long)unknown, first);
 }
 
-/* The judged documents' numbers by those of the run, so that a hit costs no search for its id. */
+/* Maps the run's document numbers to those of the qrels once, so that hits need no look-up of ids. */
 static void
 number_documents(struct judge *judge)
 {
@@ -114,7 +114,7 @@ number_documents(struct judge *judge)
 	}
 }
 
-/* The grades of a query's hits, in order of rank. */
+/* Fills in the grades and similarities of a query's hits, by rank; returns their number. */
 static int64_t
 take_hits(struct judge *judge, int64_t query, int64_t number)
 {
@@ -135,7 +135,7 @@ take_hits(struct judge *judge, int64_t query, int64_t number)
 	return found;
 }
 
-/* The grades of all that is judged for a query. */
+/* Fills in the grades of all judged documents of a query; returns their number. */
 static int64_t
 take_judgements(struct judge *judge, int64_t number)
 {
@@ -165,7 +165,7 @@ measure_query(struct judge *judge, int64_t number, int64_t found)
 		    strings_length(judged, number));
 }
 
-/* Those of the run; after them, if they count, those that nothing was found for. */
+/* Scores the run's queries; with --complete also the judged queries without hits. */
 static void
 measure_queries(struct judge *judge)
 {

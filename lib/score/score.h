@@ -1,8 +1,8 @@
 /*
- * score - the task types of MTEB: each reads streams and fills in a report.
+ * score - the task types of MTEB: each function reads streams of embeddings and fills in a report.
  *
- * Options that mean nothing to a type are not looked at; what is missing, or does not fit
- * together, dies.  Vectors are "FIELD.emb".
+ * A type ignores options that do not apply to it, and dies if a column is missing or columns do not
+ * match.  Vectors are columns FIELD.emb, f32 [width].
  */
 #ifndef SCORE_SCORE_H
 #define SCORE_SCORE_H
@@ -17,54 +17,56 @@
 #include "search/similarity.h"
 
 struct score_options {
-	const char *files[2];	    /* streams; "-", standard input, may be one of them */
+	const char *files[2];	    /* streams; one of them may be "-", standard input */
 	const char *fields[2];	    /* NULL: the usual ones, or the only embeddings */
-	enum similarity similarity; /* SIMILARITY_OF_MODEL: as streams say */
+	enum similarity similarity; /* SIMILARITY_OF_MODEL: the stream's */
 	enum protocol protocol;
-	bool any_model;	   /* two streams need not be of one model */
+	bool any_model;	   /* accept two streams of different models */
 	const char *label; /* column; NULL: "label" or "labels" */
 	uint32_t seed;
 	int experiments;
-	int samples; /* of an experiment; 0: the type's own, 8 a label or 16384 */
-	int batch;   /* of k-means; 0: the type's own, 500 or 512 */
+	int samples; /* per label (classification, default 8) or per experiment (clustering-fast, 16384); 0: default */
+	int batch;   /* of k-means; 0: default, 500 or 512 (clustering-fast) */
 
-	/* filled in unless NULL: a line a query (retrieval), row (reranking, classification's test
+	/* filled in unless NULL: one line per query (retrieval), row (reranking, classification's test
 	 * stream), text (summarization), pair (sts, pairclassification) or set (clustering) */
 	struct per_query *per_query;
 
-	/* retrieval, reranking; 1000 at most, for no more documents a query are looked at */
+	/* retrieval, reranking; at most 1000, the depth of the rankings */
 	struct cuts cuts;
 
 	/* retrieval */
-	const char *qrels;	/* path; NULL: nothing is judged, all is searched for */
-	const char *from_run;	/* path of a run to judge instead of two streams */
-	const char *candidates; /* path: what each query is compared with; NULL: all */
-	const char *run;	/* where to write what was found, or NULL */
-	int64_t top;		/* documents a query there */
-	bool ignore_identical;	/* drop the document that is called as the query */
-	size_t memory;		/* that queries, hits and documents may take; 0: any */
-	bool exponential;	/* gain 2^grade - 1 instead of grade */
-	bool complete;		/* judged queries without hits count as 0 */
+	const char *qrels;    /* path; NULL: search for all queries, score none */
+	const char *from_run; /* path of a run to score, instead of two streams */
+	const char
+	    *candidates;       /* path: the documents to rank for each query; NULL: all */
+	const char *run;       /* path: write the rankings there, or NULL */
+	int64_t top;	       /* documents per query in `run` */
+	bool ignore_identical; /* drop the document whose id is the query's */
+	size_t memory;	       /* bytes for queries, hits and documents; 0: no limit */
+	bool exponential;      /* gain 2^grade - 1 instead of grade */
+	bool complete;	       /* judged queries without hits count as 0 */
 
 	/* classification, clustering */
 	double
-	    legacy_sum; /* weight of fields[1] beside fields[0] (legacy_sum.h); 0: one field alone */
+	    legacy_sum; /* weight of fields[1] beside fields[0] (legacy_sum.h); 0: only fields[0] */
 
 	/* classification */
 	const char *train; /* path of the training stream */
 	bool reference;	   /* stop the regression where scikit-learn does */
 
 	/* clustering */
-	const char *set;  /* column; NULL: "set" */
-	bool by_choice;	  /* draw as scikit-learn 1.9, not as 1.3 to 1.8 */
-	double documents; /* fast: rows to draw from; below 1: that share; 0: all */
+	const char *set; /* column; NULL: "set" */
+	bool by_choice;	 /* draw as scikit-learn 1.9, not as 1.3 to 1.8 */
+	double
+	    documents; /* clustering-fast: texts to sample from; below 1: share of all; 0: all */
 };
 
 /*
- * Semantic textual similarity: how well the similarity of two texts follows people's judgement.
+ * Semantic textual similarity: the correlation of similarities with gold scores of text pairs.
  * Main score: Spearman's correlation of the cosine.
  *
- * Reads what text_pairs(.h) reads, the numbers from "score".  Both protocols are alike here.
+ * Reads text pairs (text_pairs.h), the gold scores from "score".  Both protocols give the same scores.
  *
  *	pearson, spearman			of the model's own similarity
  *	{cosine,manhattan,euclidean}_{pearson,spearman}
@@ -72,104 +74,98 @@ struct score_options {
 void score_sts(struct report *report, const struct score_options *options);
 
 /*
- * Whether a threshold on the similarity of two texts tells pairs that belong together (label 1)
- * from others (0).  Main score: max_ap.
+ * Binary classification of text pairs (label 1: they match) by a threshold on their similarity.
+ * Main score: max_ap.
  *
- * Reads what text_pairs(.h) reads, the numbers from "label" or "labels".  For the model's own
+ * Reads text pairs (text_pairs.h), the labels from "label" or "labels".  For each of the model's
  * similarity, cosine, Manhattan and Euclidean distance and dot product:
  *
- *	ap		average precision; equal similarities enter together
- *	accuracy, f1	at the best threshold, halfway between two neighbours; never below the last
+ *	ap		scikit-learn's average precision; pairs of equal similarity enter together
+ *	accuracy, f1	at the best threshold, halfway between two adjacent similarities; never below the lowest
  *	precision, recall	at the threshold of the best F1
  *
- * and max_ap, ... over the five.  v1 cuts between equal similarities too, in the order of
- * the rows; v2 (since 2.20) does not.
+ * and max_ap, ..., the maximum over the five.  v1 puts thresholds also between equal similarities, in row
+ * order, as mteb before 2.20; v2 does not.
  */
 void score_pairclassification(struct report *report, const struct score_options *options);
 
 /*
- * Whether a query is more alike to its positive texts than to its negative ones.  Main score: map
- * (v1), map_at_1000 (v2).
+ * Ranking of a query's positive and negative texts by similarity.  Main score: map (v1), map_at_1000 (v2).
  *
- * Reads "query.emb" (a vector a row, or a list of several queries), "positive.emb" and
+ * Reads "query.emb" (one vector per row, or a list: several queries), "positive.emb" and
  * "negative.emb" (lists).  Rows without a positive or without a negative text are left out.
  *
- * v1: a text's score is its greatest similarity to any of the queries; map is the mean average
- * precision, equal scores together, mrr the mean 1 / rank of the first positive among the
- * first 10, equal scores in the order of the row, positives first; nAUC_map_*, nAUC_mrr_*.
- * v2: the measures of ranking(.h), the candidates of a row being its corpus; equal scores rank
- * negatives first, as the ids that mteb makes for them have it.  Of several queries in a row each
- * counts for itself, and max_over_subqueries_* are of the greatest similarity to any; then
- * the main score is max_over_subqueries_map_at_1000.
+ * v1: a text's score is its maximum similarity over the row's queries.  map: mean average precision, equal
+ * scores together; mrr: mean of 1 / rank of the first positive in the top 10, equal scores in row order,
+ * positives first; nAUC_map_*, nAUC_mrr_* (abstention.h).
+ * v2: the measures of ranking.h over the row's texts; of equal scores negatives rank first, because of
+ * the ids that mteb generates.  Each query of a row counts; max_over_subqueries_* use the maximum
+ * similarity over the row's queries, and max_over_subqueries_map_at_1000 is then the main score.
  */
 void score_reranking(struct report *report, const struct score_options *options);
 
 /*
- * Whether machine-made summaries that are more alike to human ones were judged better.  Main
- * score: cosine_spearman.
+ * Summaries: the correlation of a machine summary's similarity to human summaries with its relevance, judged by
+ * people.  Main score: cosine_spearman.
  *
- * Reads "human_summaries.emb" and "machine_summaries.emb" (lists of vectors) and "relevance" (a
- * list of numbers, one a machine summary).  A machine summary's score is its greatest similarity
- * to a human one; scores and relevance are correlated text by text, and the mean taken:
+ * Reads "human_summaries.emb" and "machine_summaries.emb" (lists of vectors) and "relevance" (a list of
+ * numbers, one per machine summary).  A machine summary's score is its maximum similarity over the human
+ * ones.  The scores are means over texts of the correlation within a text:
  *
  *	pearson, spearman	of the model's own similarity
  *	{cosine,dot}_{pearson,spearman}
  *
- * v1: of (correlation + its two-sided p) / 2, which is what mteb's SummEval reports to this day
- * (a known fault, kept to be comparable); v2: of the correlation, as SummEvalSummarization.v2.
- * Texts of which all relevances, all cosines or all dot products are equal are left out.
+ * v1: the mean of (correlation + its two-sided p) / 2, a known fault of mteb's SummEval, kept to be
+ * comparable; v2: of the correlation, as SummEvalSummarization.v2.
+ * Leaves out texts with constant relevances, cosines or dot products, as mteb does.
  */
 void score_summarization(struct report *report, const struct score_options *options);
 
 /*
- * Find the documents of a corpus that answer a query.  Main score: nDCG@10.
+ * Retrieval: exact search for the documents of each query, scored against qrels.  Main score: nDCG@10.
  *
- * Reads two streams, queries and corpus, each with vectors and "_id" or "id", or a run (run.h)
- * that some search has made; qrels from a file.  The best 1000 documents a query (all of a
- * run's); trec_eval's order (score in float32, descending, then id descending as bytes); the
- * measures of ranking(.h).  The corpus is streamed: memory holds the queries, their hits and the
- * documents' ids.
+ * Reads two streams, queries and corpus, each with vectors and "_id" or "id"; or a run (run.h).  Scores the
+ * best 1000 documents per query (a run: all of them) in the order of trec_eval and pytrec_eval: score in
+ * float32 descending, then id descending as bytes; by the measures of ranking.h.  The corpus is streamed:
+ * memory holds the queries, their hits and the documents' ids.
  */
 void score_retrieval(struct report *report, const struct score_options *options);
 
 /*
- * How well a linear classifier on the embeddings tells the labels.  Main score: accuracy.
+ * Classification: logistic regression on the embeddings.  Main score: accuracy.
  *
  * Reads two streams, train and test, each with vectors and a label (text or number).
- * MTEB's protocol: ten experiments; each draws the reference's sample of the training rows (8 a
- * label; numpy's shuffle from seed 42, the permutations composing), fits a logistic
- * regression and predicts the whole test stream; the scores are means over experiments.
- * Memory: where the training stream is a file, it is read twice, for the labels and for the
- * rows that are trained on, and only those are kept; else all of it is.  The test stream passes by,
- * leaving 4 bytes a row and experiment.
+ * As mteb: ten experiments, each of which undersamples the training rows (8 per label; numpy's shuffle from
+ * seed 42, each experiment shuffling the permutation of the one before), fits a logistic regression and
+ * predicts the test stream; scores are means over experiments.
+ * Memory: the vectors of the sampled training rows (of all rows if the stream is a pipe), and 4 bytes
+ * per test row and experiment.
  */
 void score_classification(struct report *report, const struct score_options *options);
 
 /*
- * Whether mini-batch k-means finds the labels again.  Main score: V-measure, the mean over sets of
- * texts.
+ * Clustering: mini-batch k-means compared with labels.  Main score: V-measure, mean over sets of texts.
  *
- * Reads either one text a row (a vector, "label"; the whole stream is one set, or rows with an
- * equal "set" column are), or MTEB's rows, each of which is a set (lists of vectors, "labels"
- * lists).  As many clusters as the set has labels, batches of 500, seed 42 for each set.
+ * Reads one text per row (a vector, "label"; rows with equal "set" are a set, without that column the
+ * whole stream), or mteb's rows, each a set (a list of vectors and a list "labels").  As mteb: as many
+ * clusters as the set has labels, batches of 500, seed 42 for each set.
  */
 void score_clustering(struct report *report, const struct score_options *options);
 
 /*
- * MTEB's quick clustering: how well mini-batch k-means finds the labels in samples of a sample.
- * Main score: V-measure, the mean over levels and experiments.
+ * mteb's AbsTaskClusteringFast: mini-batch k-means on bootstrap samples of a sample of the texts.
+ * Main score: V-measure, mean over levels and experiments.
  *
- * Reads one text a row: a vector and "label" or "labels", text or number, or a list of them, the
- * levels of a hierarchy; or MTEB's older rows, each a set (lists of vectors, "labels" lists), whose texts are
- * taken one after the other.  `documents` texts are drawn by Python's Random(seed).sample; then for
- * each level and experiment, the generator going on, `samples` of them by choices (with
- * replacement), and clustered into as many clusters as the level has labels.
+ * Reads one text per row: a vector and "label" or "labels", text or number, or a list of them, the
+ * levels of a hierarchy; or mteb's older rows, each a set (a list of vectors and a list "labels"), whose texts
+ * are concatenated.  Draws `documents` texts by Python's Random(seed).sample; then, from the same generator,
+ * for each level and experiment `samples` of them by choices (with replacement), which are clustered into
+ * as many clusters as the level has labels.
  *
- * A row whose list of labels is too short for some level: as in the reference, left out of the level where labels are
- * numbers (and so are rows with the number -1), with the label "-1" where they are text.
+ * A row without a label at some level: as in mteb, numeric labels leave the row out of the level (so does
+ * the label -1); text labels give it the label "-1".
  *
- * Memory: a file is read twice, so that only the vectors of the rows that were drawn are
- * kept; from a pipe all are.
+ * Memory: the vectors of the drawn texts; of all texts if the stream is a pipe.
  */
 void score_clustering_fast(struct report *report, const struct score_options *options);
 

@@ -10,10 +10,9 @@
 #include "search/vectors.h"
 #include "stream/values.h"
 
-/* Beyond the similarities, the model's own has a place of its own. */
-enum { OWN, COSINE, DOT, MEASURES };
+enum { OWN, COSINE, DOT, MEASURES }; /* OWN: the model's similarity */
 static const char *const names[MEASURES] = { "", "cosine_", "dot_" };
-enum { TEXTS_LEAST = 3 }; /* two have no p */
+enum { TEXTS_LEAST = 3 }; /* a correlation of two has no p */
 
 struct summarization {
 	struct reader *reader;
@@ -22,15 +21,14 @@ struct summarization {
 	struct vectors *human, *machine;
 	int relevance;
 	struct per_query *per_query;
-	double *spearman[MEASURES], *pearson[MEASURES]; /* [texts] */
-	size_t room;
+	struct series spearman[MEASURES], pearson[MEASURES]; /* [texts] */
 	int64_t texts, constant, few;
 };
 
-/* Of each machine summary to any human one. */
+/* The maximum similarity of each machine summary over the human ones. */
 static void
-greatest(double *score, const struct summarization *state, struct span machine,
-    struct span human, enum similarity similarity)
+greatest(double *score, const struct summarization *state, struct vector_range machine,
+    struct vector_range human, enum similarity similarity)
 {
 	for (int64_t m = 0; m < machine.count; m++) {
 		score[m] = -INFINITY;
@@ -53,17 +51,11 @@ static void
 correlate(struct summarization *state, const struct record *record, int64_t row,
     double *const score[MEASURES], const double *gold, int64_t n)
 {
-	size_t need = (size_t)state->texts + 1, before = state->room;
-
 	for (int i = 0; i < MEASURES; i++) {
-		double **of[2] = { &state->spearman[i], &state->pearson[i] };
-		double value[2] = { correlation_spearman(gold, score[i], n),
-			correlation_pearson(gold, score[i], n) };
-		for (int j = 0; j < 2; j++) {
-			state->room = before;
-			*of[j] = mem_grow(*of[j], &state->room, need, sizeof **of[j]);
-			(*of[j])[state->texts] = reported(state, value[j], n);
-		}
+		series_add(&state->spearman[i],
+		    reported(state, correlation_spearman(gold, score[i], n), n));
+		series_add(&state->pearson[i],
+		    reported(state, correlation_pearson(gold, score[i], n), n));
 	}
 	state->texts++;
 	if (state->per_query)
@@ -97,8 +89,8 @@ read_gold(const struct summarization *state, const struct record *record, int64_
 static void
 judge(struct summarization *state, const struct record *record, int64_t row)
 {
-	struct span human = vectors_row(state->human, row);
-	struct span machine = vectors_row(state->machine, row);
+	struct vector_range human = vectors_row(state->human, row);
+	struct vector_range machine = vectors_row(state->machine, row);
 	int64_t n = machine.count;
 
 	if (human.count == 0 || n < TEXTS_LEAST) {
@@ -157,8 +149,8 @@ report_all(const struct summarization *state, struct report *report)
 	report_set(report, "rounding", "none");
 	report_set(report, "texts", "%lld", (long long)state->texts);
 	for (int i = 0; i < MEASURES; i++) {
-		report_mean(state, report, state->spearman[i], i, "spearman");
-		report_mean(state, report, state->pearson[i], i, "pearson");
+		report_mean(state, report, state->spearman[i].at, i, "spearman");
+		report_mean(state, report, state->pearson[i].at, i, "pearson");
 	}
 	report_main(report, "cosine_spearman", "there is no text");
 }
@@ -194,8 +186,8 @@ score_summarization(struct report *report, const struct score_options *options)
 	vectors_warn_zero(state.human, "their cosines are 0");
 	vectors_warn_zero(state.machine, "their cosines are 0");
 	for (int i = 0; i < MEASURES; i++) {
-		free(state.spearman[i]);
-		free(state.pearson[i]);
+		free(state.spearman[i].at);
+		free(state.pearson[i].at);
 	}
 	vectors_close(state.human);
 	vectors_close(state.machine);

@@ -16,7 +16,7 @@ text_pairs_name(enum text_pairs_measure measure)
 	return names[measure];
 }
 
-struct reading {
+struct pair_reader {
 	struct reader *reader;
 	struct text_pairs *pairs;
 	struct per_query *per_query;
@@ -27,7 +27,7 @@ struct reading {
 };
 
 static void
-grow(struct reading *reading, int64_t more)
+grow(struct pair_reader *reading, int64_t more)
 {
 	struct text_pairs *pairs = reading->pairs;
 	size_t before = reading->room, need = (size_t)(pairs->count + more);
@@ -44,7 +44,7 @@ grow(struct reading *reading, int64_t more)
 }
 
 static void
-compare(struct reading *reading, int64_t pair)
+compare(struct pair_reader *reading, int64_t pair)
 {
 	static const struct {
 		enum text_pairs_measure measure;
@@ -66,9 +66,10 @@ compare(struct reading *reading, int64_t pair)
 	    vectors_similarity(reading->pairs->own, one, pair, two, pair);
 }
 
-/* A number that the score rests on. */
+/* Dies unless the number is finite. */
 static double
-number(const struct reading *reading, int column, const struct record *record, int64_t at)
+number(const struct pair_reader *reading, int column, const struct record *record,
+    int64_t at)
 {
 	struct reader *reader = reading->reader;
 	double value = values_number(reader, column, &record->columns[column], at);
@@ -80,27 +81,8 @@ number(const struct reading *reading, int column, const struct record *record, i
 	return value;
 }
 
-/* Lists that stand side by side must be equally long. */
 static void
-check_lists(const struct reading *reading, const struct record *record, int column)
-{
-	struct reader *reader = reading->reader;
-	const int64_t *offsets = record->columns[column].offsets[0];
-
-	for (int64_t row = 0; row < record->rows; row++) {
-		int64_t one = vectors_row(reading->sides[0], row).count;
-		int64_t two = offsets[row + 1] - offsets[row];
-		if (one != two)
-			die("%s: record %lld: row %lld has %lld in %s and %lld in %s",
-			    stream_name(reader), (long long)stream_records(reader),
-			    (long long)row + 1, (long long)one,
-			    stream_column(reader, reading->sides[0]->column)->name,
-			    (long long)two, stream_column(reader, column)->name);
-	}
-}
-
-static void
-take_record(struct reading *reading, const struct record *record)
+take_record(struct pair_reader *reading, const struct record *record)
 {
 	struct text_pairs *pairs = reading->pairs;
 	int64_t count = record->rows;
@@ -110,8 +92,11 @@ take_record(struct reading *reading, const struct record *record)
 			vectors_load(reading->sides[i], record);
 		count = reading->sides[0]->count;
 		if (reading->sides[0]->lists) {
-			check_lists(reading, record, reading->sides[1]->column);
-			check_lists(reading, record, reading->target);
+			int first = reading->sides[0]->column;
+			values_same_lengths(
+			    reading->reader, record, first, reading->sides[1]->column);
+			values_same_lengths(
+			    reading->reader, record, first, reading->target);
 		}
 	}
 	bool lists = !pairs->given && reading->sides[0]->lists;
@@ -131,7 +116,7 @@ take_record(struct reading *reading, const struct record *record)
 }
 
 static void
-find_vectors(struct reading *reading, const char *const *fields)
+find_vectors(struct pair_reader *reading, const char *const *fields)
 {
 	static const char *const usual[2][2] = { { "sentence1", "sentence2" },
 		{ "sent1", "sent2" } };
@@ -152,7 +137,7 @@ find_vectors(struct reading *reading, const char *const *fields)
 }
 
 static void
-close_vectors(struct reading *reading)
+close_vectors(struct pair_reader *reading)
 {
 	int64_t zero = reading->sides[0]->zero + reading->sides[1]->zero;
 
@@ -170,7 +155,7 @@ text_pairs_read(
 {
 	struct text_pairs *pairs = mem_zero(1, sizeof *pairs);
 	struct reader *reader = stream_open(options->files[0]);
-	struct reading reading = { .reader = reader,
+	struct pair_reader reading = { .reader = reader,
 		.pairs = pairs,
 		.per_query = options->per_query,
 		.given = options->fields[0] ? -1 : stream_find(reader, "similarity"),

@@ -8,38 +8,39 @@
 #include "search/rows.h"
 #include "search/similarity.h"
 
-/* That a document is to be compared with a query. */
-struct candidate {
-	int64_t query, before; /* before: the document's one before, or -1 */
+/* A (query, document) pair; the pairs of a document are linked. */
+struct candidate_link {
+	int64_t query, before; /* before: index of the document's previous pair, or -1 */
 };
 
-struct candidates {
+struct candidate_lists {
 	const char *path;
 	struct run *run;
-	struct candidate *at;
-	int64_t count, *last; /* last [documents of the run]: or -1 */
+	struct candidate_link *at;
+	int64_t count,
+	    *last; /* last [documents of the run]: index of the last pair, or -1 */
 	size_t room;
 	struct findings findings;
 };
 
-/* The candidates of one query. */
+/* Adds the candidates of one query. */
 static void
-add(struct candidates *all, int64_t query, const struct hits *hits)
+add(struct candidate_lists *all, int64_t query, const struct hits *hits)
 {
 	all->at = mem_grow(
 	    all->at, &all->room, (size_t)(all->count + hits->count), sizeof *all->at);
 	for (int64_t i = 0; i < hits->count; i++) {
 		int64_t *last = &all->last[hits->at[i].document];
-		all->at[all->count] = (struct candidate){ query, *last };
+		all->at[all->count] = (struct candidate_link){ query, *last };
 		*last = all->count++;
 	}
 }
 
-struct candidates *
+struct candidate_lists *
 candidates_read(const char *path, const struct strings *queries, const char *name)
 {
-	struct candidates *all = mem_zero(1, sizeof *all);
-	struct noted without = { 0 };
+	struct candidate_lists *all = mem_zero(1, sizeof *all);
+	struct warning without = { 0 };
 
 	all->path = path;
 	all->run = run_read_candidates(path);
@@ -52,11 +53,11 @@ candidates_read(const char *path, const struct strings *queries, const char *nam
 		size_t length = strings_length(queries, i);
 		int64_t number = strings_find(all->run->queries, id, length);
 		if (number < 0)
-			note(&without, id, length);
+			warning_add(&without, id, length);
 		else
 			add(all, i, &all->run->hits[number]);
 	}
-	note_tell(
+	warning_print(
 	    &without, path, "queries have no candidates: nothing is found for them");
 	if (all->count == 0)
 		die("%s: there is no candidate for any query of %s", path, name);
@@ -64,7 +65,7 @@ candidates_read(const char *path, const struct strings *queries, const char *nam
 }
 
 void
-candidates_compare(struct candidates *all, const char *id, size_t length,
+candidates_compare(struct candidate_lists *all, const char *id, size_t length,
     int64_t document, const float *vector, const float *queries, int width)
 {
 	int64_t number = strings_find(all->run->documents, id, length);
@@ -79,20 +80,20 @@ candidates_compare(struct candidates *all, const char *id, size_t length,
 }
 
 void
-candidates_finish(struct candidates *all, struct run *run, int64_t depth)
+candidates_finish(struct candidate_lists *all, struct run *run, int64_t depth)
 {
 	const struct strings *documents = all->run->documents;
-	struct noted absent = { 0 };
+	struct warning absent = { 0 };
 
 	for (int64_t i = 0; i < strings_count(documents); i++) {
 		const char *id = strings_get(documents, i);
 		size_t length = strings_length(documents, i);
 		if (strings_find(run->documents, id, length) < 0)
-			note(&absent, id, length);
+			warning_add(&absent, id, length);
 	}
-	note_tell(
+	warning_print(
 	    &absent, all->path, "candidates are not in the corpus: they are not found");
-	run_settle(run, &all->findings, depth, NULL);
+	run_commit(run, &all->findings, depth, NULL);
 	run_free(all->run);
 	free(all->at);
 	free(all->last);

@@ -1,5 +1,5 @@
 /*
- * candidates - search among given documents only: what a reranking task with a corpus adds.
+ * candidates - rescoring of given candidate documents of each query, for reranking tasks with a corpus.
  */
 #ifndef SEARCH_CANDIDATES_H
 #define SEARCH_CANDIDATES_H
@@ -7,19 +7,20 @@
 #include "base/strings.h"
 #include "search/run.h"
 
-struct candidates;
+struct candidate_lists;
 
-/* From a run, or MTEB's lines of JSON; those of `queries`, which are of the file `name`.  Warns of
- * queries without any; dies when there are none at all. */
-struct candidates *candidates_read(
+/* Reads the candidates of `queries` (of the file `name`) from a run or mteb's JSON Lines.  Warns of queries
+ * without candidates; dies if no query has any. */
+struct candidate_lists *candidates_read(
     const char *path, const struct strings *queries, const char *name);
 
-/* Compare a document with the queries [count, width] that it is a candidate of. */
-void candidates_compare(struct candidates *candidates, const char *id, size_t length,
+/* Scores a document against the queries [count, width] that it is a candidate of. */
+void candidates_compare(struct candidate_lists *candidates, const char *id, size_t length,
     int64_t document, const float *vector, const float *queries, int width);
 
-/* Make what was found the run's hits, the best `depth` of each query; warns of candidates that were
- * no document.  Frees. */
-void candidates_finish(struct candidates *candidates, struct run *run, int64_t depth);
+/* Writes the best `depth` of each query to the run and frees the lists.  Warns of candidates that are not in the
+ * corpus. */
+void candidates_finish(
+    struct candidate_lists *candidates, struct run *run, int64_t depth);
 
 #endif

@@ -19,16 +19,16 @@ struct finder {
 	int64_t n;
 	int width;
 	float threshold;
-	float *centres, *centres_at; /* [CENTRES, width]: the host's, the backend's */
+	float *centres, *centres_at; /* [CENTRES, width]: on the host, on the device */
 	float *scores,
-	    *scores_at; /* [TILE, CENTRES]; the host's is the backend's own without a device */
+	    *scores_at; /* [TILE, CENTRES]: the same; one array without a GPU */
 	uint64_t *near; /* [n]: bit i: the row is near centre i */
 	int64_t *count; /* [n]: rows near each */
-	int64_t *order; /* [candidates]: those with most rows first */
+	int64_t *order; /* [candidates]: rows by count, descending */
 	int64_t candidates;
 };
 
-/* Whether the row is near the centre, whose product with it may be off by `error`. */
+/* Whether the row reaches the threshold; the float32 product has at most this error. */
 static bool
 is_near(const struct finder *finder, int64_t row, int centre, float product, double error)
 {
@@ -45,7 +45,7 @@ static void
 mark_tile(struct finder *finder, int64_t first, int64_t rows, int centres)
 {
 	size_t width = (size_t)finder->width, size = (size_t)(rows * centres);
-	/* units are a little longer than 1 */
+	/* rounding makes unit vectors slightly longer than 1 */
 	double error = nn_product_error(width) * (1 + 0x1p-18) + width * (double)FLT_MIN;
 
 	nn_product_nt(finder->scores_at, finder->units_at + first * finder->width,
@@ -64,7 +64,7 @@ mark_tile(struct finder *finder, int64_t first, int64_t rows, int centres)
 	}
 }
 
-/* Find the rows that are near these, at most CENTRES of them. */
+/* Marks the rows near each of `count` centres, at most CENTRES. */
 static void
 mark(struct finder *finder, const int64_t *centres, int count)
 {
@@ -117,7 +117,7 @@ choose_candidates(struct finder *finder, int64_t least)
 	    by_count, finder);
 }
 
-/* Make a group of the rows near centre number `bit`, unless they are too few. */
+/* Makes a group of the ungrouped rows near centre number `bit`, unless too few. */
 static void
 take(const struct finder *finder, struct communities *found, int bit, int64_t centre,
     int64_t least)

@@ -15,27 +15,27 @@
 
 enum { BLOCK_BYTES = 16 << 20, LEAST_BLOCK_BYTES = 1 << 19, SLACK_TEXTS = 64 };
 
-/* That a document is the query itself. */
-struct own {
+/* A document that is the query itself. */
+struct self_match {
 	int64_t query;
 	uint32_t document;
 };
 
-/* A document's text, behind the one before. */
+/* A document's text in document_block.texts, from the end of the one before. */
 struct extent {
 	bool there;
 	size_t end;
 };
 
-/* Documents that are searched together. */
-struct block {
+/* Documents searched together. */
+struct document_block {
 	float *vectors; /* [searching.block, width] */
 	int64_t first, count;
 	double norm; /* of the longest */
-	struct own *own;
+	struct self_match *own;
 	int64_t owns;
 	size_t own_room;
-	char *texts; /* of the documents, one after the other */
+	char *texts; /* of the documents, concatenated */
 	struct extent *extents;
 	size_t texts_room, extents_room;
 };
@@ -44,23 +44,23 @@ struct corpus_search {
 	const struct search_options *options;
 	struct rows *queries_rows, *corpus;
 	struct strings *seen; /* ids of the queries of all runs */
-	struct run *run;      /* at hand */
+	struct run *run;      /* the current one */
 	int64_t runs;
 	bool live;
 	enum similarity similarity;
 	int width;
 	float *queries; /* [queries, width] */
-	size_t room;	/* of them */
-	double longest; /* length of a query; of units a little more than 1 */
-	bool *same;	/* [streams]: that one is the file of the queries */
-	int64_t block;	/* documents */
-	struct block blocks[2], *next;
-	struct noted unwanted;
+	size_t room;	/* rows of queries */
+	double longest; /* maximum length of a query; of unit vectors slightly above 1 */
+	bool *same;	/* [streams]: whether it is the file of the queries */
+	int64_t block;	/* documents per block */
+	struct document_block blocks[2], *next;
+	struct warning unwanted;
 	struct search *search; /* or: */
-	struct candidates *candidates;
+	struct candidate_lists *candidates;
 };
 
-/* The vector as it is searched for; returns its length. */
+/* Writes the vector to search with (for cosine the unit vector); returns its length. */
 static double
 put_vector(const struct corpus_search *searching, struct rows *rows, float *to,
     const struct row *row)
@@ -89,7 +89,7 @@ take_query(struct corpus_search *searching, const struct row *row)
 	bool fresh;
 
 	if (wanted && strings_find(wanted, row->id, row->length) < 0) {
-		note(&searching->unwanted, row->id, row->length);
+		warning_add(&searching->unwanted, row->id, row->length);
 		return;
 	}
 	strings_add(searching->seen, row->id, row->length, &fresh);
@@ -104,11 +104,11 @@ take_query(struct corpus_search *searching, const struct row *row)
 	    searching->queries + number * searching->width, row);
 	searching->longest = fmax(searching->longest, length);
 	if (searching->options->texts && row->text)
-		texts_put(
+		row_texts_put(
 		    &searching->run->query_texts, number, row->text, row->text_length);
 }
 
-/* Take queries up to a pause or the end.  Die unless there was one to search for. */
+/* Reads queries up to a pause or the end.  Dies if none is to be searched for. */
 static void
 read_queries(struct corpus_search *searching)
 {
@@ -124,15 +124,15 @@ read_queries(struct corpus_search *searching)
 		return;
 	if (row.number < 0)
 		die("%s: there is no query in it", options->queries);
-	die("%s: none of its %lld ids is judged (judged is, for one, '%s'); are these the queries of those qrels?",
+	die("%s: none of its %lld ids has judgements (one that has is '%s'); are these the queries of those qrels?",
 	    options->queries, (long long)row.number + 1, strings_get(options->wanted, 0));
 }
 
 /* Documents. ------------------------------------------------------------------------ */
 
 static void
-take_own(struct corpus_search *searching, struct block *block, const struct row *row,
-    int64_t document)
+take_own(struct corpus_search *searching, struct document_block *block,
+    const struct row *row, int64_t document)
 {
 	int64_t query = -1;
 
@@ -144,18 +144,18 @@ take_own(struct corpus_search *searching, struct block *block, const struct row 
 		return;
 	block->own = mem_grow(
 	    block->own, &block->own_room, (size_t)block->owns + 1, sizeof *block->own);
-	block->own[block->owns++] = (struct own){ query, (uint32_t)document };
+	block->own[block->owns++] = (struct self_match){ query, (uint32_t)document };
 }
 
-/* Where the text of a block's document begins. */
+/* The offset of a document's text. */
 static size_t
-text_start(const struct block *block, int64_t document)
+text_start(const struct document_block *block, int64_t document)
 {
 	return document ? block->extents[document - 1].end : 0;
 }
 
 static void
-take_text(struct block *block, const struct row *row)
+take_text(struct document_block *block, const struct row *row)
 {
 	size_t start = text_start(block, block->count), length = row->text_length;
 
@@ -168,9 +168,10 @@ take_text(struct block *block, const struct row *row)
 	    (struct extent){ row->text != NULL, start + length };
 }
 
-/* False when it is no new one. */
+/* Returns false if the id is not new. */
 static bool
-take_document(struct corpus_search *searching, struct block *block, const struct row *row)
+take_document(
+    struct corpus_search *searching, struct document_block *block, const struct row *row)
 {
 	struct run *run = searching->run;
 	bool fresh;
@@ -197,12 +198,12 @@ take_document(struct corpus_search *searching, struct block *block, const struct
 	return true;
 }
 
-/* Read documents until the next block is full. */
+/* Reads documents until the next block is full. */
 static void *
 fill(void *context)
 {
 	struct corpus_search *searching = context;
-	struct block *block = searching->next;
+	struct document_block *block = searching->next;
 	struct row row;
 
 	block->first = strings_count(searching->run->documents);
@@ -224,15 +225,15 @@ sweep_texts(struct corpus_search *searching)
 {
 	bool *hit = run_mark_hits(searching->run);
 
-	texts_sweep(&searching->run->document_texts, hit);
+	row_texts_sweep(&searching->run->document_texts, hit);
 	free(hit);
 }
 
-/* Keep the texts of those of the block that are hits, and not for long those of others. */
+/* Keeps the texts of the block's hits; frees those of former hits from time to time. */
 static void
-keep_texts(struct corpus_search *searching, const struct block *block)
+keep_texts(struct corpus_search *searching, const struct document_block *block)
 {
-	struct texts *texts = &searching->run->document_texts;
+	struct row_texts *texts = &searching->run->document_texts;
 	int64_t hits_count = 0;
 
 	for (int64_t i = 0; i < strings_count(searching->run->queries); i++) {
@@ -244,7 +245,7 @@ keep_texts(struct corpus_search *searching, const struct block *block)
 			if (at < 0 || !block->extents[at].there)
 				continue;
 			size_t start = text_start(block, at);
-			texts_put(texts, hits.at[j].document, block->texts + start,
+			row_texts_put(texts, hits.at[j].document, block->texts + start,
 			    block->extents[at].end - start);
 		}
 	}
@@ -252,9 +253,9 @@ keep_texts(struct corpus_search *searching, const struct block *block)
 		sweep_texts(searching);
 }
 
-/* Search a block while the next is read. */
+/* Searches a block while another thread reads the next. */
 static void
-search_block(struct corpus_search *searching, struct block *block)
+search_block(struct corpus_search *searching, struct document_block *block)
 {
 	pthread_t reader;
 
@@ -269,7 +270,7 @@ search_block(struct corpus_search *searching, struct block *block)
 		keep_texts(searching, block);
 }
 
-/* What a block of documents may take beside the queries and their hits. */
+/* Bytes of vectors of a block of documents, after queries and hits. */
 static size_t
 block_bytes(const struct corpus_search *searching, size_t vector_bytes)
 {
@@ -314,12 +315,12 @@ static void
 search_all(struct corpus_search *searching)
 {
 	struct run *run = searching->run;
-	struct block *blocks = searching->blocks;
+	struct document_block *blocks = searching->blocks;
 
 	searching->next = &blocks[0];
 	fill(searching);
 	while (!searching->candidates && searching->next->count) {
-		struct block *block = searching->next;
+		struct document_block *block = searching->next;
 		searching->next = &blocks[block == &blocks[0]];
 		search_block(searching, block);
 	}
@@ -334,7 +335,7 @@ search_all(struct corpus_search *searching)
 		sweep_texts(searching);
 }
 
-/* Which streams of the corpus are the file of the queries, whose rows have the same numbers. */
+/* Finds the streams of the corpus that are the file of the queries, whose rows have equal numbers. */
 static void
 find_same(struct corpus_search *searching)
 {
@@ -347,7 +348,7 @@ find_same(struct corpus_search *searching)
 	if (!options->exclude_self)
 		return;
 	if ((ids == ROW_PLACES) != (rows_ids(searching->corpus) == ROW_PLACES))
-		die("%s and %s: one of them has ids, the other none: nothing says which document is the query itself",
+		die("%s and %s: one of them has ids, the other none: it is unknown which document is the query itself",
 		    options->queries, options->corpus[0]);
 	for (int i = 0; i < options->streams; i++) {
 		searching->same[i] =
@@ -357,11 +358,11 @@ find_same(struct corpus_search *searching)
 		some += searching->same[i];
 	}
 	if (ids == ROW_PLACES && some != 1)
-		die("%s: it has no ids and is %s the files of the corpus: nothing says which document is the query itself",
+		die("%s: it has no ids and is %s the files of the corpus: it is unknown which document is the query itself",
 		    options->queries, some ? "several of" : "none of");
 }
 
-/* Whether the corpus can be read once more. */
+/* Whether the corpus can be read again. */
 static bool
 is_of_files(const struct search_options *options)
 {
@@ -373,7 +374,7 @@ is_of_files(const struct search_options *options)
 	return true;
 }
 
-/* That of both models, where they were trained together. */
+/* The similarity of both models.  Dies if they differ. */
 static enum similarity
 find_similarity(const struct corpus_search *searching)
 {
@@ -414,7 +415,7 @@ corpus_search_open(const struct search_options *options)
 	return searching;
 }
 
-/* Rows without ids take no memory for names. */
+/* Rows without ids store no names. */
 static void
 use_numbers(struct corpus_search *searching, struct run *run)
 {
@@ -443,7 +444,7 @@ corpus_search_next(struct corpus_search *searching)
 	use_numbers(searching, run);
 	run->field = rows_field(searching->corpus);
 	read_queries(searching);
-	note_tell(&searching->unwanted, options->queries,
+	warning_print(&searching->unwanted, options->queries,
 	    "queries have no judgements: they are left out");
 	if (strings_count(run->queries) == 0) {
 		run_free(run);

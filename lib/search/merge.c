@@ -22,7 +22,7 @@ read_run(const char *path, bool first, bool *json)
 	return objects ? run_read_json(input) : run_read_input(input);
 }
 
-/* Whether a query may have no line. */
+/* Whether a query may be without hits. */
 static bool
 is_sparse(const struct run_origin *origin)
 {
@@ -37,13 +37,13 @@ check_queries(const struct run *one, const char *path, const struct run *other,
 {
 	for (int64_t i = 0; i < strings_count(one->queries); i++) {
 		const char *id = strings_get(one->queries, i);
-		const struct text *text = texts_get(&one->query_texts, i), *same;
+		const struct row_text *text = row_texts_get(&one->query_texts, i), *same;
 		int64_t number =
 		    strings_find(other->queries, id, strings_length(one->queries, i));
 		if (number < 0)
 			die("%s: it lacks the query '%s', which %s has; runs that are merged are of the same queries",
 			    other_path, id, path);
-		same = texts_get(&other->query_texts, number);
+		same = row_texts_get(&other->query_texts, number);
 		if (text && same &&
 		    (text->length != same->length ||
 			memcmp(text->bytes, same->bytes, text->length) != 0))
@@ -59,7 +59,7 @@ check_origin(const struct run_origin *one, const char *path,
 	if (one->known != next->known || one->similarity != next->similarity ||
 	    one->candidates != next->candidates || one->others != next->others ||
 	    (one->known && one->threshold != next->threshold))
-		die("%s: by its tag it was searched in another way than %s (--similarity, --threshold, --exclude-self)",
+		die("%s: its tag names other settings of the search than %s (--similarity, --threshold, --exclude-self)",
 		    next_path, path);
 }
 
@@ -74,12 +74,12 @@ check_documents(const struct run *all, const struct run *next, const char *path)
 		const char *id = strings_get(next->documents, i);
 		if (strings_find(
 			all->documents, id, strings_length(next->documents, i)) >= 0)
-			die("%s: its document '%s' is in a run before it, too; shards of a corpus have no row in common, and rows without ids are numbered anew in each",
+			die("%s: its document '%s' is also in a run before it; shards must not share rows, and rows without ids are numbered from 1 in each",
 			    path, id);
 	}
 }
 
-/* A run has as many documents of each query as are asked for, or else as many as the others. */
+/* Dies if the run's depth is below the depth asked for, or, if none is asked for, differs from the first run's. */
 static void
 check_depth(int64_t asked, const struct run_origin *one, const char *path,
     const struct run_origin *next, const char *next_path)
@@ -99,26 +99,26 @@ static void
 take(struct run *to, struct findings *findings, const struct run *from)
 {
 	for (int64_t i = 0; i < strings_count(from->queries); i++) {
-		const struct text *text = texts_get(&from->query_texts, i);
+		const struct row_text *text = row_texts_get(&from->query_texts, i);
 		int64_t query = strings_add(to->queries, strings_get(from->queries, i),
 		    strings_length(from->queries, i), NULL);
 		if (text)
-			texts_put(&to->query_texts, query, text->bytes, text->length);
+			row_texts_put(&to->query_texts, query, text->bytes, text->length);
 		for (int64_t j = 0; j < from->hits[i].count; j++) {
 			struct hit hit = from->hits[i].at[j];
 			int64_t document = strings_add(to->documents,
 			    strings_get(from->documents, hit.document),
 			    strings_length(from->documents, hit.document), NULL);
-			text = texts_get(&from->document_texts, hit.document);
+			text = row_texts_get(&from->document_texts, hit.document);
 			if (text)
-				texts_put(&to->document_texts, document, text->bytes,
+				row_texts_put(&to->document_texts, document, text->bytes,
 				    text->length);
 			run_put(findings, query, document, hit.score);
 		}
 	}
 }
 
-/* Both runs as one, of the best `depth` (0: all); frees them. */
+/* Merges two runs, keeping the best `depth` (0: all), and frees them. */
 static struct run *
 combine(struct run *all, struct run *next, int64_t depth)
 {
@@ -134,13 +134,13 @@ combine(struct run *all, struct run *next, int64_t depth)
 	made->origin.documents += all->origin.documents;
 	if (depth)
 		made->origin.depth = depth;
-	run_settle(made, &findings, depth, NULL);
+	run_commit(made, &findings, depth, NULL);
 	run_free(all);
 	run_free(next);
 	return made;
 }
 
-/* The longest list of a query, or `most`. */
+/* The length of the longest list of hits, at least `most`. */
 static int64_t
 longest(const struct run *run, int64_t most)
 {

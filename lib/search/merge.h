@@ -1,9 +1,9 @@
 /*
- * merge - what searches over the shards of a corpus found, as one search over all of it finds it.
+ * merge - merges the runs of a corpus' shards into the run of a search over the whole corpus.
  *
- * A score depends on its two vectors alone, and each shard's best hold whatever of it is among the best
- * of all, so nothing is lost.  Runs are TREC's columns (run.h) or the lines of near --json, all of one kind.
- * Memory: the hits of all so far, cut to `depth` each, and one run.
+ * The result is exact: a score depends on its two vectors only, and a document among the best of all is among the
+ * best of its shard.  Runs are TREC files (run.h) or the output of near --json, all of one kind.
+ * Memory: the merged hits, cut to `depth`, and one run.
  */
 #ifndef SEARCH_MERGE_H
 #define SEARCH_MERGE_H
@@ -14,11 +14,11 @@
 #include "search/run.h"
 
 /*
- * The best `depth` of each query; 0: as many as the runs say that they have, or the longest list where they do
- * not say.  Queries are in the order of the first run.  `json`: whether they were lines of JSON.
+ * Keeps the best `depth` of each query; 0: the depth in the runs' tags, or without tags the longest list.  Queries
+ * are in the order of the first run.  Sets *json if the runs are JSON.
  *
- * Dies, naming the run, where its queries are others (one that may have no hits in a shard, of a threshold
- * for one, may lack), where it was searched in another way, or has a document of one before it.
+ * Dies, naming the run, if it differs from the others in queries (a query may be absent where a search may find
+ * nothing, as with a threshold), in the settings of the search, or repeats a document of a run before it.
  */
 struct run *merge_runs(const char *const *paths, int count, int64_t depth, bool *json);
 

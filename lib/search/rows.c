@@ -11,50 +11,50 @@
 
 enum { SHOWN = 100 };
 
-/* A writer who does not wait makes larger records. */
-enum { FEW_ROWS = 256 };
+enum { FEW_ROWS = 256 }; /* a writer that does not pause makes larger records */
 static const double patience = 0.02; /* seconds */
 
-/* A stream of them. */
-struct part {
+/* An open stream. */
+struct row_stream {
 	struct vectors *vectors;
-	char *field;	    /* what is before ".emb" or another last part */
+	char *field;	    /* FIELD of FIELD.emb, FIELD.hs, ... */
 	int id, text, task; /* columns, or -1 */
 	enum row_ids ids;
 };
 
 struct rows {
 	const char *const *paths;
-	int count, at; /* streams, and which of them is read */
+	int count, at; /* number of streams; index of the current one */
 	const char *unit, *field, *reason, *show;
 	const struct rows *like;
 	bool any_model, again;
 	char *model,
-	    *model_stream; /* the first model that a stream names, and the stream; NULL: none yet */
-	struct part part;
+	    *model_stream; /* the first model named by a stream, and that stream; NULL: none yet */
+	struct row_stream stream;
 	struct record record;
-	int64_t row, number, first; /* in the record, in all, of this stream's first */
+	int64_t row, number,
+	    first; /* row in the record; in all streams; the current stream's first */
 	struct progress *progress;
-	struct noted faults[ROW_FAULTS];
+	struct warning faults[ROW_FAULTS];
 	char room[VALUES_ROOM], text_room[VALUES_ROOM], task_room[VALUES_ROOM];
 };
 
 void
-note(struct noted *noted, const char *id, size_t length)
+warning_add(struct warning *warning, const char *id, size_t length)
 {
-	if (noted->count++ == 0)
-		noted->first =
+	if (warning->count++ == 0)
+		warning->first =
 		    mem_format("%.*s", length < SHOWN ? (int)length : SHOWN, id);
 }
 
 void
-note_tell(struct noted *noted, const char *stream, const char *what)
+warning_print(struct warning *warning, const char *stream, const char *what)
 {
-	if (noted->count)
-		warn("%s: %lld %s; first: '%s'", stream, (long long)noted->count, what,
-		    noted->first);
-	free(noted->first);
-	*noted = (struct noted){ 0 };
+	if (warning->count)
+		warn("%s: %lld %s; first: '%s'", stream, (long long)warning->count, what,
+		    warning->first);
+	free(warning->first);
+	*warning = (struct warning){ 0 };
 }
 
 static char *
@@ -66,7 +66,7 @@ field_of(const struct vectors *vectors)
 	return mem_format("%.*s", (int)(end ? (size_t)(end - name) : strlen(name)), name);
 }
 
-/* The column of the texts that the vectors are of, where it was kept. */
+/* The column FIELD or "text" of the embedded texts (encode --keep), or -1. */
 static int
 find_text(const struct vectors *vectors, const char *field)
 {
@@ -105,7 +105,7 @@ find_task(const struct reader *reader, const char *field)
 	return found;
 }
 
-/* A stream that names no model agrees with two that name different ones. */
+/* Compares with the first model named, because a stream without a name agrees with any. */
 static void
 agree_model(
     const struct rows *rows, const struct rows *with, const struct vectors *vectors)
@@ -114,51 +114,54 @@ agree_model(
 		vectors_agree_model(vectors, with->model, with->model_stream);
 }
 
-static struct part
-open_part(struct rows *rows, int number)
+static struct row_stream
+open_stream(struct rows *rows, int number)
 {
 	static const char *const names[] = { "_id", "id", NULL };
 	struct reader *reader = stream_open(rows->paths[number]);
-	struct part part = { .vectors = vectors_open(reader, rows->field, VECTORS_NAN) };
+	struct row_stream stream = { .vectors =
+					 vectors_open(reader, rows->field, VECTORS_NAN) };
 
 	if (rows->like)
-		vectors_agree(rows->like->part.vectors, part.vectors, rows->any_model);
-	agree_model(rows, rows->like, part.vectors);
-	agree_model(rows, rows, part.vectors);
-	if (!rows->model && vectors_model(part.vectors)) {
-		rows->model = mem_string(vectors_model(part.vectors));
+		vectors_agree(
+		    rows->like->stream.vectors, stream.vectors, rows->any_model);
+	agree_model(rows, rows->like, stream.vectors);
+	agree_model(rows, rows, stream.vectors);
+	if (!rows->model && vectors_model(stream.vectors)) {
+		rows->model = mem_string(vectors_model(stream.vectors));
 		rows->model_stream = mem_string(stream_name(reader));
 	}
-	part.id = values_find(reader, names);
-	part.field = field_of(part.vectors);
-	part.text = rows->show ? find_shown(reader, rows->show)
-			       : find_text(part.vectors, part.field);
-	part.task = find_task(reader, part.field);
-	if (part.id < 0 && rows->reason)
+	stream.id = values_find(reader, names);
+	stream.field = field_of(stream.vectors);
+	stream.text = rows->show ? find_shown(reader, rows->show)
+				 : find_text(stream.vectors, stream.field);
+	stream.task = find_task(reader, stream.field);
+	if (stream.id < 0 && rows->reason)
 		die("%s: there is no column '_id' or 'id', %s", stream_name(reader),
 		    rows->reason);
-	if (part.id >= 0)
-		values_single(reader, part.id, 0);
-	part.ids = part.id < 0 ? ROW_PLACES : ROW_NAMES;
-	if (part.id >= 0 && !stream_column(reader, part.id)->text &&
-	    !dtype_is_float(stream_column(reader, part.id)->dtype))
-		part.ids = ROW_NUMBERS;
-	return part;
+	if (stream.id >= 0)
+		values_single(reader, stream.id, 0);
+	stream.ids = stream.id < 0 ? ROW_PLACES : ROW_NAMES;
+	if (stream.id >= 0 && !stream_column(reader, stream.id)->text &&
+	    !dtype_is_float(stream_column(reader, stream.id)->dtype))
+		stream.ids = ROW_NUMBERS;
+	return stream;
 }
 
 static void
-close_part(struct part *part)
+close_stream(struct row_stream *stream)
 {
-	struct reader *reader = part->vectors->reader;
+	struct reader *reader = stream->vectors->reader;
 
-	free(part->field);
-	vectors_close(part->vectors);
+	free(stream->field);
+	vectors_close(stream->vectors);
 	stream_close(reader);
 }
 
-/* Two streams of one corpus. */
+/* Dies unless both streams can be of one corpus. */
 static void
-agree(const struct rows *rows, const struct part *one, const struct part *other)
+agree(
+    const struct rows *rows, const struct row_stream *one, const struct row_stream *other)
 {
 	const struct reader *first = one->vectors->reader,
 			    *second = other->vectors->reader;
@@ -175,10 +178,10 @@ void
 rows_show(struct rows *rows, const char *column)
 {
 	rows->show = column;
-	rows->part.text = find_shown(rows->part.vectors->reader, column);
+	rows->stream.text = find_shown(rows->stream.vectors->reader, column);
 }
 
-/* What does not belong to the first is told before hours of work. */
+/* Checks all files at the start, before hours of work. */
 static void
 check_others(struct rows *rows)
 {
@@ -187,9 +190,9 @@ check_others(struct rows *rows)
 	for (int i = 1; i < rows->count; i++) {
 		if (stat(rows->paths[i], &status) == 0 && !S_ISREG(status.st_mode))
 			continue;
-		struct part part = open_part(rows, i);
-		agree(rows, &rows->part, &part);
-		close_part(&part);
+		struct row_stream stream = open_stream(rows, i);
+		agree(rows, &rows->stream, &stream);
+		close_stream(&stream);
 	}
 }
 
@@ -206,7 +209,7 @@ rows_open(const char *const *paths, int count, const char *unit, const char *fie
 	rows->like = like;
 	rows->any_model = any_model;
 	rows->reason = reason;
-	rows->part = open_part(rows, 0);
+	rows->stream = open_stream(rows, 0);
 	check_others(rows);
 	return rows;
 }
@@ -221,20 +224,20 @@ tell(struct rows *rows)
 	};
 
 	for (int i = 0; i < ROW_FAULTS; i++)
-		note_tell(&rows->faults[i], rows_stream(rows), what[i]);
+		warning_print(&rows->faults[i], rows_stream(rows), what[i]);
 }
 
-/* The stream at hand says how far it is. */
+/* The current stream reports its progress. */
 static void
 watch(struct rows *rows)
 {
 	if (rows->again || !rows->progress)
 		return;
 	progress_file(rows->progress);
-	stream_watch(rows->part.vectors->reader, rows->progress);
+	stream_watch(rows->stream.vectors->reader, rows->progress);
 }
 
-/* Step to the next record with rows in it, of this stream or the next; false at the end. */
+/* Steps to the next record with rows, of this stream or the next; false at the end. */
 static bool
 next_record(struct rows *rows)
 {
@@ -245,19 +248,19 @@ next_record(struct rows *rows)
 	}
 	rows->row = rows->record.rows = 0;
 	for (;;) {
-		if (stream_next(rows->part.vectors->reader, &rows->record)) {
+		if (stream_next(rows->stream.vectors->reader, &rows->record)) {
 			if (rows->record.rows == 0)
 				continue;
-			vectors_load(rows->part.vectors, &rows->record);
+			vectors_load(rows->stream.vectors, &rows->record);
 			return true;
 		}
 		tell(rows);
 		if (rows->at + 1 == rows->count)
 			return false;
-		struct part part = open_part(rows, ++rows->at);
-		agree(rows, &rows->part, &part);
-		close_part(&rows->part);
-		rows->part = part;
+		struct row_stream stream = open_stream(rows, ++rows->at);
+		agree(rows, &rows->stream, &stream);
+		close_stream(&rows->stream);
+		rows->stream = stream;
 		rows->first = rows->number;
 		watch(rows);
 	}
@@ -266,9 +269,9 @@ next_record(struct rows *rows)
 static void
 take_id(struct rows *rows, struct row *row)
 {
-	const struct reader *reader = rows->part.vectors->reader;
-	const struct column *column = stream_column(reader, rows->part.id);
-	const struct array *array = &rows->record.columns[rows->part.id];
+	const struct reader *reader = rows->stream.vectors->reader;
+	const struct column *column = stream_column(reader, rows->stream.id);
+	const struct array *array = &rows->record.columns[rows->stream.id];
 
 	if (values_missing(column, array, rows->row))
 		die("%s: record %lld: row %lld has no '%s'", rows_stream(rows),
@@ -282,19 +285,19 @@ rows_next(struct rows *rows, struct row *row)
 {
 	if (rows->row == rows->record.rows && !next_record(rows))
 		return false;
-	const struct vectors *vectors = rows->part.vectors;
+	const struct vectors *vectors = rows->stream.vectors;
 	*row = (struct row){ .number = rows->number++ };
 	row->vector = vectors->raw + rows->row * vectors->width;
-	if (rows->part.id >= 0)
+	if (rows->stream.id >= 0)
 		take_id(rows, row);
-	if (rows->part.ids == ROW_PLACES) {
+	if (rows->stream.ids == ROW_PLACES) {
 		row->id = rows->room;
 		row->length = (size_t)snprintf(
 		    rows->room, sizeof rows->room, "%lld", (long long)rows->number);
 	}
-	if (rows->part.text >= 0)
-		row->text = values_text(stream_column(vectors->reader, rows->part.text),
-		    &rows->record.columns[rows->part.text], rows->row, rows->text_room,
+	if (rows->stream.text >= 0)
+		row->text = values_text(stream_column(vectors->reader, rows->stream.text),
+		    &rows->record.columns[rows->stream.text], rows->row, rows->text_room,
 		    &row->text_length);
 	rows->row++;
 	return true;
@@ -304,17 +307,17 @@ bool
 rows_wait(const struct rows *rows)
 {
 	return rows->row == rows->record.rows && rows->row < FEW_ROWS &&
-	       stream_waits(rows->part.vectors->reader, patience);
+	       stream_waits(rows->stream.vectors->reader, patience);
 }
 
 void
 rows_rewind(struct rows *rows)
 {
-	struct part part = open_part(rows, 0);
+	struct row_stream stream = open_stream(rows, 0);
 
-	agree(rows, &rows->part, &part);
-	close_part(&rows->part);
-	rows->part = part;
+	agree(rows, &rows->stream, &stream);
+	close_stream(&rows->stream);
+	rows->stream = stream;
 	rows->at = 0;
 	rows->record.rows = rows->row = rows->number = rows->first = 0;
 	rows->again = true;
@@ -323,17 +326,17 @@ rows_rewind(struct rows *rows)
 const char *
 rows_task(struct rows *rows, size_t *length)
 {
-	const struct part *part = &rows->part;
-	const struct reader *reader = part->vectors->reader;
+	const struct row_stream *stream = &rows->stream;
+	const struct reader *reader = stream->vectors->reader;
 	const struct tree *attributes = rows->record.attributes;
 
-	if (part->task >= 0) {
-		values_single(reader, part->task, 0);
-		return values_text(stream_column(reader, part->task),
-		    &rows->record.columns[part->task], rows->row - 1, rows->task_room,
+	if (stream->task >= 0) {
+		values_single(reader, stream->task, 0);
+		return values_text(stream_column(reader, stream->task),
+		    &rows->record.columns[stream->task], rows->row - 1, rows->task_room,
 		    length);
 	}
-	const char *task = tree_string(tree_get(attributes, "experts"), part->field,
+	const char *task = tree_string(tree_get(attributes, "experts"), stream->field,
 	    tree_string(attributes, "task", ""));
 	*length = strlen(task);
 	return task;
@@ -342,25 +345,25 @@ rows_task(struct rows *rows, size_t *length)
 enum similarity
 rows_similarity(const struct rows *rows, enum similarity wanted)
 {
-	return vectors_own_similarity(rows->part.vectors->reader, wanted);
+	return vectors_own_similarity(rows->stream.vectors->reader, wanted);
 }
 
 int
 rows_width(const struct rows *rows)
 {
-	return rows->part.vectors->width;
+	return rows->stream.vectors->width;
 }
 
 char *
 rows_field(const struct rows *rows)
 {
-	return mem_string(rows->part.field);
+	return mem_string(rows->stream.field);
 }
 
 enum row_ids
 rows_ids(const struct rows *rows)
 {
-	return rows->part.ids;
+	return rows->stream.ids;
 }
 
 bool
@@ -372,7 +375,7 @@ rows_name_model(const struct rows *rows)
 const char *
 rows_stream(const struct rows *rows)
 {
-	return stream_name(rows->part.vectors->reader);
+	return stream_name(rows->stream.vectors->reader);
 }
 
 int
@@ -391,14 +394,14 @@ void
 rows_note(struct rows *rows, enum row_fault fault, const struct row *row)
 {
 	if (!rows->again)
-		note(&rows->faults[fault], row->id, row->length);
+		warning_add(&rows->faults[fault], row->id, row->length);
 }
 
 void
 rows_close(struct rows *rows)
 {
 	progress_free(rows->progress);
-	close_part(&rows->part);
+	close_stream(&rows->stream);
 	free(rows->model);
 	free(rows->model_stream);
 	free(rows);

@@ -15,8 +15,8 @@
 #include "text/triples.h"
 #include "text/tsv.h"
 
-struct found {
-	int64_t query, place; /* in the order of run_put */
+struct finding {
+	int64_t query, place; /* place: order of run_put */
 	struct hit hit;
 };
 
@@ -36,14 +36,14 @@ run_put(struct findings *findings, int64_t query, int64_t document, float score)
 	findings->at = mem_grow(findings->at, &findings->room,
 	    (size_t)findings->count + 1, sizeof *findings->at);
 	findings->at[findings->count] =
-	    (struct found){ query, findings->count, { score, (uint32_t)document } };
+	    (struct finding){ query, findings->count, { score, (uint32_t)document } };
 	findings->count++;
 }
 
 static int
 by_pair(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct finding *x = a, *y = b;
 
 	if (x->query != y->query)
 		return x->query < y->query ? -1 : 1;
@@ -59,8 +59,8 @@ drop_repeated(struct findings *findings, int64_t *repeated)
 
 	qsort(findings->at, (size_t)count, sizeof *findings->at, by_pair);
 	for (int64_t i = 0; i < count; i++) {
-		const struct found *next = &findings->at[i];
-		const struct found *last = kept ? &findings->at[kept - 1] : NULL;
+		const struct finding *next = &findings->at[i];
+		const struct finding *last = kept ? &findings->at[kept - 1] : NULL;
 		if (last && last->query == next->query &&
 		    last->hit.document == next->hit.document) {
 			if (repeated)
@@ -73,11 +73,11 @@ drop_repeated(struct findings *findings, int64_t *repeated)
 	return count - kept;
 }
 
-/* glibc's qsort_r; ties need the ids. */
+/* For glibc's qsort_r; `names` break ties. */
 static int
 by_rank(const void *a, const void *b, void *names)
 {
-	const struct found *x = a, *y = b;
+	const struct finding *x = a, *y = b;
 
 	if (x->query != y->query)
 		return x->query < y->query ? -1 : 1;
@@ -92,7 +92,7 @@ by_id(const void *names, uint32_t a, uint32_t b)
 	return strings_compare(names, a, b);
 }
 
-/* Where rows have no names the earlier is first. */
+/* Of rows without ids the earlier ranks first. */
 static int
 by_place(const void *names, uint32_t a, uint32_t b)
 {
@@ -125,7 +125,7 @@ origin_tag(const struct run_origin *origin, char tag[TAG_ROOM])
 	    origin->others ? ":others" : "", threshold);
 }
 
-/* The part of a tag up to the next `end`, or all that is left. */
+/* Cuts off and returns the part of a tag up to the next `end`, or the rest. */
 static char *
 part(char **left, char end)
 {
@@ -143,7 +143,7 @@ whole(const char *text, int64_t *value)
 	return text && number_read_whole(text, strlen(text), value) && *value > 0;
 }
 
-/* Not known when the tag, which is cut to pieces, is none that run_write writes. */
+/* Parses a tag, which is cut to pieces.  Returns known = false unless run_write wrote it. */
 static struct run_origin
 read_tag(char *tag)
 {
@@ -173,7 +173,7 @@ read_tag(char *tag)
 /* Reading and writing. ------------------------------------------------------------- */
 
 int64_t
-run_settle(struct run *run, struct findings *findings, int64_t depth, int64_t *repeated)
+run_commit(struct run *run, struct findings *findings, int64_t depth, int64_t *repeated)
 {
 	int64_t dropped = drop_repeated(findings, repeated);
 
@@ -194,43 +194,43 @@ run_settle(struct run *run, struct findings *findings, int64_t depth, int64_t *r
 	return dropped;
 }
 
-/* A run that is read from a file. */
-struct loading {
+/* A run being read from a file. */
+struct run_loader {
 	struct run *run;
 	struct findings findings;
 	char *tag;   /* of the first line */
-	bool mixed;  /* and another on some other */
-	bool ranked; /* scores are made of ranks */
+	bool mixed;  /* lines have different tags */
+	bool ranked; /* scores are 1 / rank */
 };
 
 static const char *
 put(void *context, const struct triple *triple)
 {
-	struct loading *loading = context;
+	struct run_loader *loader = context;
 	const struct tsv_column *document = &triple->document, *query = &triple->query,
 				*tag = triple->tag;
 	int64_t number =
-	    strings_add(loading->run->documents, document->start, document->length, NULL);
+	    strings_add(loader->run->documents, document->start, document->length, NULL);
 
 	if (number > UINT32_MAX)
 		return "too many documents";
-	run_put(&loading->findings,
-	    strings_add(loading->run->queries, query->start, query->length, NULL), number,
+	run_put(&loader->findings,
+	    strings_add(loader->run->queries, query->start, query->length, NULL), number,
 	    (float)triple->number);
 	if (!tag)
 		return NULL;
-	if (!loading->tag)
-		loading->tag = mem_format("%.*s", (int)tag->length, tag->start);
-	loading->mixed |= strncmp(loading->tag, tag->start, tag->length) != 0 ||
-			  loading->tag[tag->length] != 0;
+	if (!loader->tag)
+		loader->tag = mem_format("%.*s", (int)tag->length, tag->start);
+	loader->mixed |= strncmp(loader->tag, tag->start, tag->length) != 0 ||
+			 loader->tag[tag->length] != 0;
 	return NULL;
 }
 
-/* TREC's six columns; or MS MARCO's query, document, rank, of which the score is 1 / rank. */
+/* TREC's six columns; or MS MARCO's query, document, rank, with the score 1 / rank. */
 static const char *
 place(void *context, const struct tsv_column *columns, int count, struct triple *triple)
 {
-	struct loading *loading = context;
+	struct run_loader *loader = context;
 	enum { QUERY, ITERATION, DOCUMENT, RANK, SCORE, TAG, COLUMNS };
 	const struct tsv_column *last = &columns[2];
 	int64_t rank;
@@ -240,7 +240,7 @@ place(void *context, const struct tsv_column *columns, int count, struct triple 
 		triple->document = columns[1];
 		if (!number_read_whole(last->start, last->length, &rank) || rank < 1)
 			return "of three columns, MS MARCO's query, document and rank, the third is no rank from 1 on";
-		loading->ranked = true;
+		loader->ranked = true;
 		triple->number = 1 / (double)rank;
 		return NULL;
 	}
@@ -253,7 +253,7 @@ place(void *context, const struct tsv_column *columns, int count, struct triple 
 		   : "the score, column 5, is not a finite number";
 }
 
-/* Ranks are different in each query, and begin with 1: what else has three columns is no run. */
+/* Dies unless the ranks of each query are distinct and begin with 1: other files of three columns are not runs. */
 static void
 check_ranks(const struct run *run, const char *name)
 {
@@ -262,7 +262,7 @@ check_ranks(const struct run *run, const char *name)
 		float before = 2;
 		for (int64_t j = 0; j < hits->count; before = hits->at[j++].score)
 			if (hits->at[j].score == before || (!j && hits->at[j].score < 1))
-				die("%s: query '%.60s' has %s; of three columns the third is the rank, as MS MARCO has it, or a line of names says what it is (query-id, corpus-id, score)",
+				die("%s: query '%.60s' has %s; the third of three columns is MS MARCO's rank, unless a header line (query-id, corpus-id, score) says otherwise",
 				    name, strings_get(run->queries, i),
 				    j ? "two documents of one rank"
 				      : "no document of rank 1");
@@ -270,23 +270,23 @@ check_ranks(const struct run *run, const char *name)
 }
 
 static struct run *
-finish(struct loading *loading, const char *name)
+finish(struct run_loader *loader, const char *name)
 {
-	struct run *run = loading->run;
+	struct run *run = loader->run;
 	int64_t repeated = 0;
 
-	if (loading->findings.count == 0)
+	if (loader->findings.count == 0)
 		die("%s: there is nothing in it", name);
-	int64_t dropped = run_settle(run, &loading->findings, 0, &repeated);
+	int64_t dropped = run_commit(run, &loader->findings, 0, &repeated);
 	if (dropped)
 		warn(
 		    "%s: %lld lines repeat a query and a document: the first one counts; one is of '%s'",
 		    name, (long long)dropped, strings_get(run->documents, repeated));
-	if (loading->ranked)
+	if (loader->ranked)
 		check_ranks(run, name);
-	if (loading->tag && !loading->mixed)
-		run->origin = read_tag(loading->tag);
-	free(loading->tag);
+	if (loader->tag && !loader->mixed)
+		run->origin = read_tag(loader->tag);
+	free(loader->tag);
 	return run;
 }
 
@@ -294,17 +294,17 @@ struct run *
 run_read_input(struct input *input)
 {
 	static const char *const scores[] = { "score", "similarity", NULL };
-	struct loading loading = { .run = run_new() };
-	struct triples triples = { "score", scores, false, place, put, &loading };
+	struct run_loader loader = { .run = run_new() };
+	struct triples triples = { "score", scores, false, place, put, &loader };
 	char *name = mem_string(input_name(input));
 
 	if (input_starts_with(input, "{\"id\":")) {
 		free(name);
-		run_free(loading.run);
+		run_free(loader.run);
 		return run_read_json(input);
 	}
 	triples_read(&triples, input);
-	struct run *run = finish(&loading, name);
+	struct run *run = finish(&loader, name);
 	free(name);
 	return run;
 }
@@ -317,7 +317,7 @@ run_read(const char *path)
 
 static void
 add_candidates(
-    struct loading *loading, const struct datafile *file, const struct tree *record)
+    struct run_loader *loader, const struct datafile *file, const struct tree *record)
 {
 	char room[2][TRIPLES_ID_ROOM];
 	const struct tree *query = tree_get(record, "query-id"),
@@ -333,13 +333,13 @@ add_candidates(
 			datafile_die(file, "an id in 'corpus-ids' is not a string");
 		if (!triple.query.length || !triple.document.length)
 			datafile_die(file, "an id is empty");
-		const char *fault = put(loading, &triple);
+		const char *fault = put(loader, &triple);
 		if (fault)
 			datafile_die(file, fault);
 	}
 }
 
-/* Whether these are objects with lists of documents, not a run in JSON. */
+/* Whether the input is mteb's objects with lists of documents, not a run in JSON. */
 static bool
 are_lists(struct input *input)
 {
@@ -357,18 +357,18 @@ struct run *
 run_read_candidates(const char *path)
 {
 	struct input *input = input_open(path);
-	struct loading loading = { .run = run_new() };
+	struct run_loader loader = { .run = run_new() };
 	const struct tree *record;
 
 	if (!are_lists(input)) {
-		run_free(loading.run);
+		run_free(loader.run);
 		return run_read_input(input);
 	}
 	struct datafile *file = datafile_open_input(input, DATAFILE_JSONL);
 	while ((record = datafile_next(file)))
-		add_candidates(&loading, file, record);
+		add_candidates(&loader, file, record);
 	datafile_close(file);
-	return finish(&loading, path);
+	return finish(&loader, path);
 }
 
 void
@@ -387,7 +387,7 @@ run_ignore_identical(struct run *run)
 	run->origin.others = true;
 }
 
-/* Those with blanks can be read back, but only here. */
+/* Dies on a tab or line end; returns whether the id has a blank. */
 static bool
 check_id(const char *path, const struct strings *ids, int64_t number)
 {
@@ -397,7 +397,7 @@ check_id(const char *path, const struct strings *ids, int64_t number)
 	return strchr(id, ' ') != NULL;
 }
 
-/* The lines of a query; returns how many have a blank in an id. */
+/* Formats the lines of a query; returns how many have a blank in an id. */
 static int64_t
 write_query(const struct run *run, const char *path, int64_t query, int64_t top,
     const char *tag, struct buffer *lines)
@@ -461,8 +461,8 @@ run_free(struct run *run)
 	strings_free(run->queries);
 	strings_free(run->documents);
 	free(run->field);
-	texts_free(&run->query_texts);
-	texts_free(&run->document_texts);
+	row_texts_free(&run->query_texts);
+	row_texts_free(&run->document_texts);
 	free(run->hits);
 	free(run->memory);
 	free(run);

@@ -7,15 +7,15 @@
 #include "search/run.h"
 #include "text/datafile.h"
 
-struct reading {
+struct json_run {
 	struct run *run;
 	struct findings findings;
 	struct datafile *file;
 };
 
-/* The number of what an object calls "id"; its kind is that of all the ids. */
+/* Adds the object's "id" to `ids` and returns its number; all ids must be of one *kind. */
 static int64_t
-add_id(struct reading *reading, struct strings *ids, enum row_ids *kind,
+add_id(struct json_run *reading, struct strings *ids, enum row_ids *kind,
     const struct tree *object, bool *fresh)
 {
 	const struct tree *id = tree_get(object, "id");
@@ -34,16 +34,16 @@ add_id(struct reading *reading, struct strings *ids, enum row_ids *kind,
 }
 
 static void
-add_text(struct texts *texts, int64_t number, const struct tree *object)
+add_text(struct row_texts *texts, int64_t number, const struct tree *object)
 {
 	const struct tree *text = tree_get(object, "text");
 
 	if (text && text->kind == TREE_STRING)
-		texts_put(texts, number, text->string, text->length);
+		row_texts_put(texts, number, text->string, text->length);
 }
 
 static void
-add_hit(struct reading *reading, int64_t query, const struct tree *hit)
+add_hit(struct json_run *reading, int64_t query, const struct tree *hit)
 {
 	struct run *run = reading->run;
 	int64_t document = add_id(reading, run->documents, &run->document_ids, hit, NULL);
@@ -60,7 +60,7 @@ add_hit(struct reading *reading, int64_t query, const struct tree *hit)
 struct run *
 run_read_json(struct input *input)
 {
-	struct reading reading = { .run = run_new(),
+	struct json_run reading = { .run = run_new(),
 		.file = datafile_open_input(input, DATAFILE_JSONL) };
 	struct run *run = reading.run;
 	const struct tree *record;
@@ -79,7 +79,7 @@ run_read_json(struct input *input)
 		for (size_t i = 0; i < hits->count; i++)
 			add_hit(&reading, query, hits->items[i]);
 	}
-	if (run_settle(run, &reading.findings, 0, NULL))
+	if (run_commit(run, &reading.findings, 0, NULL))
 		die("%s: a query has a document twice", datafile_name(reading.file));
 	datafile_close(reading.file);
 	return run;

@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +5,7 @@
 #include "base/mem.h"
 #include "search/run.h"
 #include "text/datafile.h"
+#include "text/triples.h"
 
 bool *
 run_mark_hits(const struct run *run)
@@ -18,38 +18,36 @@ run_mark_hits(const struct run *run)
 	return hit;
 }
 
-/* The document that a record is of, or -1; `place`: the record's number. */
+/* The document number of a record, or -1; number: that of the record, from 0. */
 static int64_t
 find_document(const struct run *run, const struct datafile *file,
-    const struct tree *record, int64_t place)
+    const struct tree *record, int64_t number)
 {
 	const struct tree *id = tree_get(record, "_id");
-	char digits[32];
+	char digits[TRIPLES_ID_ROOM];
+	struct tsv_column found;
 
 	if (run->document_ids == ROW_PLACES)
-		return place < strings_count(run->documents) ? place : -1;
+		return number < strings_count(run->documents) ? number : -1;
 	if (!id)
 		id = tree_get(record, "id");
-	if (!id || (id->kind != TREE_STRING && id->kind != TREE_INTEGER))
+	if (!id || !triples_id(id, digits, &found))
 		die("%s:%lld: there is no '_id' or 'id', by which a text is found",
 		    datafile_name(file), (long long)datafile_line(file));
-	if (id->kind == TREE_STRING)
-		return strings_find(run->documents, id->string, id->length);
-	int length = snprintf(digits, sizeof digits, "%lld", (long long)id->integer);
-	return strings_find(run->documents, digits, (size_t)length);
+	return strings_find(run->documents, found.start, found.length);
 }
 
-/* What is missing, once the file was read to its end. */
+/* Reports missing texts at the end of the file. */
 static void
 check_texts(const struct run *run, const char *name, const bool *hit, int64_t records)
 {
 	int64_t documents = strings_count(run->documents), missing = 0, first = 0;
 
 	if (run->document_ids == ROW_PLACES && records != documents)
-		die("%s: it has %lld texts, the corpus %lld rows and no ids: they are not of each other",
+		die("%s: it has %lld texts, and the corpus %lld rows without ids: they do not match",
 		    name, (long long)records, (long long)documents);
 	for (int64_t i = documents - 1; i >= 0; i--)
-		if (hit[i] && !texts_get(&run->document_texts, i)) {
+		if (hit[i] && !row_texts_get(&run->document_texts, i)) {
 			missing++;
 			first = i;
 		}
@@ -68,14 +66,14 @@ run_read_texts(struct run *run, const char *path)
 	const struct tree *record;
 	int64_t records = 0;
 
-	texts_free(&run->document_texts);
+	row_texts_free(&run->document_texts);
 	while ((record = datafile_next(file))) {
 		int64_t document = find_document(run, file, record, records++);
 		const struct tree *text = tree_get(record, run->field);
 		if (!text)
 			text = tree_get(record, "text");
 		if (document >= 0 && hit[document] && text && text->kind == TREE_STRING)
-			texts_put(
+			row_texts_put(
 			    &run->document_texts, document, text->string, text->length);
 	}
 	check_texts(run, datafile_name(file), hit, records);

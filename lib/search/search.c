@@ -11,56 +11,56 @@
 #include "nn/nn.h"
 #include "search/similarity.h"
 
-enum { FIRST_DOCUMENTS = 512 /* past a tile, before anything is known of its best */ };
+enum { FIRST_DOCUMENTS = 512 /* of the first step, when no threshold is known */ };
 
-/* The hits of one query, cut back to the best `depth` when there is no more room. */
-struct best {
+/* The hits of one query, cut back to the best `depth` when the array is full. */
+struct top_hits {
 	struct hit *hits;
 	int64_t count;
 	float
-	    least; /* score of the worst that stays; the threshold until `depth` were seen */
-	uint32_t excluded; /* document; none: UINT32_MAX */
+	    least; /* score of the worst hit after the last cut; before it the threshold */
+	uint32_t excluded; /* document; UINT32_MAX: none */
 	double norm;
 };
 
-/* Queries that one worker takes at a time, and the next documents of the block for them. */
+/* Queries that one worker handles at a time, and the next documents of the block for them. */
 struct tile {
 	int64_t query, queries, next, documents;
 	bool taken;
 };
 
-/* What one worker has for itself: in memory of the kernels, and what of it the host reads and writes. */
+/* A worker's buffers: in memory of the kernels (CPU or GPU), and host copies. */
 struct worker {
-	float *scores, *gates;	   /* [queries, documents]; [queries] */
-	int32_t *starts, *columns; /* of nn_not_below */
-	float *host_gates;
+	float *scores, *thresholds; /* [queries, documents]; [queries] */
+	int32_t *starts, *columns;  /* of nn_not_below */
+	float *host_thresholds;
 	int32_t *host_starts, *host_columns;
 	size_t columns_size;
 };
 
 struct search {
-	const float *queries, *queries_at; /* of the host; in memory of the kernels */
+	const float *queries, *queries_at; /* on the host; in memory of the kernels */
 	bool queries_copied;
 	int64_t count, depth, capacity, seen;
 	int width;
 	search_order *order;
 	const void *context;
 	struct hit *memory;
-	struct best *best;
+	struct top_hits *best;
 	struct tile *tiles;
 	int64_t tile_count;
 	struct worker *workers;
 };
 
-/* Room for newcomers: a rare cut leaves the gate low, a frequent one sorts often. */
+/* Hits per query between cuts: rare cuts keep the threshold low, frequent ones cost time. */
 static int64_t
 room_for(int64_t depth)
 {
 	return depth + (depth > 16 ? depth / 4 : 4);
 }
 
-/* One tile more than workers: who is done with a piece finds another that waits, and none is
- * far behind at the end of a block though it shares its core with who reads the next. */
+/* One tile more than workers: a worker that finishes a tile finds another one free, so none is far behind
+ * at the end of a block, even if it shares its core with the thread that reads the next block. */
 static int64_t
 queries_of_tile(int64_t count)
 {
@@ -70,7 +70,7 @@ queries_of_tile(int64_t count)
 	return share < most ? share : most;
 }
 
-/* What a worker has of each pair of a tile's queries and documents. */
+/* Maximum number of (query, document) pairs in a worker's buffers. */
 static size_t
 pairs_of_worker(int64_t count)
 {
@@ -82,10 +82,10 @@ search_memory(int64_t count, int64_t depth)
 {
 	size_t hits = mem_multiply((size_t)room_for(depth), sizeof(struct hit), "search");
 	size_t queries =
-	    mem_multiply((size_t)count, hits + sizeof(struct best), "search");
+	    mem_multiply((size_t)count, hits + sizeof(struct top_hits), "search");
 	size_t pair = sizeof(float) + 2 * sizeof(int32_t);
 
-	/* a device has the scores in memory of its own, and few of the columns come back */
+	/* a GPU keeps the scores in its own memory, and few columns are downloaded */
 	return nn_device() ? queries
 			   : mem_add(queries,
 				 nn_workers() * pairs_of_worker(count) * pair, "search");
@@ -112,9 +112,9 @@ make_worker(struct worker *worker, int64_t count)
 
 	*worker = (struct worker){ .scores = nn_alloc(pairs * sizeof *worker->scores),
 		.columns = nn_alloc(pairs * sizeof *worker->columns),
-		.gates = nn_alloc(queries * sizeof *worker->gates),
+		.thresholds = nn_alloc(queries * sizeof *worker->thresholds),
 		.starts = nn_alloc((queries + 1) * sizeof *worker->starts),
-		.host_gates = mem_new(queries, sizeof *worker->host_gates),
+		.host_thresholds = mem_new(queries, sizeof *worker->host_thresholds),
 		.host_starts = mem_new(queries + 1, sizeof *worker->host_starts) };
 }
 
@@ -125,9 +125,9 @@ free_worker(struct worker *worker, int64_t count)
 
 	nn_free(worker->scores, pairs * sizeof *worker->scores);
 	nn_free(worker->columns, pairs * sizeof *worker->columns);
-	nn_free(worker->gates, queries * sizeof *worker->gates);
+	nn_free(worker->thresholds, queries * sizeof *worker->thresholds);
 	nn_free(worker->starts, (queries + 1) * sizeof *worker->starts);
-	free(worker->host_gates);
+	free(worker->host_thresholds);
 	free(worker->host_starts);
 	free(worker->host_columns);
 }
@@ -158,8 +158,9 @@ search_new(const float *queries, int64_t count, int width, int64_t depth, float 
 	for (int64_t i = 0; i < count; i++) {
 		const float *query = queries + i * width;
 		search->best[i] =
-		    (struct best){ search->memory + i * search->capacity, 0, threshold,
-			    UINT32_MAX, sqrt(similarity_dot(query, query, width)) };
+		    (struct top_hits){ search->memory + i * search->capacity, 0,
+			    threshold, UINT32_MAX,
+			    sqrt(similarity_dot(query, query, width)) };
 	}
 	search->queries_at = nn_bytes_of(
 	    queries, queries_bytes(search), sizeof *queries, &search->queries_copied);
@@ -189,7 +190,7 @@ swap(struct hit *a, struct hit *b)
 	*b = old;
 }
 
-/* Hoare's selection: afterwards the first `depth` hits are the best ones, the last of them worst. */
+/* Hoare's selection: moves the best `depth` hits to the front, the worst of them last. */
 static void
 select_best(const struct search *search, struct hit *hits, int64_t count)
 {
@@ -216,17 +217,17 @@ select_best(const struct search *search, struct hit *hits, int64_t count)
 }
 
 static void
-cut_back(const struct search *search, struct best *best)
+cut_back(const struct search *search, struct top_hits *best)
 {
 	select_best(search, best->hits, best->count);
 	best->count = search->depth;
 	best->least = best->hits[search->depth - 1].score;
 }
 
-/* The block of documents that passes. */
-struct block {
+/* A block of documents being searched. */
+struct block_scan {
 	struct search *search;
-	const float *documents, *at; /* of the host; in memory of the kernels */
+	const float *documents, *at; /* on the host; in memory of the kernels */
 	int64_t count;
 	double norm;
 };
@@ -234,7 +235,7 @@ struct block {
 static void
 take_score(const struct search *search, int64_t query, int64_t document, double exact)
 {
-	struct best *best = &search->best[query];
+	struct top_hits *best = &search->best[query];
 	float score = isnan(exact) ? -1 : (float)exact;
 
 	if (score < best->least || document == best->excluded)
@@ -244,11 +245,11 @@ take_score(const struct search *search, int64_t query, int64_t document, double 
 		cut_back(search, best);
 }
 
-/* What was found for the queries first .. last-1 of a tile is scored exactly: four at a time, whose sums do not wait for
- * each other. */
+/* Rescores the candidates of queries first .. last-1 of a tile in double: four at a time, so that their sums run in
+ * parallel. */
 static void
-settle(const struct block *block, const struct tile *tile, const struct worker *worker,
-    int64_t first, int64_t last)
+rescore(const struct block_scan *block, const struct tile *tile,
+    const struct worker *worker, int64_t first, int64_t last)
 {
 	enum { AT_ONCE = 4 };
 	const struct search *search = block->search;
@@ -258,7 +259,7 @@ settle(const struct block *block, const struct tile *tile, const struct worker *
 	double exact[AT_ONCE];
 
 	for (int32_t i = starts[first], end = starts[last]; i < end; i += AT_ONCE) {
-		for (int j = 0; j < AT_ONCE; j++) { /* at the end the last one again */
+		for (int j = 0; j < AT_ONCE; j++) { /* the last one repeats at the end */
 			int32_t which = i + j < end ? i + j : end - 1;
 			while (starts[first + 1] <= which)
 				first++;
@@ -273,29 +274,30 @@ settle(const struct block *block, const struct tile *tile, const struct worker *
 	}
 }
 
-/* What products of the tile's queries with documents have to reach, though they may be a little off, and what is less
- * than the least normal float be lost. */
+/* The thresholds of the float32 scores: the best hits' minimum less the rounding error of the GEMM and of flushed
+ * denormals. */
 static void
-find_gates(const struct block *block, const struct tile *tile, float *gates)
+find_thresholds(
+    const struct block_scan *block, const struct tile *tile, float *thresholds)
 {
 	double error = nn_product_error((size_t)block->search->width) * block->norm;
 	double lost = (double)block->search->width * (double)FLT_MIN;
 
 	for (int64_t i = 0; i < tile->queries; i++) {
-		const struct best *best = &block->search->best[tile->query + i];
+		const struct top_hits *best = &block->search->best[tile->query + i];
 		double slack = error * best->norm + lost;
-		gates[i] = best->least - (isfinite(slack) ? (float)slack : INFINITY);
+		thresholds[i] = best->least - (isfinite(slack) ? (float)slack : INFINITY);
 	}
 }
 
-/* The columns that were found, of which there are host_starts[queries]. */
+/* Downloads the host_starts[queries] columns above the thresholds. */
 static void
 take_columns(struct worker *worker, int64_t queries)
 {
 	size_t bytes =
 	    (size_t)worker->host_starts[queries] * sizeof *worker->host_columns;
 
-	if (bytes > worker->columns_size) { /* the first documents have the most */
+	if (bytes > worker->columns_size) { /* the first step has the most */
 		worker->columns_size = bytes;
 		free(worker->host_columns);
 		worker->host_columns = mem_new(worker->columns_size, 1);
@@ -303,33 +305,34 @@ take_columns(struct worker *worker, int64_t queries)
 	nn_download(worker->host_columns, worker->columns, bytes);
 }
 
-/* The next documents past a tile of queries. */
+/* Searches the tile's next documents. */
 static void
-pass(const struct block *block, const struct tile *tile, struct worker *worker)
+scan_tile(const struct block_scan *block, const struct tile *tile, struct worker *worker)
 {
 	enum { SHARE = 32 /* queries */ };
 	const struct search *search = block->search;
 	size_t queries = (size_t)tile->queries, documents = (size_t)tile->documents;
 	size_t width = (size_t)search->width;
 
-	find_gates(block, tile, worker->host_gates);
-	nn_upload(worker->gates, worker->host_gates, queries * sizeof *worker->gates);
+	find_thresholds(block, tile, worker->host_thresholds);
+	nn_upload(worker->thresholds, worker->host_thresholds,
+	    queries * sizeof *worker->thresholds);
 	nn_product_nt(worker->scores, search->queries_at + (size_t)tile->query * width,
 	    block->at + (size_t)tile->next * width, queries, documents, width, 1, 0);
-	nn_not_below(worker->starts, worker->columns, worker->scores, worker->gates,
+	nn_not_below(worker->starts, worker->columns, worker->scores, worker->thresholds,
 	    queries, documents);
 	nn_download(
 	    worker->host_starts, worker->starts, (queries + 1) * sizeof *worker->starts);
 	take_columns(worker, tile->queries);
 #pragma omp parallel for schedule(dynamic)
 	for (int64_t first = 0; first < tile->queries; first += SHARE)
-		settle(block, tile, worker, first,
+		rescore(block, tile, worker, first,
 		    tile->queries - first < SHARE ? tile->queries : first + SHARE);
 }
 
-/* More and more documents: at first all may be among the best. */
+/* Steps grow, because of the first documents nearly all are candidates. */
 static int64_t
-next_documents(const struct block *block, const struct tile *tile)
+next_documents(const struct block_scan *block, const struct tile *tile)
 {
 	int64_t most = (int64_t)nn_chunk_rows(), left = block->count - tile->next;
 	int64_t before = block->search->seen + tile->next;
@@ -339,9 +342,9 @@ next_documents(const struct block *block, const struct tile *tile)
 	return most < left ? most : left;
 }
 
-/* The free tile that is furthest behind; NULL: no work for one more worker. */
+/* Claims the free tile that is furthest behind; NULL: none is left. */
 static struct tile *
-take_tile(const struct block *block)
+take_tile(const struct block_scan *block)
 {
 	struct search *search = block->search;
 	struct tile *found = NULL;
@@ -369,7 +372,7 @@ give_back(struct tile *tile)
 static void
 work(void *context, size_t which, size_t i)
 {
-	struct block *block = context;
+	struct block_scan *block = context;
 
 	(void)i;
 	for (struct tile *tile = NULL;;) {
@@ -381,7 +384,7 @@ work(void *context, size_t which, size_t i)
 		}
 		if (!tile)
 			break;
-		pass(block, tile, &block->search->workers[which]);
+		scan_tile(block, tile, &block->search->workers[which]);
 	}
 }
 
@@ -401,7 +404,7 @@ void
 search_add(struct search *search, const float *documents, int64_t count, double norm)
 {
 	size_t bytes = (size_t)count * (size_t)search->width * sizeof *documents;
-	struct block block = { search, documents, NULL, count, norm };
+	struct block_scan block = { search, documents, NULL, count, norm };
 	bool copied;
 
 	if (count > UINT32_MAX - search->seen)
@@ -429,7 +432,7 @@ search_finish(struct search *search, struct hits *hits)
 
 #pragma omp parallel for schedule(dynamic)
 	for (int64_t query = 0; query < search->count; query++) {
-		struct best *best = &search->best[query];
+		struct top_hits *best = &search->best[query];
 		if (best->count > search->depth)
 			cut_back(search, best);
 		qsort_r(

@@ -1,12 +1,11 @@
 /*
- * search - exact nearest neighbours by dot product, documents streamed past the queries.
+ * search - exact nearest neighbours by dot product: the queries in memory, the documents streamed.
  *
- * Candidates come from products of floats (nn.h: the processor's or a device's), tile by tile; whatever may belong to the
- * best `depth` is scored again by the processor, in double, and narrowed to float32.  So the score of a pair
- * depends on its two vectors only, not on tile, thread or kernel, and equal documents
- * tie exactly.  A NaN product counts as -1, as in MTEB.
+ * A GEMM in float32 (nn.h: CPU or GPU) scores tiles of queries x documents; documents that may be among the best `depth`
+ * are rescored on the CPU in double and rounded to float32.  So the score of a pair depends on its two vectors only,
+ * not on tile, thread or kernel, and equal documents tie exactly.  A NaN product counts as -1, as in mteb.
  *
- * Memory: what search_memory says, however many documents pass.
+ * Memory: search_memory, independent of the number of documents.
  */
 #ifndef SEARCH_SEARCH_H
 #define SEARCH_SEARCH_H
@@ -18,37 +17,38 @@ struct search;
 
 struct hit {
 	float score;
-	uint32_t document; /* number in order of arrival, from 0 */
+	uint32_t document; /* number from 0, in order of search_add */
 };
 
-/* Order of two documents with equal scores: positive when a ranks before b. */
+/* Breaks a tie of two documents: positive if a ranks before b. */
 typedef int search_order(const void *context, uint32_t a, uint32_t b);
 
-/* queries [count, width] and context are borrowed until search_finish; what scores below `threshold`
- * is no hit. */
+/* queries [count, width] and context are borrowed until search_finish.  Drops documents that score below
+ * `threshold`. */
 struct search *search_new(const float *queries, int64_t count, int width, int64_t depth,
     float threshold, search_order *order, const void *context);
 
-/* Bytes of the host's for hits and for what is in flight, the queries themselves not among them. */
+/* Host memory in bytes for hits and work space, without the queries. */
 size_t search_memory(int64_t count, int64_t depth);
 
-/* This document, which did not pass yet, is no hit of the query; one a query. */
+/* Excludes a document, not yet added, from the hits of a query; at most one per query. */
 void search_exclude(struct search *search, int64_t query, uint32_t document);
 
-/* The next documents [count, width], none of them longer than `norm`. */
+/* Searches the next documents [count, width]; their lengths are at most `norm`. */
 void search_add(
     struct search *search, const float *documents, int64_t count, double norm);
 
-/* Of one query, best first. */
+/* The hits of a query, best first. */
 struct hits {
 	struct hit *at;
 	int64_t count; /* at most `depth` */
 };
 
-/* What may be among the best of a query by now, more than `depth`, in no order. */
+/* The current candidates of a query, possibly more than `depth`, unordered. */
 struct hits search_hits(const struct search *search, int64_t query);
 
-/* The best of each query, `hits` [count], in memory that is returned, the caller's.  Frees. */
+/* Writes the best hits of each query to hits [count] and frees the search.  The hits lie in the returned memory, which
+ * the caller frees. */
 struct hit *search_finish(struct search *search, struct hits *hits);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * similarity - how alike two vectors are, computed in double and narrowed to float32: the
- * reference works in float32 and decides ties there.
+ * similarity - similarity of two vectors, computed in double and rounded to float32, because mteb compares and ranks in
+ * float32.
  *
- *	cosine		dot product of the unit vectors, which are float32 themselves
+ *	cosine		dot product of the unit vectors, which are rounded to float32
  *	dot		dot product
  *	euclidean	-|a - b|
  *	manhattan	-sum |a_i - b_i|
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 enum similarity {
-	SIMILARITY_OF_MODEL, /* the model's, as vectors_own_similarity finds it */
+	SIMILARITY_OF_MODEL, /* the model's (vectors_own_similarity) */
 	SIMILARITY_COSINE,
 	SIMILARITY_DOT,
 	SIMILARITY_EUCLIDEAN,
@@ -23,24 +23,24 @@ enum similarity {
 
 const char *similarity_name(enum similarity kind);
 
-/* False when there is none of that name. */
+/* False if the name is unknown. */
 bool similarity_parse(const char *name, enum similarity *kind);
 
-double similarity_dot(const float *a, const float *b, int width); /* not narrowed */
+double similarity_dot(const float *a, const float *b, int width); /* in double */
 
-/* The same of four pairs at once, to the bit. */
+/* similarity_dot of four pairs at once; the same bits. */
 void similarity_dots(
     double sums[4], const float *const a[4], const float *const b[4], int width);
 
-/* The vectors of a cosine are expected to be units. */
+/* For cosine a and b must be unit vectors. */
 float similarity_of(enum similarity kind, const float *a, const float *b, int width);
 
-/* The unit vector as torch's normalize makes it, divided by at least 1e-12; NaN throughout when
- * `from` is not finite.  Returns the squared length, which says so. */
+/* The unit vector as torch.nn.functional.normalize: divided by at least 1e-12; all NaN if `from` has NaN or infinity.
+ * Returns the squared length, which is then not finite. */
 double similarity_unit(float *to, const float *from, int width);
 
-/* scikit-learn's paired cosine, 1 - |a/|a| - b/|b||^2 / 2: equal vectors have exactly 1, and two
- * of which one is zero have 1/2. */
+/* scikit-learn's paired cosine, 1 - |a/|a| - b/|b||^2 / 2: exactly 1 for equal vectors, 1/2 if one vector
+ * is zero. */
 float similarity_paired_cosine(const float *a, const float *b, int width);
 
 #endif

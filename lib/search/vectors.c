@@ -47,27 +47,38 @@ vectors_agree_model(const struct vectors *vectors, const char *model, const char
 	const char *own = vectors_model(vectors);
 
 	if (own && model && strcmp(own, model) != 0)
-		die("%s: its vectors are of model %s, those of %s of model %s: they say nothing of each other; encode both with one model, or say --any-model where two were trained together",
+		die("%s: its vectors are of model %s, those of %s of model %s: they cannot be compared; encode both with one model, or say --any-model if the two were trained together",
 		    stream_name(vectors->reader), own, stream, model);
+}
+
+void
+vectors_agree_with(
+    const struct vectors *vectors, const struct vectors_origin *origin, bool any_model)
+{
+	const char *stream = stream_name(vectors->reader), *kind = vectors_kind(vectors);
+
+	if (!any_model)
+		vectors_agree_model(vectors, origin->model, origin->stream);
+	if (!any_model && strcmp(kind, origin->kind) != 0)
+		die("%s: its vectors are %s, those of %s are %s; make both alike, or say --any-model if they are to be compared",
+		    stream, kind, origin->stream, origin->kind);
+	if (vectors->width != origin->width)
+		die("%s: its vectors have width %d, those of %s %d; encode both with one model",
+		    stream, vectors->width, origin->stream, origin->width);
 }
 
 void
 vectors_agree(const struct vectors *vectors, const struct vectors *other, bool any_model)
 {
-	const char *stream = stream_name(vectors->reader),
-		   *other_stream = stream_name(other->reader);
+	const char *stream = stream_name(vectors->reader);
 
-	if (!any_model)
-		vectors_agree_model(other, vectors_model(vectors), stream);
-	if (!any_model && strcmp(vectors_kind(vectors), vectors_kind(other)) != 0)
-		die("%s: its vectors are %s, those of %s are %s; make both in one way, or say --any-model where they were meant for each other",
-		    other_stream, vectors_kind(other), stream, vectors_kind(vectors));
-	if (vectors->width != other->width && vectors->reader != other->reader)
-		die("%s: its vectors have width %d, those of %s %d; encode both with one model",
-		    other_stream, other->width, stream, vectors->width);
-	if (vectors->width != other->width)
+	if (vectors->width != other->width && vectors->reader == other->reader)
 		die("%s: %s has width %d and %s has %d; encode both with one model",
 		    stream, name(vectors), vectors->width, name(other), other->width);
+	vectors_agree_with(other,
+	    &(struct vectors_origin){
+		stream, vectors_model(vectors), vectors_kind(vectors), vectors->width },
+	    any_model);
 }
 
 void
@@ -94,14 +105,14 @@ vectors_load(struct vectors *vectors, const struct record *record)
 				     vectors->raw + i * width, width) == 0;
 }
 
-struct span
+struct vector_range
 vectors_row(const struct vectors *vectors, int64_t row)
 {
 	const int64_t *offsets = vectors->array->offsets[0];
 
-	return vectors->lists
-		   ? (struct span){ offsets[row], offsets[row + 1] - offsets[row] }
-		   : (struct span){ row, 1 };
+	return vectors->lists ? (struct vector_range){ offsets[row],
+		offsets[row + 1] - offsets[row] }
+			      : (struct vector_range){ row, 1 };
 }
 
 const int64_t *

@@ -1,10 +1,10 @@
 /*
- * vectors - a column of embeddings, record by record: each row's vector, or its list of them.
+ * vectors - a column of embeddings, record by record: one vector per row, or one list of vectors per row.
  *
  *	struct vectors *positive = vectors_open(reader, "positive", VECTORS_LISTS | VECTORS_UNITS);
  *	while (stream_next(reader, &record)) {
  *		vectors_load(positive, &record);
- *		for (row...) { struct span span = vectors_row(positive, row); ... }
+ *		for (row...) { struct vector_range range = vectors_row(positive, row); ... }
  *	}
  */
 #ifndef SEARCH_VECTORS_H
@@ -18,62 +18,71 @@
 #include "stream/values.h"
 
 enum {
-	VECTORS_LISTS = 1, /* rows may have lists of vectors */
-	VECTORS_UNITS = 2, /* unit vectors are wanted as well */
-	VECTORS_NAN = 4	   /* components need not be finite */
+	VECTORS_LISTS = 1, /* accept lists of vectors */
+	VECTORS_UNITS = 2, /* compute unit vectors, too */
+	VECTORS_NAN = 4	   /* accept NaN and infinity */
 };
 
 struct vectors {
 	struct reader *reader; /* borrowed */
 	int column, width;
 	bool lists;
-	int64_t zero; /* unit vectors so far that are none, all zeros */
+	int64_t zero; /* number of zero vectors so far, counted with VECTORS_UNITS */
 
-	/* of the record that was loaded */
+	/* of the loaded record */
 	int64_t count;
 	const float *raw, *units; /* [count, width] */
 
-	/* its own affairs */
+	/* private */
 	const struct array *array;
 	int wanted;
 	struct floats room, unit_room;
 };
 
-/* A row's vectors. */
-struct span {
+/* A row's vectors: raw[first * width ...]. */
+struct vector_range {
 	int64_t first, count;
 };
 
-/* The column FIELD.emb or FIELD, or the only one; dies when there is none. */
+/* Opens the column FIELD.emb or FIELD; field NULL: the only column of embeddings.  Dies if absent. */
 struct vectors *vectors_open(struct reader *reader, const char *field, int wanted);
 
-/* What the header says that they are (values.h): "hs:layers=3"; "embeddings" where it says nothing. */
+/* The kind of vectors that the header names (values_kind), such as "hs:layers=3"; "embeddings" by default. */
 const char *vectors_kind(const struct vectors *vectors);
 
-/* Dies, naming both, unless they have one width and, in two streams, are of one model and of one kind, as far as the headers tell; `any_model`: they may be of two that were trained together. */
+/* Dies unless both have the same width and, as far as headers say, the same model and kind.
+ * `any_model`: checks the width only, for two models that were trained together. */
 void vectors_agree(
     const struct vectors *vectors, const struct vectors *other, bool any_model);
 
-/* The model that the header names; NULL: none. */
+/* The same checks against vectors that are not open. */
+struct vectors_origin {
+	const char *stream, *model, *kind; /* borrowed; model NULL: unknown */
+	int width;
+};
+void vectors_agree_with(
+    const struct vectors *vectors, const struct vectors_origin *origin, bool any_model);
+
+/* The model named in the header, or NULL. */
 const char *vectors_model(const struct vectors *vectors);
 
-/* Dies where the vectors are of another model than `model`, which the stream of that name has; NULL: none. */
+/* Dies if the vectors' model differs from `model`, that of the stream named `stream`.  NULL agrees with any model. */
 void vectors_agree_model(
     const struct vectors *vectors, const char *model, const char *stream);
 
-/* Dies on a component that is not finite, unless they were wanted. */
+/* Loads the record's vectors.  Dies on NaN and infinity without VECTORS_NAN. */
 void vectors_load(struct vectors *vectors, const struct record *record);
-struct span vectors_row(const struct vectors *vectors, int64_t row);
+struct vector_range vectors_row(const struct vectors *vectors, int64_t row);
 
-/* Where the lists of the rows begin and, after the last, end; NULL where rows have no lists. */
+/* Offsets [rows + 1] of the rows' lists; NULL if rows have one vector each. */
 const int64_t *vectors_lists(const struct vectors *vectors);
 
-/* The similarity that is wanted; of SIMILARITY_OF_MODEL that of the model, as the stream's header says, else the cosine. */
+/* Resolves SIMILARITY_OF_MODEL to the similarity in the stream's header, by default cosine; returns others as given. */
 enum similarity vectors_own_similarity(
     const struct reader *reader, enum similarity wanted);
 
-/* How alike vector i of the one and vector j of the other record are.  Dies, naming both, where that exceeds
- * float32, in which similarities are compared.  A cosine needs VECTORS_UNITS of both. */
+/* The similarity of vector i of `one` and vector j of `other`.  Dies if it exceeds float32.  Cosine needs VECTORS_UNITS
+ * of both. */
 float vectors_similarity(enum similarity kind, const struct vectors *one, int64_t i,
     const struct vectors *other, int64_t j);
 

@@ -8,13 +8,13 @@ struct cursor {
 	struct reader *reader;
 	struct record record;
 	int64_t at, taken;
-	struct array *arrays; /* [columns] what was taken */
-	struct slice *slices; /* [columns] */
+	struct array *arrays;	  /* [columns] what was taken */
+	struct row_slice *slices; /* [columns] */
 };
 
 struct array
-slice_rows(struct slice *slice, const struct column *column, const struct array *from,
-    int64_t first, int64_t rows)
+row_slice_take(struct row_slice *slice, const struct column *column,
+    const struct array *from, int64_t first, int64_t rows)
 {
 	struct array made = { .data = NULL };
 
@@ -35,7 +35,7 @@ slice_rows(struct slice *slice, const struct column *column, const struct array 
 }
 
 void
-slice_free(struct slice *slice)
+row_slice_free(struct row_slice *slice)
 {
 	for (int d = 0; d < STREAM_DEPTH; d++)
 		free(slice->offsets[d]);
@@ -81,7 +81,7 @@ cursor_take(struct cursor *cursor, int64_t rows)
 {
 	for (int i = 0; i < stream_columns(cursor->reader); i++)
 		cursor->arrays[i] =
-		    slice_rows(&cursor->slices[i], stream_column(cursor->reader, i),
+		    row_slice_take(&cursor->slices[i], stream_column(cursor->reader, i),
 			&cursor->record.columns[i], cursor->at, rows);
 	cursor->at += rows;
 	cursor->taken += rows;
@@ -92,7 +92,7 @@ void
 cursor_free(struct cursor *cursor)
 {
 	for (int i = 0; i < stream_columns(cursor->reader); i++)
-		slice_free(&cursor->slices[i]);
+		row_slice_free(&cursor->slices[i]);
 	free(cursor->slices);
 	free(cursor->arrays);
 	free(cursor);

@@ -18,13 +18,13 @@ const struct column documents_columns[DOCUMENTS_COLUMNS] = {
 };
 
 struct documents {
-	const char *folder;  /* NULL: one file, which is: */
-	struct input *input; /* and NULL once it is read */
-	char **paths;	     /* of the folder's files, with the folder before them */
-	double *bytes;	     /* of a file and those before it */
+	const char *folder;  /* NULL: a single file, `input` */
+	struct input *input; /* NULL after it is read */
+	char **paths;	     /* of the folder's files, with the folder */
+	double *bytes;	     /* cumulated sizes of the files */
 	size_t count, capacity, bytes_capacity, next;
-	size_t prefix;	       /* of the paths, to leave out */
-	int64_t others, links; /* that were left out */
+	size_t prefix;	       /* length of the folder's path */
+	int64_t others, links; /* numbers of skipped entries */
 	struct buffer raw, columns[DOCUMENTS_COLUMNS];
 	struct numbers offsets[DOCUMENTS_COLUMNS];
 	struct array arrays[DOCUMENTS_COLUMNS];
@@ -40,7 +40,7 @@ documents_is_folder(const char *path)
 	return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-/* Whether a name ends so, or so and as packed files do. */
+/* Whether a name has this ending, perhaps before that of a compressed file. */
 static bool
 has_ending(const char *name, const char *ending)
 {
@@ -151,7 +151,8 @@ documents_of(struct input *input)
 
 /* Reading. ------------------------------------------------------------------------- */
 
-/* Without the carriage returns before line feeds, or where there is no line feed with line feeds for them. */
+/* Drops carriage returns before line feeds; without any line feed turns carriage returns into them.  Returns the
+ * length. */
 static size_t
 unify_lines(char *text, size_t length)
 {
@@ -167,7 +168,7 @@ unify_lines(char *text, size_t length)
 	return kept;
 }
 
-/* All bytes of a file, and why they are no text, to be freed; NULL: they are one. */
+/* Reads a file.  Returns NULL if it is text, else the reason why not, freed by the caller. */
 static char *
 read_raw(struct buffer *raw, struct input *input)
 {
@@ -194,7 +195,7 @@ put(struct documents *documents, int column, size_t used)
 	    &documents->offsets[column], (int64_t)documents->columns[column].used);
 }
 
-/* A file as a row; false, with nothing put, where it is no text. */
+/* Appends a file as a row; returns false if it is not text. */
 static bool
 put_file(struct documents *documents, struct input *input, const char *path)
 {

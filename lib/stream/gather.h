@@ -1,6 +1,5 @@
 /*
- * gather - rows from here and there as one column: those of a record that are kept, or those of
- * many records in another order.
+ * gather - copies chosen rows of one or many records into a column.
  */
 #ifndef STREAM_GATHER_H
 #define STREAM_GATHER_H
@@ -10,25 +9,24 @@
 
 #include "stream/stream.h"
 
-/* A row, and the columns that it is a row of. */
-struct place {
-	const struct array *columns;
+/* A row of a record. */
+struct row_ref {
+	const struct array *columns; /* of the record, borrowed */
 	int64_t row;
 };
 
-/* What was gathered of one column; grows, and belongs to the caller.  Zeroed: nothing yet. */
+/* Memory for one column's rows; starts as zeros, owned by the caller. */
 struct gather {
 	int64_t *offsets[STREAM_DEPTH];
 	char *data;
 	size_t offsets_capacity[STREAM_DEPTH], capacity;
 };
 
-/* Column `index` of the rows that are named, in that order: copied, and valid until the gather is
- * used again. */
+/* Copies column `index` of the rows, in this order; valid until the gather is used again. */
 struct array gather_rows(struct gather *gather, const struct column *column, int index,
-    const struct place *places, int64_t rows);
+    const struct row_ref *refs, int64_t rows);
 
-/* Bytes that one row adds. */
+/* Bytes of the data of one row. */
 size_t gather_bytes(const struct column *column, const struct array *array, int64_t row);
 void gather_free(struct gather *gather);
 

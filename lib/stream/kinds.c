@@ -1,6 +1,6 @@
 #include "stream/kinds.h"
 
-/* The largest integer that a real holds and that is written without an exponent, as all below it are. */
+/* Up to this integer all are exact as f64 and printed without an exponent. */
 static const int64_t LONGEST = 999999999999999;
 
 bool
@@ -53,14 +53,14 @@ kinds_of(const struct tree *value)
 	return seen;
 }
 
-/* Whether numbers of these kinds, some of them maybe not there, are exact in a column of numbers. */
+/* Whether the numbers seen are exact in a column of integers, or of reals. */
 static bool
 fits(unsigned seen, bool reals)
 {
 	return !(seen & SEEN_WIDE) && !(reals && (seen & SEEN_LONG));
 }
 
-/* No bits but these. */
+/* Whether no other bits are set. */
 static bool
 only(unsigned seen, unsigned bits)
 {

@@ -1,5 +1,5 @@
 /*
- * kinds - which column holds the values of a field of JSON: what they are, and the column for all of them.
+ * kinds - type inference for JSON fields: the kinds of values seen, and the column type that holds them all.
  */
 #ifndef STREAM_KINDS_H
 #define STREAM_KINDS_H
@@ -9,7 +9,7 @@
 #include "stream/stream.h"
 #include "text/tree.h"
 
-/* What the sample shows of a field: the kinds of its values, and of the elements of its lists. */
+/* Bits of the kinds seen: of values, and of the elements of lists. */
 enum {
 	SEEN_NOTHING = 1, /* null or absent */
 	SEEN_STRING = 2,
@@ -18,24 +18,24 @@ enum {
 	SEEN_BOOL = 16,
 	SEEN_LIST = 32,
 	SEEN_NESTED = 64,
-	SEEN_KINDS = 126, /* those from a string on */
+	SEEN_KINDS = 126, /* all of SEEN_STRING to SEEN_NESTED */
 	ITEM_STRING = 128,
 	ITEM_INTEGER = 256,
 	ITEM_REAL = 512,
 	ITEM_BOOL = 1024,
-	SEEN_LONG = 2048, /* an integer of more digits than a real keeps */
-	SEEN_WIDE = 4096  /* one beyond 64 bits */
+	SEEN_LONG = 2048, /* an integer of more than 15 digits, not exact as f64 */
+	SEEN_WIDE = 4096  /* an integer beyond 64 bits */
 };
 
-/* What one value is. */
+/* The bits of one value. */
 unsigned kinds_of(const struct tree *value);
 
-/* Whether an integer is exact in no column of reals; in no column of numbers. */
+/* Whether an integer has more than 15 digits; is beyond 64 bits. */
 bool kinds_is_long(const struct tree *value);
 bool kinds_is_wide(const struct tree *value);
 
-/* The dtype, depth and text of a column for all that was seen.  Returns whether values that are no strings become JSON
- * text in it. */
+/* Sets dtype, depth and text of a column that holds all kinds seen.  Returns true if values other than strings become
+ * JSON text. */
 bool kinds_decide(unsigned seen, struct column *column);
 
 #endif

@@ -30,7 +30,7 @@ print_format(struct buffer *to, const char *format, ...)
 	free(text);
 }
 
-/* One of several numbers of a dtype that are not i64, as doubles. */
+/* Writes a number of any dtype but i64, given as double; returns its length. */
 static size_t
 put_number(char *room, enum dtype dtype, double value)
 {
@@ -100,7 +100,7 @@ print_string(struct buffer *to, const char *bytes, size_t length)
 	free(repaired);
 }
 
-/* Numbers first..first+count-1 with a comma between, null for what is not finite. */
+/* Numbers first..first+count-1 separated by commas; null for NaN and infinity. */
 static void
 print_numbers(
     struct buffer *to, enum dtype dtype, const void *data, int64_t first, int64_t count)
@@ -129,7 +129,7 @@ print_numbers(
 	}
 }
 
-/* The element at *index as nested lists; *index moves behind it. */
+/* The element at *index as nested lists; advances *index. */
 static void
 print_element(struct buffer *to, const struct column *column, const void *data, int axis,
     int64_t *index)
@@ -149,7 +149,7 @@ print_element(struct buffer *to, const struct column *column, const void *data, 
 	buffer_add(to, "]", column->rank > 0);
 }
 
-/* Elements first..last-1, or the string they are. */
+/* Elements first..last-1 as a list, or as a string if text. */
 static void
 print_list(struct buffer *to, const struct column *column, const void *data,
     int64_t first, int64_t last)

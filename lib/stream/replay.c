@@ -16,7 +16,7 @@ struct replay {
 	char *name;
 	int file; /* seekable */
 	off_t start;
-	bool own; /* not standard input, nor the spool's */
+	bool own; /* close `file`; false for standard input and the spool */
 	struct spool spool;
 };
 

@@ -1,6 +1,5 @@
 /*
- * replay - a stream that is read several times: a file from its start again, of a pipe what went
- * through it, which a spool keeps.
+ * replay - reads a stream several times: a file is reopened, a pipe is first copied to a spool.
  *
  *	struct replay *replay = replay_open("-");
  *	for (each pass) {
@@ -20,7 +19,7 @@ struct replay;
 /* "-": standard input.  A pipe is read to its end here. */
 struct replay *replay_open(const char *path);
 
-/* The stream from its first record; one at a time. */
+/* A reader at the first record; close it before the next. */
 struct reader *replay_reader(struct replay *replay);
 void replay_close(struct replay *replay);
 

@@ -41,7 +41,7 @@
 
 enum { STREAM_DEPTH = 2, STREAM_RANK = 4, STREAM_STORE = 0, STREAM_LEVEL = 3 };
 
-/* What the header says of a column.  Open on purpose. */
+/* A column's description in the header. */
 struct column {
 	const char *name;
 	enum dtype dtype;
@@ -51,10 +51,10 @@ struct column {
 };
 
 /*
- * A column's content in one record.  offsets[0] has rows + 1 entries into the elements
- * (depth 1) or into offsets[1] (depth 2), whose entries point to elements; the first
- * entry is 0, they never fall.  Pointers are 64-byte aligned and borrowed from the
- * reader until its next record; in a made record, from the caller until stream_put.
+ * A column's content in one record.  offsets[0] [rows + 1] are indices of elements (depth 1) or of
+ * offsets[1] (depth 2), which are indices of elements; the first offset is 0, and offsets never decrease.
+ * Pointers are 64-byte aligned and borrowed from the reader until its next record; in a made record,
+ * from the caller until stream_put.
  */
 struct array {
 	const int64_t *offsets[STREAM_DEPTH];
@@ -63,12 +63,11 @@ struct array {
 
 struct record {
 	int64_t rows;
-	struct tree
-	    *attributes;       /* an object; a made record's are its own, to be edited */
-	struct array *columns; /* in the order of the stream's columns */
+	struct tree *attributes; /* an object; of a made record yours to edit */
+	struct array *columns;	 /* in the order of the stream's columns */
 };
 
-/* Elements of a column (tokens, bytes, vectors) in a record; 0 rows have 0. */
+/* Number of elements (tokens, bytes, vectors) of a column in a record. */
 int64_t column_elements(
     const struct column *column, const struct array *array, int64_t rows);
 
@@ -89,10 +88,10 @@ struct reader;
 
 struct reader *stream_open(const char *path); /* "-": standard input */
 
-/* A stream on an input that was opened (and perhaps peeked at) already; takes it over. */
+/* A stream from an open input (perhaps peeked at); stream_close closes the input. */
 struct reader *stream_open_input(struct input *input);
 
-/* True when the input holds a tensor stream; consumes nothing. */
+/* Whether the input is a tensor stream; consumes nothing. */
 bool stream_is(struct input *input);
 
 const char *stream_name(const struct reader *reader);
@@ -102,11 +101,11 @@ const struct column *stream_column(const struct reader *reader, int index);
 /* Index of a column, or -1. */
 int stream_find(const struct reader *reader, const char *name);
 
-/* The same, but dies naming what is there when the column is absent or differs. */
+/* The same, but dies, listing the columns, if it is absent or has another type. */
 int stream_need(
     const struct reader *reader, const char *name, enum dtype dtype, int depth);
 
-/* Die for want of a column of that name, telling the one that is nearest. */
+/* Dies because this column is absent, suggesting the nearest name. */
 _Noreturn void stream_lacks(const struct reader *reader, const char *name);
 
 /* The header's properties: "tokenizer", "model" (fingerprints, strings), ...  Read only. */
@@ -115,27 +114,28 @@ const struct tree *stream_properties(const struct reader *reader);
 /* The header's history: a list of objects {program, version, command[, seed]}. */
 const struct tree *stream_history(const struct reader *reader);
 
-/* Die, naming what differs, unless the columns and the properties of `other` are the same, so
- * that it may follow: what cat(1) needs. */
+/* Dies, naming the difference, unless `other` has the same columns and properties, so that the streams can be
+ * concatenated. */
 void stream_agree(const struct reader *reader, const struct reader *other);
 
-/* Step to the next record.  False after the end mark has been verified. */
+/* Steps to the next record.  Returns false after verifying the end mark. */
 bool stream_next(struct reader *reader, struct record *record);
 
-/* From here on a record, its columns and attributes stay until the one after the next is asked for. */
+/* From now on a record stays valid until the second stream_next after it. */
 void stream_keep(struct reader *reader);
 
-/* Whether nothing after the record at hand has come within so many seconds, where the stream is a pipe:
- * its writer may be waiting for somebody. */
+/* Whether the stream is a pipe from which nothing arrives within so many seconds: its writer may be waiting for an
+ * answer. */
 bool stream_waits(struct reader *reader, double seconds);
 int64_t stream_records(const struct reader *reader); /* read so far */
-double stream_share(const struct reader *reader);    /* used up, as of input_share */
+double stream_share(
+    const struct reader *reader); /* share of the file read, as input_share */
 
-/* Count its rows, and say how much of it is used up: a record's when the next is asked for.  Borrowed until
- * the end of the stream, which hides it. */
+/* Reports rows and share to `progress`: those of a record when the next is read.  Borrowed until the end of the stream,
+ * which hides it. */
 void stream_watch(struct reader *reader, struct progress *progress);
 
-/* A progress of its own, in rows; to be freed when the stream is read. */
+/* Makes a progress display that counts rows; free it after reading. */
 struct progress *stream_progress(struct reader *reader);
 void stream_close(struct reader *reader);
 
@@ -143,33 +143,33 @@ void stream_close(struct reader *reader);
 
 struct writer;
 
-/* A new stream with the reader's columns, properties and history (`from` may be NULL:
- * none).  "-" is standard output, refused when it is a terminal; a path is written
- * beside its target and renamed into place by stream_finish.  The history gains
- * this program's command line. */
+/* A new stream with the columns, properties and history of `from` (NULL: none).  "-" is
+ * standard output, refused if it is a terminal; a file is written under a temporary name and
+ * renamed by stream_finish.  Adds this program's command line to the history. */
 struct writer *stream_create(const char *path, const struct reader *from);
 
-/* zstd level 1..19, or 0: store (fastest).  The default is STREAM_STORE into a pipe, else
- * STREAM_LEVEL.  This, what follows and stream_add: before the first record. */
+/* The functions up to stream_add must be called before the first record. */
+
+/* zstd level 1..19, or 0: store (fastest).  Default: STREAM_STORE into a pipe, else STREAM_LEVEL. */
 void stream_level(struct writer *writer, int level);
-void stream_seed(struct writer *writer, uint64_t seed); /* goes to the history */
-/* A NULL value takes the property away. */
+void stream_seed(struct writer *writer, uint64_t seed); /* noted in the history */
+/* A NULL value removes the property. */
 void stream_property(struct writer *writer, const char *key, const char *value);
 void stream_drop(struct writer *writer, const char *name);
 void stream_rename(struct writer *writer, const char *name, const char *to);
 
-/* Returns the column's index in made records, where columns that pass through keep the
- * reader's index, dropped or not.  A column of that name that came from the reader is
- * replaced; two of one name cannot be added.  The name is copied. */
+/* Adds a column; returns its index in made records, in which the reader's columns keep their
+ * index, dropped or not.  Replaces a reader's column of the same name; dies if the name was added
+ * before.  The name is copied. */
 int stream_add(struct writer *writer, const struct column *column);
 
-/* A record to fill in: columns that pass through and attributes are those of `from`
- * (NULL: empty attributes, no rows: set them).  Owned by the writer, one at a time.
- * Columns that were added must be set before stream_put; who changes `rows` sets them all. */
+/* A record to fill in, with the rows, attributes and passed-through columns of `from` (NULL: no
+ * rows, empty attributes).  Owned by the writer, one at a time.  Set the added columns before
+ * stream_put, and all columns if you change `rows`. */
 struct record *stream_make(struct writer *writer, const struct record *from);
 void stream_put(struct writer *writer, const struct record *record);
 
-/* Write the end mark, flush, close; rename into place.  Also frees. */
+/* Writes the end mark, flushes, closes and renames the file, and frees the writer. */
 void stream_finish(struct writer *writer);
 
 #endif

@@ -7,7 +7,7 @@
 #include "stream/stream_format.h"
 #include "text/json.h"
 
-/* Whether the start of a file is text: UTF-8 without control characters but those of lines. */
+/* Whether the start of a file is text: UTF-8 without control characters except white space. */
 static bool
 is_text(const char *bytes, size_t size)
 {
@@ -33,7 +33,7 @@ header_refuse_text(const char *bytes, size_t size, const char *name)
 		die("%s: it is an array of NumPy, not a tensor stream; 'mts from npy' makes one of it",
 		    name);
 	if (size >= 2 && !memcmp(bytes, "\x1f\x8b", 2))
-		die("%s: it is compressed by gzip, and so no tensor stream; unpack it (tok reads packed texts as they are)",
+		die("%s: it is compressed by gzip, not a tensor stream; decompress it (tok reads compressed texts directly)",
 		    name);
 }
 
@@ -119,7 +119,7 @@ header_parse(const char *text, size_t size, const char *name)
 	return header;
 }
 
-/* The first property of one that two has not, or has otherwise; NULL when there is none. */
+/* The first property of `one` that differs or is absent in `two`; NULL: none. */
 static const char *
 property_difference(const struct header *one, const struct header *two)
 {

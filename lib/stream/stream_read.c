@@ -30,17 +30,17 @@ struct reader {
 	struct header header;
 	struct array *arrays;
 	struct tree *attributes;
-	/* the same of the record before, where that is kept */
+	/* the same of the record before, with stream_keep */
 	bool keeps;
 	char *block_before;
 	size_t capacity_before;
 	struct array *arrays_before;
 	struct tree *attributes_before;
 	int64_t records, part_records, part_rows;
-	struct progress *progress; /* of its user; or NULL */
-	int64_t rows;		   /* of the record at hand */
+	struct progress *progress; /* borrowed; or NULL */
+	int64_t rows;		   /* of the current record */
 	bool ended;
-	char place[48]; /* "header", "record 3": what messages speak of */
+	char place[48]; /* "header", "record 3": for messages */
 };
 
 _Noreturn static void
@@ -61,7 +61,7 @@ go_to(struct reader *reader, const char *place, int64_t number)
 
 /* Frames. -------------------------------------------------------------------------- */
 
-/* Have `count` compressed bytes at hand, fewer only at the end. */
+/* Reads ahead until `count` compressed bytes are buffered, fewer only at the end; returns the number buffered. */
 static size_t
 have(struct reader *reader, size_t count)
 {
@@ -80,7 +80,7 @@ have(struct reader *reader, size_t count)
 	return reader->end - reader->at;
 }
 
-/* Addresses for as much as a frame claims; memory is taken as its content arrives. */
+/* Maps addresses for the size that a frame claims; memory is allocated only as content arrives. */
 static void
 make_room(struct reader *reader, size_t size)
 {
@@ -101,7 +101,7 @@ make_room(struct reader *reader, size_t size)
 	reader->capacity = size;
 }
 
-/* The content size that the frame header states, after a look at the rest of it. */
+/* Checks the frame header; returns the content size that it states. */
 static size_t
 frame_size(struct reader *reader)
 {
@@ -132,7 +132,7 @@ frame_size(struct reader *reader)
 	return (size_t)size;
 }
 
-/* Unpack the next frame into the block; false when there is none. */
+/* Decompresses the next frame into the block; returns false at the end. */
 static bool
 next_frame(struct reader *reader)
 {
@@ -158,7 +158,7 @@ next_frame(struct reader *reader)
 	if (out.pos != size)
 		fail(reader, "it is not of the size that it states");
 	if (size < STREAM_TAG)
-		fail(reader, "it is too short to say what it is");
+		fail(reader, "it is too short to have a kind");
 	return true;
 }
 
@@ -202,7 +202,7 @@ stream_open_input(struct input *input)
 	reader->zstd = ZSTD_createDCtx();
 	if (!reader->zstd)
 		die("%s: out of memory for decompression", input_name(input));
-	/* unpack to where the content stays; a library that cannot, copies it there */
+	/* decompress in place; libraries without this parameter copy */
 	(void)ZSTD_DCtx_setParameter(reader->zstd, ZSTD_d_stableOutBuffer, 1);
 	reader->chunk = mem_new(CHUNK, 1);
 	go_to(reader, "header", 0);
@@ -336,7 +336,7 @@ fail_column(const struct reader *reader, int index, const char *what)
 	    reader->header.columns[index].name, what);
 }
 
-/* Set the pointers of a column whose arrays start at `at`; returns what follows them. */
+/* Sets the pointers of a column whose arrays start at `at`; returns the offset behind them. */
 static size_t
 place_column(struct reader *reader, int index, int64_t rows, size_t at)
 {
@@ -424,7 +424,7 @@ stream_keep(struct reader *reader)
 	    mem_zero((size_t)reader->header.count, sizeof *reader->arrays_before);
 }
 
-/* Put the record at hand aside, in the place of the one before. */
+/* Swaps the current record with the one before. */
 static void
 keep(struct reader *reader)
 {
@@ -469,7 +469,7 @@ stream_next(struct reader *reader, struct record *record)
 		if (memcmp(reader->block, "end\0\0\0\0", STREAM_TAG))
 			fail(reader, "it is neither a record nor an end mark");
 		check_end(reader);
-		go_to(reader, "what follows the end mark after record", reader->records);
+		go_to(reader, "after the end mark of record", reader->records);
 		if (!next_frame(reader)) {
 			reader->ended = true;
 			if (reader->progress) {

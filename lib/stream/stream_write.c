@@ -13,8 +13,8 @@
 
 enum { PACKED = 1 << 18 };
 
-/* A column of the stream to be; those of the reader come first, at their own index. */
-struct slot {
+/* A column of the new stream; those of the reader come first and keep their index. */
+struct column_slot {
 	struct column column;
 	bool passes, dropped;
 };
@@ -22,9 +22,9 @@ struct slot {
 struct writer {
 	struct output *output;
 	ZSTD_CCtx *zstd;
-	char *packed; /* [PACKED] compressed bytes on their way out */
+	char *packed; /* [PACKED] compressed bytes */
 	int level;
-	struct slot *slots;
+	struct column_slot *slots;
 	size_t count, capacity;
 	struct tree *properties, *history;
 	bool begun; /* the header is written */
@@ -38,8 +38,8 @@ append_slot(struct writer *writer, const struct column *column)
 {
 	writer->slots = mem_grow(
 	    writer->slots, &writer->capacity, writer->count + 1, sizeof *writer->slots);
-	struct slot *slot = &writer->slots[writer->count];
-	*slot = (struct slot){ .column = *column };
+	struct column_slot *slot = &writer->slots[writer->count];
+	*slot = (struct column_slot){ .column = *column };
 	slot->column.name = mem_string(column->name);
 	return writer->count++;
 }
@@ -109,7 +109,7 @@ stream_property(struct writer *writer, const char *key, const char *value)
 		tree_remove(writer->properties, key);
 }
 
-static struct slot *
+static struct column_slot *
 find_slot(struct writer *writer, const char *name)
 {
 	for (size_t i = 0; i < writer->count; i++)
@@ -119,10 +119,10 @@ find_slot(struct writer *writer, const char *name)
 	return NULL;
 }
 
-static struct slot *
+static struct column_slot *
 need_slot(struct writer *writer, const char *name)
 {
-	struct slot *slot = find_slot(writer, name);
+	struct column_slot *slot = find_slot(writer, name);
 
 	before_records(writer);
 	if (!slot)
@@ -139,7 +139,7 @@ stream_drop(struct writer *writer, const char *name)
 void
 stream_rename(struct writer *writer, const char *name, const char *to)
 {
-	struct slot *slot = need_slot(writer, name);
+	struct column_slot *slot = need_slot(writer, name);
 
 	if (strcmp(name, to) && find_slot(writer, to))
 		die("%s: there is a column '%s' already", output_name(writer->output),
@@ -152,7 +152,7 @@ stream_rename(struct writer *writer, const char *name, const char *to)
 int
 stream_add(struct writer *writer, const struct column *column)
 {
-	struct slot *old = find_slot(writer, column->name);
+	struct column_slot *old = find_slot(writer, column->name);
 	const char *fault = column_fault(column);
 
 	before_records(writer);
@@ -232,7 +232,7 @@ put_padded(struct writer *writer, const void *bytes, uint64_t size)
 
 /* Header. -------------------------------------------------------------------------- */
 
-/* Append a list or object to the header, each of its entries on a line of its own. */
+/* Appends a list or object to the header text, one entry per line. */
 static char *
 header_part(char *text, const char *name, const struct tree *part, const char *after)
 {
@@ -315,7 +315,7 @@ fail_column(const struct writer *writer, const struct column *column, const char
 	    (long long)writer->records + 1, column->name, what);
 }
 
-/* Check a column, set its counts; returns its bytes in the record. */
+/* Checks a column and sets its counts; returns its bytes in the record. */
 static uint64_t
 measure(struct writer *writer, size_t index, const struct record *record)
 {
@@ -391,7 +391,7 @@ stream_put(struct writer *writer, const struct record *record)
 		if (!writer->slots[i].dropped)
 			put_column(writer, i, record);
 	end_frame(writer);
-	output_flush(writer->output); /* what is made goes out */
+	output_flush(writer->output); /* readers get each record at once */
 	writer->records++;
 	writer->rows += record->rows;
 	free(attributes);

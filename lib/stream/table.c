@@ -12,9 +12,9 @@
 #include "stream/kinds.h"
 #include "text/json.h"
 
-struct field {
+struct table_field {
 	struct column column; /* its name is owned */
-	bool json;	      /* values that are no strings become JSON text */
+	bool json;	      /* values other than strings become JSON text */
 	unsigned seen;
 	struct buffer bytes;
 	struct numbers offsets[STREAM_DEPTH];
@@ -22,19 +22,19 @@ struct field {
 
 struct table {
 	struct datafile *file;
-	bool settled;
+	bool decided;
 	table_look *look;
 	void *context;
-	const char **numbers; /* names of the fields whose strings are numbers */
+	const char **numbers; /* names of the fields of table_number */
 	size_t number_count, number_capacity;
-	struct field *fields;
+	struct table_field *fields;
 	size_t count, capacity;
-	struct tree *sample[TABLE_SAMPLE];  /* copies of the first records, */
-	int64_t sample_lines[TABLE_SAMPLE]; /* and their lines */
+	struct tree *sample[TABLE_SAMPLE];  /* copies of the first records */
+	int64_t sample_lines[TABLE_SAMPLE]; /* their lines */
 	size_t sampled, taken;
-	bool hurried;	/* the input paused before the sample was whole */
-	int64_t stored; /* rows, of all records */
-	double since;	/* when the first row was read of those that wait for others */
+	bool hurried;	      /* the input paused before the sample was complete */
+	int64_t stored;	      /* rows of all records */
+	double since;	      /* time at which the first waiting row was read */
 	struct numbers lines; /* of the rows */
 	struct array *arrays; /* [count] */
 	int64_t rows;
@@ -64,7 +64,7 @@ table_watch(struct table *table, table_look *look, void *context)
 	table->context = context;
 }
 
-/* Whether the next row had a say in the columns, were this a file. */
+/* Whether the next row would be in the sample if the input were a file. */
 static bool
 in_sample(const struct table *table)
 {
@@ -72,7 +72,8 @@ in_sample(const struct table *table)
 }
 
 _Noreturn static void
-fail(const struct table *table, const struct field *field, int64_t line, const char *what)
+fail(const struct table *table, const struct table_field *field, int64_t line,
+    const char *what)
 {
 	die("%s:%lld: field '%s': %s%s", datafile_name(table->file), (long long)line,
 	    field->column.name, what,
@@ -81,9 +82,9 @@ fail(const struct table *table, const struct field *field, int64_t line, const c
 		: "");
 }
 
-/* Looking. ------------------------------------------------------------------------- */
+/* Inference. ----------------------------------------------------------------------- */
 
-static struct field *
+static struct table_field *
 find(const struct table *table, const char *name, size_t guess)
 {
 	if (guess < table->count && !strcmp(table->fields[guess].column.name, name))
@@ -94,13 +95,13 @@ find(const struct table *table, const char *name, size_t guess)
 	return NULL;
 }
 
-static struct field *
+static struct table_field *
 add_field(struct table *table, const char *name)
 {
 	table->fields = mem_grow(
 	    table->fields, &table->capacity, table->count + 1, sizeof *table->fields);
-	struct field *field = &table->fields[table->count++];
-	*field = (struct field){ .column.name = mem_string(name) };
+	struct table_field *field = &table->fields[table->count++];
+	*field = (struct table_field){ .column.name = mem_string(name) };
 	return field;
 }
 
@@ -108,14 +109,14 @@ static void
 look_at_object(struct table *table, const struct tree *object)
 {
 	for (size_t i = 0; i < object->count; i++) {
-		struct field *field = find(table, object->items[i]->key, i);
+		struct table_field *field = find(table, object->items[i]->key, i);
 		if (!field)
 			field = add_field(table, object->items[i]->key);
 		field->seen |= kinds_of(object->items[i]);
 	}
 }
 
-/* Whether the rows that are read must wait no longer for the next one. */
+/* Whether the rows read have waited long enough for the next one. */
 static bool
 pauses(const struct table *table)
 {
@@ -131,8 +132,8 @@ put_offset(struct numbers *offsets, size_t value)
 }
 
 static void
-put_boolean(const struct table *table, struct field *field, const struct tree *value,
-    int64_t line)
+put_boolean(const struct table *table, struct table_field *field,
+    const struct tree *value, int64_t line)
 {
 	if (!value || value->kind != TREE_BOOL)
 		fail(
@@ -141,7 +142,7 @@ put_boolean(const struct table *table, struct field *field, const struct tree *v
 }
 
 static void
-put_number(const struct table *table, struct field *field, const struct tree *value,
+put_number(const struct table *table, struct table_field *field, const struct tree *value,
     int64_t line)
 {
 	bool nothing = tree_is_missing(value);
@@ -164,8 +165,8 @@ put_number(const struct table *table, struct field *field, const struct tree *va
 }
 
 static void
-put_item(
-    const struct table *table, struct field *field, const struct tree *item, int64_t line)
+put_item(const struct table *table, struct table_field *field, const struct tree *item,
+    int64_t line)
 {
 	if (field->column.text) {
 		if (item->kind != TREE_STRING)
@@ -184,7 +185,7 @@ put_item(
 }
 
 static void
-put_list(const struct table *table, struct field *field, const struct tree *value,
+put_list(const struct table *table, struct table_field *field, const struct tree *value,
     int64_t line)
 {
 	bool nothing = tree_is_missing(value);
@@ -199,7 +200,7 @@ put_list(const struct table *table, struct field *field, const struct tree *valu
 }
 
 static void
-put_text(const struct table *table, struct field *field, const struct tree *value,
+put_text(const struct table *table, struct table_field *field, const struct tree *value,
     int64_t line)
 {
 	bool nothing = tree_is_missing(value);
@@ -221,7 +222,7 @@ put_text(const struct table *table, struct field *field, const struct tree *valu
 }
 
 static void
-put_value(const struct table *table, struct field *field, const struct tree *value,
+put_value(const struct table *table, struct table_field *field, const struct tree *value,
     int64_t line)
 {
 	if (field->column.text && field->column.depth == 1)
@@ -251,7 +252,7 @@ put_object(struct table *table, const struct tree *object, int64_t line)
 	size_t met = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
-		struct field *field = &table->fields[i];
+		struct table_field *field = &table->fields[i];
 		const struct tree *value = value_of(object, field->column.name, i);
 		met += value != NULL;
 		if (value && value->repeated)
@@ -278,7 +279,7 @@ die_number(const struct table *table, const char *name, const struct tree *value
 	    (long long)datafile_line(table->file), name, value->string, what);
 }
 
-/* The strings of the fields that are numbers, as what they say; the empty one as null. */
+/* Turns the strings of the fields of table_number into numbers, the empty string into null. */
 static void
 read_numbers(const struct table *table, struct tree *object)
 {
@@ -315,13 +316,13 @@ next_object(struct table *table)
 	return object;
 }
 
-/* Read ahead what decides the columns. */
+/* Reads the sample and decides the columns' types. */
 static void
-settle(struct table *table)
+decide_columns(struct table *table)
 {
 	const struct tree *object;
 
-	table->settled = true;
+	table->decided = true;
 	while (table->sampled < TABLE_SAMPLE && !table->hurried &&
 	       (object = next_object(table))) {
 		look_at_object(table, object);
@@ -332,14 +333,14 @@ settle(struct table *table)
 		table->hurried = table->sampled < TABLE_SAMPLE && pauses(table);
 	}
 	for (size_t f = 0; f < table->count; f++) {
-		struct field *field = &table->fields[f];
+		struct table_field *field = &table->fields[f];
 		for (size_t i = 0; i < table->sampled; i++)
 			if (!value_of(table->sample[i], field->column.name, f))
 				field->seen |= SEEN_NOTHING;
 		field->json = kinds_decide(field->seen, &field->column);
 	}
 	for (size_t i = 0; i < table->number_count && table->sampled; i++) {
-		const struct field *field = find(table, table->numbers[i], 0);
+		const struct table_field *field = find(table, table->numbers[i], 0);
 		if (!field)
 			die("%s: there is no field '%s'", datafile_name(table->file),
 			    table->numbers[i]);
@@ -360,7 +361,7 @@ drop_sample(struct table *table)
 void
 table_seek(struct table *table, int64_t from, int64_t to)
 {
-	settle(table);
+	decide_columns(table);
 	drop_sample(table);
 	datafile_seek(table->file, from, to, 1);
 }
@@ -371,7 +372,7 @@ start_rows(struct table *table)
 	table->rows = 0;
 	table->lines.count = 0;
 	for (size_t i = 0; i < table->count; i++) {
-		struct field *field = &table->fields[i];
+		struct table_field *field = &table->fields[i];
 		field->bytes.used = 0;
 		for (int d = 0; d < STREAM_DEPTH; d++) {
 			field->offsets[d].count = 0;
@@ -390,7 +391,7 @@ bytes_held(const struct table *table)
 	return (int64_t)bytes;
 }
 
-/* False at the end, and where the rows that there are must wait no longer. */
+/* Appends the next row; returns false at the end and if the input pauses. */
 static bool
 put_next(struct table *table)
 {
@@ -414,14 +415,14 @@ put_next(struct table *table)
 bool
 table_next(struct table *table, int64_t rows, int64_t bytes, struct record *record)
 {
-	if (!table->settled)
-		settle(table);
+	if (!table->decided)
+		decide_columns(table);
 	start_rows(table);
 	while (table->rows < rows && (!table->rows || bytes_held(table) < bytes))
 		if (!put_next(table))
 			break;
 	for (size_t i = 0; i < table->count; i++) {
-		const struct field *field = &table->fields[i];
+		const struct table_field *field = &table->fields[i];
 		table->arrays[i] = (struct array){ .data = field->bytes.data };
 		for (int d = 0; d < field->column.depth; d++)
 			table->arrays[i].offsets[d] = field->offsets[d].data;

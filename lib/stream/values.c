@@ -36,7 +36,7 @@ columns_named(const struct reader *reader)
 	return list;
 }
 
-/* Dies; says which columns there are, and of which of them vectors. */
+/* Dies, listing the columns, or those with vectors. */
 _Noreturn static void
 no_embedding(const struct reader *reader, const char *field, int depth)
 {
@@ -64,7 +64,7 @@ find_named(const struct reader *reader, const char *name, int depth)
 	return found >= 0 && is_vectors(stream_column(reader, found), depth) ? found : -1;
 }
 
-/* The only X.emb; else "emb", which 'mts from npy' makes. */
+/* The only X.emb; else "emb", the name that 'mts from npy' gives. */
 static int
 find_only(const struct reader *reader, int depth)
 {
@@ -177,6 +177,24 @@ values_start(const struct column *column, const struct array *array, int64_t row
 	return lists > 0 ? array->offsets[0][row] : row;
 }
 
+void
+values_same_lengths(
+    const struct reader *reader, const struct record *record, int column, int other)
+{
+	const int64_t *one = record->columns[column].offsets[0],
+		      *two = record->columns[other].offsets[0];
+
+	for (int64_t row = 0; row < record->rows; row++) {
+		int64_t here = one[row + 1] - one[row], there = two[row + 1] - two[row];
+		if (here != there)
+			die("%s: record %lld: row %lld has %lld in %s and %lld in %s",
+			    stream_name(reader), (long long)stream_records(reader),
+			    (long long)row + 1, (long long)here,
+			    stream_column(reader, column)->name, (long long)there,
+			    stream_column(reader, other)->name);
+	}
+}
+
 const char *
 values_text(const struct column *column, const struct array *array, int64_t index,
     char room[VALUES_ROOM], size_t *length)
@@ -244,7 +262,7 @@ values_number(
 static bool
 is_finite(const float *vector, int width)
 {
-	/* x - x is 0 for finite x, NaN otherwise; one sum instead of a branch a component */
+	/* x - x is 0 for finite x, else NaN; one sum instead of a branch per component */
 	float sum = 0;
 
 #pragma omp simd reduction(+ : sum)
@@ -258,7 +276,7 @@ values_refuse_nan(
     const struct reader *reader, int column, int64_t row, const float *vector, int width)
 {
 	if (!is_finite(vector, width))
-		die("%s: record %lld: %s: row %lld is not finite; a model gave NaN or infinity, and nothing can be computed of it",
+		die("%s: record %lld: %s: row %lld is not finite (NaN or infinity); check the model that made it",
 		    stream_name(reader), (long long)stream_records(reader),
 		    stream_column(reader, column)->name, (long long)row + 1);
 }

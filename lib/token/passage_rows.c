@@ -17,7 +17,7 @@ struct passage_rows {
 	struct passage_list *lists; /* [rows] */
 	size_t rows, rows_capacity;
 	size_t row, passage; /* the next one */
-	struct place *places;
+	struct row_ref *places;
 	size_t places_capacity;
 	struct gather *gathers;
 	struct array *arrays;
@@ -92,7 +92,7 @@ put(struct passage_rows *cut, int64_t row)
 
 	cut->places = mem_grow(
 	    cut->places, &cut->places_capacity, (size_t)row + 1, sizeof *cut->places);
-	cut->places[row] = (struct place){ cut->from.columns, (int64_t)cut->row };
+	cut->places[row] = (struct row_ref){ cut->from.columns, (int64_t)cut->row };
 	buffer_add(&cut->bytes, text + passage->from, passage->to - passage->from);
 	numbers_add(&cut->offsets, (int64_t)cut->bytes.used);
 	numbers_add(&cut->starts, passage->line);

@@ -13,8 +13,7 @@ static const char *const names[CONFIDENCES] = { "max", "std", "diff1" };
 struct abstention {
 	enum protocol protocol;
 	int64_t queries;
-	double *confidence[CONFIDENCES]; /* [queries] */
-	size_t room[CONFIDENCES];
+	struct series confidence[CONFIDENCES]; /* [queries] */
 };
 
 struct abstention *
@@ -50,16 +49,12 @@ abstention_add(struct abstention *abstention, const float *similarity, int64_t c
 	}
 	if (count > 1)
 		confidence[AHEAD] = (double)similarity[0] - similarity[1];
-	for (int i = 0; i < CONFIDENCES; i++) {
-		size_t need = (size_t)abstention->queries + 1;
-		abstention->confidence[i] = mem_grow(abstention->confidence[i],
-		    &abstention->room[i], need, sizeof(double));
-		abstention->confidence[i][abstention->queries] = confidence[i];
-	}
+	for (int i = 0; i < CONFIDENCES; i++)
+		series_add(&abstention->confidence[i], confidence[i]);
 	abstention->queries++;
 }
 
-/* The metric in the order of rising confidence. */
+/* Writes the metric in ascending order of confidence. */
 static void
 arrange(double *arranged, const struct abstention *abstention, const double *confidence,
     const double *metric)
@@ -83,7 +78,7 @@ arrange(double *arranged, const struct abstention *abstention, const double *con
 	free(order);
 }
 
-/* The area under the means of what is left at each rate; *all is the mean of everything. */
+/* The area under the curve of abstention rates; *all is the mean over all queries. */
 static double
 area(const struct abstention *abstention, const double *confidence, const double *metric,
     double *all)
@@ -94,7 +89,7 @@ area(const struct abstention *abstention, const double *confidence, const double
 
 	arrange(arranged, abstention, confidence, metric);
 	for (int rate = 0; rate < RATES; rate++) {
-		double share = rate * 0.1 * (double)n; /* as numpy's linspace has it */
+		double share = rate * 0.1 * (double)n; /* rounded like numpy's linspace */
 		int64_t out = (int64_t)fmin(nearbyint(share), (double)(n - 1));
 		double mean = stats_mean(arranged + out, n - out);
 		if (rate)
@@ -119,7 +114,7 @@ abstention_report(const struct abstention *abstention, struct report *report,
 		double score = NAN;
 		if (fabs(best - flat) > 1e-12) {
 			double own =
-			    area(abstention, abstention->confidence[i], metric, &all);
+			    area(abstention, abstention->confidence[i].at, metric, &all);
 			score = (own - flat) / (best - flat);
 		}
 		report_score(report, score, "%s_%s", prefix, names[i]);
@@ -130,6 +125,6 @@ void
 abstention_free(struct abstention *abstention)
 {
 	for (int i = 0; i < CONFIDENCES; i++)
-		free(abstention->confidence[i]);
+		free(abstention->confidence[i].at);
 	free(abstention);
 }

@@ -1,18 +1,16 @@
 /*
- * abstention - would it help to give no answer where the similarities leave doubt?
- * nAUC (Gisserot-Boukhlef et al. 2024, "Towards trustworthy reranking", arXiv 2402.12997).
+ * abstention - nAUC: does a metric rise if queries of low confidence get no answer?
+ * (Gisserot-Boukhlef et al. 2024, "Towards trustworthy reranking", arXiv 2402.12997; mteb)
  *
- * Queries are left out, 0 %, 10 %, ... 90 % of them, those of least confidence first: the greatest
- * similarity that the query found, the standard deviation of what it found, or how far the
- * greatest is above the second.  The area under the mean of a metric over the rest, between no
- * effect (0) and leaving out those where the metric is lowest (1):
+ * The curve is the metric's mean without the 0 %, 10 %, ... 90 % of queries with the least confidence; the area
+ * under it is scaled from no effect (0) to dropping the queries with the lowest metric first (1):
  *
  *	nAUC = (area - flat) / (best - flat)
  *
- * A confidence that is NaN (of infinite similarities) is above all others, and equal to none, as in numpy.
+ * Confidences of a query's similarities: max, the greatest; std, their standard deviation; diff1, the greatest
+ * minus the second.  A NaN confidence (of infinite similarities) sorts last and equals no other, as in numpy.
  *
- * NaN when the metric is the same for all queries, up to rounding (the reference divides what
- * rounding left there).
+ * NaN if the metric is the same for all queries up to rounding; mteb divides by the rounding error.
  */
 #ifndef SCORE_MEASURE_ABSTENTION_H
 #define SCORE_MEASURE_ABSTENTION_H
@@ -21,14 +19,14 @@
 
 struct abstention;
 
-/* Queries of equal confidence: in v1 in their own order; in v2 each has their mean. */
+/* Queries of equal confidence stay in input order (v1), or each counts as their mean (v2). */
 struct abstention *abstention_new(enum protocol protocol);
 
-/* The similarities that the next query found, the greatest first. */
+/* Adds a query: the similarities [count] of its hits, descending. */
 void abstention_add(
     struct abstention *abstention, const float *similarity, int64_t count);
 
-/* PREFIX_max, PREFIX_std and PREFIX_diff1 of a metric [queries]. */
+/* Reports PREFIX_max, PREFIX_std and PREFIX_diff1 of a metric [queries]. */
 void abstention_report(const struct abstention *abstention, struct report *report,
     const char *prefix, const double *metric);
 void abstention_free(struct abstention *abstention);

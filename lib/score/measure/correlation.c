@@ -18,11 +18,11 @@ correlation_pearson(const double *x, const double *y, int64_t n)
 		yy += dy * dy;
 		xy += dx * dy;
 	}
-	/* what is left of a constant after its mean was taken off is rounding */
+	/* a constant minus its mean leaves only rounding errors */
 	double tiny_x = 1e-13 * fabs(mean_x), tiny_y = 1e-13 * fabs(mean_y);
 	if (!(sqrt(xx) > tiny_x && sqrt(yy) > tiny_y))
 		return NAN;
-	/* one root, so that equal lists give 1 and not a digit less; wide, so that it cannot overflow */
+	/* a single square root makes equal lists give exactly 1; long double avoids overflow */
 	double scale = (double)sqrtl((long double)xx * yy);
 	double r = xy / scale;
 	return isnan(r) ? NAN : fmax(-1, fmin(1, r));

@@ -1,7 +1,7 @@
 /*
- * correlation - how far two lists of numbers go together, in [-1, 1].
+ * correlation - Pearson's and Spearman's correlation of x [n] and y [n], as scipy computes them.
  *
- * With a constant, with nothing, or with what is not finite there is none: NaN.
+ * NaN if a list is empty or constant, or has NaN or infinity.
  */
 #ifndef SCORE_MEASURE_CORRELATION_H
 #define SCORE_MEASURE_CORRELATION_H
@@ -10,7 +10,7 @@
 
 double correlation_pearson(const double *x, const double *y, int64_t n);
 
-/* Pearson's of the average ranks, which is right under ties. */
+/* Pearson's correlation of the ranks; ties get their mean rank. */
 double correlation_spearman(const double *x, const double *y, int64_t n);
 
 #endif

@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "score/measure/assignment.h"
 
-struct table {
+/* The contingency table, mutual information and entropies of two partitions. */
+struct contingency {
 	int64_t *joint;			/* [labels, clusters] */
 	int64_t *of_label, *of_cluster; /* [labels], [clusters] */
 	int32_t labels, clusters;
@@ -28,11 +29,11 @@ entropy(const int64_t *counts, int32_t size, int64_t n)
 	return sum;
 }
 
-static struct table
+static struct contingency
 tabulate(const int32_t *label, int32_t labels, const int32_t *cluster, int32_t clusters,
     int64_t n)
 {
-	struct table table = { .labels = labels, .clusters = clusters, .n = n };
+	struct contingency table = { .labels = labels, .clusters = clusters, .n = n };
 	double size = (double)n;
 
 	table.joint = mem_zero(mem_multiply((size_t)labels, (size_t)clusters, "clusters"),
@@ -61,14 +62,14 @@ tabulate(const int32_t *label, int32_t labels, const int32_t *cluster, int32_t c
 }
 
 static void
-let_go(struct table *table)
+let_go(struct contingency *table)
 {
 	free(table->joint);
 	free(table->of_label);
 	free(table->of_cluster);
 }
 
-/* Rounding must not make more than all of it. */
+/* Rounding must not make it exceed 1. */
 static double
 part_of(double information, double entropy_of)
 {
@@ -76,7 +77,7 @@ part_of(double information, double entropy_of)
 }
 
 static struct v_measure
-v_measure(const struct table *table)
+v_measure(const struct contingency *table)
 {
 	struct v_measure score;
 
@@ -91,7 +92,7 @@ struct v_measure
 partition_v_measure(const int32_t *label, int32_t labels, const int32_t *cluster,
     int32_t clusters, int64_t n)
 {
-	struct table table = tabulate(label, labels, cluster, clusters, n);
+	struct contingency table = tabulate(label, labels, cluster, clusters, n);
 	struct v_measure score = v_measure(&table);
 
 	let_go(&table);
@@ -99,8 +100,8 @@ partition_v_measure(const int32_t *label, int32_t labels, const int32_t *cluster
 }
 
 /*
- * What label a and cluster b of these sizes add to the expected information: the sum, over all
- * counts k that they can share, of k/n log(n k / a b) under the hypergeometric distribution.
+ * The expected mutual information of a label with a points and a cluster with b: the sum, over all
+ * intersections k, of k/n log(n k / a b) under the hypergeometric distribution.
  * factorials [n + 1]: log k!.
  */
 static double
@@ -131,7 +132,7 @@ parts(const int64_t *counts, int32_t size)
 }
 
 static double
-expected(const struct table *table)
+expected(const struct contingency *table)
 {
 	double *factorials = mem_new((size_t)table->n + 1, sizeof *factorials), sum = 0;
 
@@ -147,7 +148,7 @@ expected(const struct table *table)
 	return sum;
 }
 
-/* Away from zero, so that a perfect match is not 0 / 0. */
+/* At least epsilon in magnitude, so that a perfect match is not 0 / 0. */
 static double
 no_zero(double x)
 {
@@ -155,7 +156,7 @@ no_zero(double x)
 }
 
 static double
-ami(const struct table *table)
+ami(const struct contingency *table)
 {
 	int32_t some = parts(table->of_label, table->labels),
 		others = parts(table->of_cluster, table->clusters);
@@ -171,7 +172,7 @@ double
 partition_ami(const int32_t *label, int32_t labels, const int32_t *cluster,
     int32_t clusters, int64_t n)
 {
-	struct table table = tabulate(label, labels, cluster, clusters, n);
+	struct contingency table = tabulate(label, labels, cluster, clusters, n);
 	double score = ami(&table);
 
 	let_go(&table);
@@ -191,7 +192,7 @@ pairs(const int64_t *counts, int64_t size)
 }
 
 static double
-jaccard(const struct table *table)
+jaccard(const struct contingency *table)
 {
 	int64_t both = pairs(table->joint, (int64_t)table->labels * table->clusters);
 	int64_t either = pairs(table->of_label, table->labels) +
@@ -201,7 +202,7 @@ jaccard(const struct table *table)
 }
 
 static double
-identical(const struct table *table)
+identical(const struct contingency *table)
 {
 	int64_t points = 0;
 
@@ -216,12 +217,12 @@ struct partition_agreement
 partition_agreement(const int32_t *label, int32_t labels, const int32_t *cluster,
     int32_t clusters, int64_t n)
 {
-	struct table table = tabulate(label, labels, cluster, clusters, n);
+	struct contingency table = tabulate(label, labels, cluster, clusters, n);
 	struct partition_agreement found = { .ami = ami(&table),
 		.nmi = v_measure(&table).v,
 		.jaccard = jaccard(&table),
 		.matched =
-		    (double)assignment_most(table.joint, labels, clusters) / (double)n,
+		    (double)assignment_max(table.joint, labels, clusters) / (double)n,
 		.identical = identical(&table) };
 
 	let_go(&table);

@@ -1,5 +1,5 @@
 /*
- * partition - how well a clustering agrees with labels, or with another clustering.
+ * partition - agreement of a clustering with labels, or with another clustering, as scikit-learn computes it.
  *
  * Labels are 0..labels-1, clusters 0..clusters-1; n > 0.  Natural logarithms.
  */
@@ -10,7 +10,7 @@
 
 /*
  * V-measure with beta 1 (Rosenberg and Hirschberg 2007): the harmonic mean of homogeneity and
- * completeness.  Entropies of 0 count as perfect.
+ * completeness.  With an entropy of 0 the ratio counts as 1.
  */
 struct v_measure {
 	double homogeneity, completeness, v;
@@ -21,20 +21,18 @@ struct v_measure partition_v_measure(const int32_t *label, int32_t labels,
 /*
  * Adjusted mutual information (Vinh, Epps and Bailey 2010, eq. 24a for the expectation E),
  *	(MI - E) / ((H(labels) + H(clusters)) / 2 - E),
- * 1 when both have one part only, 0 when one of them has.
+ * 1 if both have a single part, 0 if only one of them has.
  */
 double partition_ami(const int32_t *label, int32_t labels, const int32_t *cluster,
     int32_t clusters, int64_t n);
 
 /*
- * Two clusterings, neither of which is the truth: every number is the same with their roles changed.
+ * Agreement of two clusterings; symmetric.
  *
  *	ami		as above
  *	nmi		mutual information / mean of the entropies: V-measure
- *	jaccard		of the pairs of points that are together in either, those that are in both; 1 where there
- *			is no such pair
- *	matched		share of points in clusters that go together, in the matching one to one that makes it
- *			greatest (Kuhn 1955)
+ *	jaccard		|A and B| / |A or B| of the sets of point pairs in the same cluster; 1 if both are empty
+ *	matched		share of points in matched clusters, under the best one-to-one matching (assignment.h)
  *	identical	share of points whose two clusters have the same members
  */
 struct partition_agreement {

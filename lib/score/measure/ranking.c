@@ -20,8 +20,7 @@ struct ranking {
 	int64_t queries, irrelevant;
 	int64_t at[RANKING_CUTS + 1]; /* the cut-offs, rising */
 	int cuts;
-	double *values[MEASURES][RANKING_CUTS + 1]; /* [queries] */
-	size_t room[MEASURES][RANKING_CUTS + 1];
+	struct series values[MEASURES][RANKING_CUTS + 1]; /* [queries] */
 	struct abstention *abstention;
 };
 
@@ -104,11 +103,7 @@ descending(const void *a, const void *b)
 static void
 keep(struct ranking *ranking, int measure, int cut, double value)
 {
-	double **values = &ranking->values[measure][cut];
-
-	*values = mem_grow(*values, &ranking->room[measure][cut],
-	    (size_t)ranking->queries + 1, sizeof **values);
-	(*values)[ranking->queries] = value;
+	series_add(&ranking->values[measure][cut], value);
 }
 
 void
@@ -149,7 +144,7 @@ static void
 report_mean(const struct ranking *ranking, struct report *report,
     struct per_query *per_query, int measure, int cut, const char *name)
 {
-	const double *values = ranking->values[measure][cut];
+	const double *values = ranking->values[measure][cut].at;
 	double mean = stats_mean(values, ranking->queries);
 
 	report_score(report, measure == MRR ? mean : stats_round(mean, 5), "%s", name);
@@ -178,7 +173,7 @@ ranking_report(const struct ranking *ranking, struct report *report,
 			snprintf(name, sizeof name, "%snauc_%s_at_%lld", prefix,
 			    measures[measure], (long long)ranking->at[cut]);
 			abstention_report(ranking->abstention, report, name,
-			    ranking->values[measure][cut]);
+			    ranking->values[measure][cut].at);
 		}
 }
 
@@ -187,7 +182,7 @@ ranking_free(struct ranking *ranking)
 {
 	for (int measure = 0; measure < MEASURES; measure++)
 		for (int cut = 0; cut < ranking->cuts; cut++)
-			free(ranking->values[measure][cut]);
+			free(ranking->values[measure][cut].at);
 	abstention_free(ranking->abstention);
 	free(ranking);
 }

@@ -1,15 +1,15 @@
 /*
- * ranking - the measures of ranked lists, as trec_eval defines them, at cut-offs, which are
- * 1, 3, 5, 10, 20, 100 and 1000 unless others are chosen; means over queries.
+ * ranking - the measures of ranked lists as trec_eval (pytrec_eval) defines them, at cut-offs k, by default
+ * 1, 3, 5, 10, 20, 100 and 1000; means over queries.
  *
- *	ndcg	gain / log2(rank + 1) summed to k, over the same of all judged in the best order
- *	map	precision at each relevant rank up to k, over ALL relevant
- *	recall	relevant up to k, over all relevant;  precision: over k
- *	mrr	1 / rank of the first relevant up to k
- *	nauc_*	of each of them, by abstention(.h)
- *	hit_rate, accuracy	v2 only: any relevant up to k; accuracy is recall_at_1, where 1 is a cut-off
- * Relevant: grade 1 and above.  A query without relevant documents counts as 0.  Means of all
- * but mrr are rounded to 5 decimals, as MTEB does.
+ *	ndcg	DCG / ideal DCG;  DCG = sum of gain / log2(rank + 1) to rank k
+ *	map	sum of the precisions at relevant ranks up to k / number of ALL relevant documents
+ *	recall	relevant hits up to k / all relevant;  precision: relevant hits up to k / k
+ *	mrr	1 / rank of the first relevant document up to k, else 0
+ *	nauc_*	nAUC of each of these (abstention.h)
+ *	hit_rate, accuracy	v2 only: 1 if any hit up to k is relevant; accuracy: recall_at_1, if 1 is a cut-off
+ * A document is relevant from grade 1.  A query without relevant documents counts as 0.  Means are rounded
+ * to 5 decimals except mrr's, as in mteb.
  */
 #ifndef SCORE_MEASURE_RANKING_H
 #define SCORE_MEASURE_RANKING_H
@@ -22,33 +22,33 @@
 
 struct ranking;
 
-/* Cut-offs in any order; none: MTEB's. */
+/* Cut-offs in any order; count 0: the default. */
 enum { RANKING_CUTS = 32 };
 struct cuts {
 	int64_t at[RANKING_CUTS];
 	int count;
 };
 
-/* The cut-off of the main score is always among them. */
+/* Adds main_cut, the cut-off of the main score, to the cut-offs. */
 struct ranking *ranking_new(
     enum protocol protocol, bool exponential, const struct cuts *cuts, int64_t main_cut);
 
-/* One query: grades and similarities of what was found, best first, and the grades of all that
- * was judged (reordered). */
+/* Adds a query: grades and similarities of its hits [count], best first, and the grades of its judged documents
+ * [judgements], which are sorted in place. */
 void ranking_add(struct ranking *ranking, const int64_t *found, const float *similarity,
     int64_t count, int64_t *judged, int64_t judgements);
 int64_t ranking_queries(const struct ranking *ranking);
 int64_t ranking_irrelevant(
-    const struct ranking *ranking); /* queries without relevant ones */
+    const struct ranking *ranking); /* queries without a relevant document */
 
-/* PREFIXndcg_at_1 ...; but for nAUC the values of each query, unless `per_query` is NULL. */
+/* Reports PREFIXndcg_at_1 ...; adds the values of each query (not nAUC) to `per_query` unless NULL. */
 void ranking_report(const struct ranking *ranking, struct report *report,
     struct per_query *per_query, const char *prefix);
 void ranking_free(struct ranking *ranking);
 
 /*
- * Average precision as scikit-learn has it: the sum over distinct scores, descending, of the
- * gain in recall times the precision; equal scores enter together.  NaN when nothing is relevant.
+ * scikit-learn's average precision: the sum over distinct scores, descending, of (R_n - R_{n-1}) P_n; equal scores
+ * enter together.  NaN without a relevant row.
  */
 double ranking_average_precision(const double *score, const bool *relevant, int64_t n);
 

@@ -33,14 +33,14 @@ beta_fraction(double a, double b, double x)
 	return result;
 }
 
-/* What Stirling's formula leaves out of ln Gamma(z), z >= 100. */
+/* The error term of Stirling's formula for ln Gamma(z), z >= 100. */
 static double
 stirling_rest(double z)
 {
 	return (1 - (1 - 2 / (7 * z * z)) / (30 * z * z)) / (12 * z);
 }
 
-/* ln B(a, b).  Of large numbers ln Gamma is so large that differences of it lose their digits. */
+/* ln B(a, b).  For large arguments the differences of ln Gamma would cancel. */
 static double
 log_beta(double a, double b)
 {
@@ -128,8 +128,8 @@ significance_paired(const double *differences, int64_t n)
 
 enum { GROUP = 4, SIGNS = 1 << GROUP };
 
-/* The sums of each four differences under each of their signs, [groups, SIGNS]: a draw then adds a
- * number a group. */
+/* The sums of each four differences under each of their 16 signs, [groups, SIGNS]: a draw then adds one
+ * number per group. */
 static double *
 group_sums(const double *differences, int64_t n, int64_t groups)
 {
@@ -142,15 +142,15 @@ group_sums(const double *differences, int64_t n, int64_t groups)
 	return sums;
 }
 
-/* The sum when chance gives the signs, or, where `way` is not below 0, its bits. */
+/* The sum under the signs that are the bits of `signs`; random signs if it is below 0. */
 static double
-signed_sum(const double *sums, int64_t groups, int64_t way, struct rng *rng)
+signed_sum(const double *sums, int64_t groups, int64_t signs, struct rng *rng)
 {
-	uint64_t bits = (uint64_t)way;
+	uint64_t bits = (uint64_t)signs;
 	double sum = 0;
 
 	for (int64_t i = 0; i < groups; i++, bits >>= GROUP) {
-		if (way < 0 && i % (64 / GROUP) == 0)
+		if (signs < 0 && i % (64 / GROUP) == 0)
 			bits = rng_next(rng);
 		sum += sums[i * SIGNS + (int64_t)(bits & (SIGNS - 1))];
 	}
@@ -172,31 +172,32 @@ significance_randomisation(
 		}
 	int64_t groups = (count + GROUP - 1) / GROUP;
 	double *sums = group_sums(nonzero, count, groups);
-	/* equal sums may differ by what their order rounds */
+	/* equal sums may differ by rounding */
 	double least = fabs(signed_sum(sums, groups, 0, NULL)) - 1e-12 * all;
 	bool exact = count < 62 && (int64_t)1 << count <= draws;
-	int64_t ways = exact ? (int64_t)1 << count : draws;
-	for (int64_t way = 0; way < ways; way++)
-		far += fabs(signed_sum(sums, groups, exact ? way : -1, &rng)) >= least;
+	int64_t trials = exact ? (int64_t)1 << count : draws;
+	for (int64_t i = 0; i < trials; i++)
+		far += fabs(signed_sum(sums, groups, exact ? i : -1, &rng)) >= least;
 	free(nonzero);
 	free(sums);
-	return exact ? (double)far / (double)ways
-		     : (double)(far + 1) / (double)(ways + 1);
+	return exact ? (double)far / (double)trials
+		     : (double)(far + 1) / (double)(trials + 1);
 }
 
-/* Sorts them. */
+/* Sorts the values. */
 static struct interval
-interval_of(double *values, int64_t count, double level)
+interval_of(double *values, int64_t count)
 {
 	stats_sort(values, count);
-	return (struct interval){ stats_quantile(values, count, (1 - level) / 2),
-		stats_quantile(values, count, (1 + level) / 2),
+	return (
+	    struct interval){ stats_quantile(values, count, (1 - SIGNIFICANCE_LEVEL) / 2),
+		stats_quantile(values, count, (1 + SIGNIFICANCE_LEVEL) / 2),
 		stats_deviation(values, count, 1) };
 }
 
 void
 significance_bootstrap(struct interval *intervals, const double *differences, int64_t n,
-    int lists, int64_t resamples, uint32_t seed, double level)
+    int lists, int64_t resamples, uint32_t seed)
 {
 	struct mt19937 mt;
 	size_t many = (size_t)lists;
@@ -219,7 +220,7 @@ significance_bootstrap(struct interval *intervals, const double *differences, in
 			means[l * resamples + r] = sums[l] / (double)n;
 	}
 	for (int l = 0; l < lists; l++)
-		intervals[l] = interval_of(means + l * resamples, resamples, level);
+		intervals[l] = interval_of(means + l * resamples, resamples);
 	free(drawn);
 	free(sums);
 	free(means);
@@ -227,7 +228,7 @@ significance_bootstrap(struct interval *intervals, const double *differences, in
 
 struct interval
 significance_resample(significance_statistic *statistic, const void *context, int64_t n,
-    int64_t resamples, uint32_t seed, double level)
+    int64_t resamples, uint32_t seed)
 {
 	enum { AT_ONCE = 64 };
 	struct interval interval = { NAN, NAN, NAN };
@@ -255,7 +256,7 @@ significance_resample(significance_statistic *statistic, const void *context, in
 		}
 	}
 	if (!missing)
-		interval = interval_of(values, resamples, level);
+		interval = interval_of(values, resamples);
 	free(drawn);
 	free(counts);
 	free(values);

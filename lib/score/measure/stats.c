@@ -6,6 +6,14 @@
 
 #include "base/mem.h"
 
+void
+series_add(struct series *series, double value)
+{
+	series->at = mem_grow(
+	    series->at, &series->room, (size_t)series->count + 1, sizeof *series->at);
+	series->at[series->count++] = value;
+}
+
 double
 stats_mean(const double *x, int64_t n)
 {
@@ -17,16 +25,16 @@ stats_mean(const double *x, int64_t n)
 }
 
 double
-stats_deviation(const double *x, int64_t n, int lost)
+stats_deviation(const double *x, int64_t n, int ddof)
 {
 	double mean = stats_mean(x, n), sum = 0;
 
 	for (int64_t i = 0; i < n; i++)
 		sum += (x[i] - mean) * (x[i] - mean);
-	return sqrt(sum / (double)(n - lost));
+	return sqrt(sum / (double)(n - ddof));
 }
 
-struct place {
+struct indexed_value {
 	double value;
 	int64_t index;
 };
@@ -39,70 +47,70 @@ by_value(double x, double y)
 	return (x > y) - (x < y);
 }
 
-/* Equal values in their own order, which qsort alone would not promise. */
+/* Breaks ties by index, because qsort is not stable. */
 static int
-rising(const void *a, const void *b)
+ascending(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct indexed_value *x = a, *y = b;
 	int order = by_value(x->value, y->value);
 
 	return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 static int
-falling(const void *a, const void *b)
+descending(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct indexed_value *x = a, *y = b;
 	bool ordered = x->value < y->value || x->value > y->value;
 
-	return ordered ? rising(b, a) : rising(a, b);
+	return ordered ? ascending(b, a) : ascending(a, b);
 }
 
-static struct place *
+static struct indexed_value *
 sorted(const double *x, int64_t n, int (*compare)(const void *, const void *))
 {
-	struct place *places = mem_new((size_t)n, sizeof *places);
+	struct indexed_value *values = mem_new((size_t)n, sizeof *values);
 
 	for (int64_t i = 0; i < n; i++)
-		places[i] = (struct place){ x[i], i };
-	qsort(places, (size_t)n, sizeof *places, compare);
-	return places;
+		values[i] = (struct indexed_value){ x[i], i };
+	qsort(values, (size_t)n, sizeof *values, compare);
+	return values;
 }
 
 void
 stats_ranks(double *ranks, const double *x, int64_t n)
 {
-	struct place *places = sorted(x, n, rising);
+	struct indexed_value *values = sorted(x, n, ascending);
 
 	for (int64_t first = 0, last; first < n; first = last) {
-		double value = places[first].value;
-		for (last = first + 1; last < n && places[last].value == value;)
+		double value = values[first].value;
+		for (last = first + 1; last < n && values[last].value == value;)
 			last++;
 		for (int64_t i = first; i < last; i++)
-			ranks[places[i].index] =
+			ranks[values[i].index] =
 			    isnan(value) ? NAN : 0.5 * (double)(first + 1 + last);
 	}
-	free(places);
+	free(values);
 }
 
 static void
-order_of(int64_t *order, struct place *places, int64_t n)
+order_of(int64_t *order, struct indexed_value *values, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
-		order[i] = places[i].index;
-	free(places);
+		order[i] = values[i].index;
+	free(values);
 }
 
 void
 stats_ascending(int64_t *order, const double *x, int64_t n)
 {
-	order_of(order, sorted(x, n, rising), n);
+	order_of(order, sorted(x, n, ascending), n);
 }
 
 void
 stats_descending(int64_t *order, const double *x, int64_t n)
 {
-	order_of(order, sorted(x, n, falling), n);
+	order_of(order, sorted(x, n, descending), n);
 }
 
 static int

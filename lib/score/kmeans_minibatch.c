@@ -1,16 +1,13 @@
 #include "score/kmeans.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "score/kmeans_start.h"
 #include "score/measure/stats.h"
-#include "base/mt19937.h"
 
-struct fit {
+struct minibatch {
 	const float *x;
 	int64_t n;
 	int width, clusters, batch;
@@ -34,19 +31,8 @@ gather(double *to, const float *x, const int64_t *rows, int64_t count, int width
 			to[i * width + j] = x[rows[i] * width + j];
 }
 
-static double
-square_distance(const double *x, const double *y, int width)
-{
-	double sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-	for (int i = 0; i < width; i++)
-		sum += (x[i] - y[i]) * (x[i] - y[i]);
-	return sum;
-}
-
 static void
-initialise(struct fit *fit)
+initialise(struct minibatch *fit)
 {
 	int64_t size = 3 * (int64_t)fit->batch;
 
@@ -57,59 +43,45 @@ initialise(struct fit *fit)
 	int64_t *rows = mem_new((size_t)size, sizeof *rows);
 	double *sample = mem_new(
 	    mem_multiply((size_t)size, (size_t)fit->width, "cluster"), sizeof *sample);
-	/* the validation rows, which one initialisation has no use for, are drawn all the same */
+	/* scikit-learn draws validation rows even for a single initialisation, which does not use them */
 	mt19937_integers(&fit->mt, fit->n, rows, size);
 	for (int64_t i = 0; i < size; i++)
 		rows[i] = i;
 	if (size < fit->n)
 		mt19937_integers(&fit->mt, fit->n, rows, size);
 	gather(sample, fit->x, rows, size, fit->width);
-	kmeans_start(fit->centres, &fit->mt, sample, size, fit->width, fit->clusters);
+	kmeans_plusplus(fit->centres, &fit->mt, sample, size, fit->width, fit->clusters);
 	free(rows);
 	free(sample);
 }
 
 /* Steps ---------------------------------------------------------------------------------- */
 
-/* The nearest centre of each of `count` rows, the first of equals. */
+/* The nearest centre of each of `count` gathered rows. */
 static void
-assign(struct fit *fit, int count, int32_t *nearest)
+assign(struct minibatch *fit, int count, int32_t *nearest)
 {
-	int clusters = fit->clusters;
-
-	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, count, clusters, fit->width,
-	    1, fit->rows, fit->width, fit->centres, fit->width, 0, fit->products,
-	    clusters);
-	for (int j = 0; j < clusters; j++)
+	for (int j = 0; j < fit->clusters; j++)
 		fit->norms[j] =
 		    kmeans_square(fit->centres + (int64_t)j * fit->width, fit->width);
-	for (int i = 0; i < count; i++) {
-		const double *product = fit->products + (int64_t)i * clusters;
-		double least = INFINITY;
-		for (int j = 0; j < clusters; j++) {
-			double distance = fit->norms[j] - 2 * product[j];
-			if (distance < least) {
-				least = distance;
-				nearest[i] = j;
-			}
-		}
-	}
+	kmeans_nearest(nearest, fit->rows, count, fit->centres, fit->norms, fit->clusters,
+	    fit->width, fit->products);
 }
 
 static double
-batch_inertia(const struct fit *fit)
+batch_inertia(const struct minibatch *fit)
 {
 	double sum = 0;
 
 	for (int i = 0; i < fit->batch; i++)
-		sum += square_distance(fit->rows + (int64_t)i * fit->width,
+		sum += kmeans_square_distance(fit->rows + (int64_t)i * fit->width,
 		    fit->centres + (int64_t)fit->nearest[i] * fit->width, fit->width);
 	return sum;
 }
 
-/* Each centre becomes the mean of all that it ever was given. */
+/* Moves each centre to the mean of all rows ever assigned to it. */
 static void
-move_centres(struct fit *fit)
+move_centres(struct minibatch *fit)
 {
 	int width = fit->width;
 
@@ -139,9 +111,9 @@ move_centres(struct fit *fit)
 	}
 }
 
-/* Mark the centres with few members, at most half a batch of them; returns how many. */
+/* Marks the centres with few members, at most batch / 2 of them; returns their number. */
 static int
-mark_poor(const struct fit *fit, bool *poor)
+mark_poor(const struct minibatch *fit, bool *poor)
 {
 	int64_t *order = mem_new((size_t)fit->clusters, sizeof *order);
 	int marked = 0;
@@ -158,9 +130,9 @@ mark_poor(const struct fit *fit, bool *poor)
 	return marked;
 }
 
-/* Replace centres that have few members by random rows of the batch. */
+/* Replaces the centres with few members by random rows of the batch. */
 static void
-replace_poor(struct fit *fit)
+replace_poor(struct minibatch *fit)
 {
 	bool *poor = mem_new((size_t)fit->clusters, sizeof *poor);
 	double least = INFINITY;
@@ -185,9 +157,9 @@ replace_poor(struct fit *fit)
 	free(poor);
 }
 
-/* Whether centres are due to be looked at: one is empty, or 10 x clusters rows have passed. */
+/* Replacement is due if a centre is empty or 10 x clusters rows have passed. */
 static bool
-replacement_due(struct fit *fit)
+replacement_due(struct minibatch *fit)
 {
 	bool due = false;
 
@@ -200,9 +172,9 @@ replacement_due(struct fit *fit)
 	return due;
 }
 
-/* One mini-batch; returns its inertia before the centres moved. */
+/* One mini-batch; returns its inertia before the centres move. */
 static double
-advance(struct fit *fit)
+advance(struct minibatch *fit)
 {
 	if (fit->by_choice)
 		mt19937_choices(&fit->mt, fit->n, fit->drawn, fit->batch);
@@ -221,9 +193,9 @@ advance(struct fit *fit)
 	return inertia;
 }
 
-/* Ten steps without a new least smoothed inertia end it; the first step does not count. */
+/* Stops after ten steps without a new minimum of the smoothed inertia; the first step does not count. */
 static int64_t
-iterate(struct fit *fit)
+iterate(struct minibatch *fit)
 {
 	int64_t steps = 100 * fit->n / fit->batch, step = 0, idle = 0;
 	double alpha = fmin(2.0 * fit->batch / ((double)fit->n + 1), 1);
@@ -247,7 +219,7 @@ kmeans_fit(int32_t *assigned, const float *x, int64_t n, int width,
     const struct kmeans_options *options)
 {
 	int batch = n < options->batch ? (int)n : options->batch;
-	struct fit fit = { .x = x,
+	struct minibatch fit = { .x = x,
 		.n = n,
 		.width = width,
 		.clusters = options->clusters,
@@ -285,7 +257,7 @@ kmeans_fit(int32_t *assigned, const float *x, int64_t n, int width,
 }
 
 void
-kmeans_describe(struct report *report, uint32_t seed, int batch, bool by_choice)
+kmeans_minibatch_describe(struct report *report, uint32_t seed, int batch, bool by_choice)
 {
 	report_set(report, "seed", "%u", seed);
 	report_set(report, "clusterer", "mini-batch k-means, batch %d, in double", batch);

@@ -1,4 +1,4 @@
-#include "mteb/text_options.h"
+#include "mteb/text_fields.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { PEEK = 100 };
 
-/* Which of its names each field goes by, or -1, in the first records. */
+/* found [TASK_FIELDS]: index of the name that each field has in the first records, or -1. */
 static void
 look(int *found, const char *path)
 {
@@ -42,7 +42,7 @@ appended(char *options, const char *name, const char *found)
 }
 
 char *
-text_options(const char *type, const char *path)
+text_fields_options(const char *type, const char *path)
 {
 	int found[TASK_FIELDS], count = 0;
 	bool corpus = !strcmp(type, "corpus");
@@ -51,7 +51,7 @@ text_options(const char *type, const char *path)
 	for (int f = 0; f < TASK_FIELDS; f++)
 		count += task_fields[f].scored && !strcmp(task_fields[f].type, type);
 	if (!count)
-		die_usage("'%s' is no type whose texts lie in one file", type);
+		die_usage("'%s' is not a type with all texts in one file", type);
 	look(found, path);
 	for (int f = 0; f < TASK_FIELDS; f++) {
 		const char *const *names = task_fields[f].names;

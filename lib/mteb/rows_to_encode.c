@@ -1,4 +1,4 @@
-#include "mteb/needed.h"
+#include "mteb/rows_to_encode.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,11 +9,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strings.h"
-#include "mteb/text_options.h"
+#include "mteb/text_fields.h"
 #include "base/mt19937.h"
 #include "text/datafile.h"
 #include "text/json.h"
 #include "text/qrels.h"
+#include "text/triples.h"
 
 static void
 put(FILE *out, const struct tree *record)
@@ -32,20 +33,18 @@ is_judged(
     const struct qrels *qrels, const struct datafile *file, const struct tree *query)
 {
 	const struct tree *id = tree_get(query, "_id");
-	char number[24];
+	char room[TRIPLES_ID_ROOM];
+	struct tsv_column text;
 
 	id = id ? id : tree_get(query, "id");
-	if (!id || (id->kind != TREE_STRING && id->kind != TREE_INTEGER))
+	if (!id || !triples_id(id, room, &text))
 		die("%s:%lld: there is no '_id' or 'id'", datafile_name(file),
 		    (long long)datafile_line(file));
-	if (id->kind == TREE_STRING)
-		return strings_find(qrels->queries, id->string, id->length) >= 0;
-	int length = snprintf(number, sizeof number, "%lld", (long long)id->integer);
-	return strings_find(qrels->queries, number, (size_t)length) >= 0;
+	return strings_find(qrels->queries, text.start, text.length) >= 0;
 }
 
 void
-needed_queries(const char *judgements, const char *queries, FILE *out)
+rows_to_encode_queries(const char *judgements, const char *queries, FILE *out)
 {
 	struct qrels *qrels = qrels_read(judgements);
 	struct datafile *file = datafile_open(queries, DATAFILE_GUESS);
@@ -60,21 +59,21 @@ needed_queries(const char *judgements, const char *queries, FILE *out)
 
 /* Training texts. ------------------------------------------------------------------ */
 
-enum { EXPERIMENTS = 10, SEED = 42 }; /* mteb's */
+enum { EXPERIMENTS = 10, SEED = 42 }; /* as mteb */
 static const char label[] = "label";
 
-struct rows {
+struct label_rows {
 	int32_t *label;
 	size_t capacity;
 	int64_t n, classes;
 };
 
-static struct rows
+static struct label_rows
 read_labels(const char *path)
 {
 	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
 	struct strings *names = strings_new();
-	struct rows rows = { 0 };
+	struct label_rows rows = { 0 };
 	const struct tree *record;
 
 	while ((record = datafile_next(file))) {
@@ -103,7 +102,7 @@ read_labels(const char *path)
 }
 
 static bool *
-draw(const struct rows *rows, int samples)
+draw(const struct label_rows *rows, int samples)
 {
 	struct mt19937_sample *sample = mt19937_undersample(
 	    rows->label, rows->n, (int32_t)rows->classes, samples, EXPERIMENTS, SEED);
@@ -119,7 +118,7 @@ draw(const struct rows *rows, int samples)
 }
 
 int64_t
-needed_training(const char *path, int samples, FILE *out)
+rows_to_encode_training(const char *path, int samples, FILE *out)
 {
 	struct stat about;
 	int64_t row = 0, left = 0;
@@ -127,8 +126,8 @@ needed_training(const char *path, int samples, FILE *out)
 
 	if (stat(path, &about) || !S_ISREG(about.st_mode))
 		die("%s: is read twice: a regular file is needed", path);
-	char *option = text_options("Classification", path);
-	struct rows rows = read_labels(path);
+	char *option = text_fields_options("Classification", path);
+	struct label_rows rows = read_labels(path);
 	bool *is_drawn = draw(&rows, samples);
 	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
 	for (; row < rows.n && (record = datafile_next(file)); row++) {

@@ -1,4 +1,4 @@
-#include "mteb/make_variables.h"
+#include "mteb/plan.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "folder/prompt.h"
 
-/* Make takes these in names and paths without quoting. */
+/* Whether make reads a name or path without quoting. */
 static bool
 is_plain(const char *text)
 {
@@ -19,8 +19,7 @@ is_plain(const char *text)
 	return true;
 }
 
-/* The first prompt of the model that is meant for a side of a task, by mteb's order of names and
- * then by the registry's; NULL: it has none of them. */
+/* The model's prompt for a side of a task (plan.h), freed by the caller; NULL: none. */
 static char *
 choose_prompt(const struct tree *prompts, const struct registry_task *task, int side)
 {
@@ -49,7 +48,7 @@ print_prompts(const struct tree *prompts, const struct registry_task *task, FILE
 	for (int side = 0; side < REGISTRY_SIDES; side++) {
 		char *prompt = choose_prompt(prompts, task, side);
 		if (prompt && !is_plain(prompt))
-			die("%s: the prompt '%s' has a name that make cannot take",
+			die("%s: the prompt '%s' has a name that make cannot read",
 			    task->name, prompt);
 		if (prompt)
 			fprintf(
@@ -96,7 +95,7 @@ is_meant(const struct data_set *set, char **words, int count)
 	return meant;
 }
 
-/* A word that means nothing that is there is a mistake, or a set that is missing. */
+/* Dies on a word that selects no set: a mistake, or a missing set. */
 static void
 check_words(const struct data_folder *folder, const char *data, char **words, int count)
 {
@@ -105,24 +104,24 @@ check_words(const struct data_folder *folder, const char *data, char **words, in
 		for (size_t s = 0; s < folder->count; s++)
 			met |= data_set_means(&folder->sets[s], words[i]);
 		if (!met)
-			die("%s: there is no data set, type or benchmark '%s'; 'plan' without it lists what there is",
+			die("%s: there is no data set, type or benchmark '%s'; 'plan' without it lists all",
 			    data, words[i]);
 	}
 }
 
-/* Documents do not go through gates; hidden states may become embeddings in several ways, but are those of texts in the
- * template. */
+/* Prints name and revision of the model that encodes documents, which do not go through gates, and hidden states, which
+ * depend on the template but not on the rest of the method. */
 static void
 print_base(const struct model_meta *model, FILE *out)
 {
 	struct model_meta base = { .folder = model->folder };
 	char *name = model_meta_name(&base), *template = model_meta_template(model);
 
-	base.way = template;
+	base.method = template;
 	char *revision = model_meta_revision(&base);
 
 	if (!is_plain(name))
-		die("'%s' is a name that make cannot take; rename the folder", name);
+		die("'%s' is a name that make cannot read; rename the folder", name);
 	fprintf(out, "base := %s\nbase_revision := %s\n", name, revision);
 	free(revision);
 	free(template);
@@ -130,7 +129,7 @@ print_base(const struct model_meta *model, FILE *out)
 }
 
 void
-make_variables_print(const struct data_folder *folder, const char *data,
+plan_print(const struct data_folder *folder, const char *data,
     const struct model_meta *model, char **words, int count, FILE *out)
 {
 	struct tree *prompts = prompt_list(model->folder);
@@ -141,14 +140,15 @@ make_variables_print(const struct data_folder *folder, const char *data,
 		const struct data_set *set = &folder->sets[i];
 		if (is_meant(set, words, count) &&
 		    (!is_plain(set->task->name) || !is_plain(set->folder)))
-			die("%s: make takes no blanks and signs in paths", set->folder);
+			die("%s: make cannot read blanks and signs in paths",
+			    set->folder);
 	}
 	if (!is_plain(name))
-		die("'%s' is a name that make cannot take; give another with --name",
+		die("'%s' is a name that make cannot read; give another with --name",
 		    name);
 	fprintf(
 	    out, "# by leaderboard plan\nname := %s\nrevision := %s\n", name, revision);
-	if (model->gates || model->way)
+	if (model->gates || model->method)
 		print_base(model, out);
 	for (size_t i = 0; i < folder->count; i++) {
 		const struct data_set *set = &folder->sets[i];

@@ -1,4 +1,4 @@
-#include "score/neighbours.h"
+#include "score/knn.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -6,22 +6,22 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "score/kmeans_start.h"
+#include "score/kmeans.h"
 
 enum { QUERIES = 128, TILE = 1024 /* labelled rows */ };
 
-struct found {
+struct neighbour {
 	double distance; /* squared, less the query's own square */
 	int32_t label;
 };
 
-/* What is at hand of a block of queries. */
-struct scan {
-	const struct neighbours *with;
-	double *queries;      /* [QUERIES, width] */
-	double *rows, *norms; /* [TILE, width], [TILE] */
-	double *products;     /* [QUERIES, TILE] */
-	struct found *found;  /* [QUERIES, k], the nearest first */
+/* Work space for a block of queries. */
+struct knn_block {
+	const struct knn *with;
+	double *queries;	 /* [QUERIES, width] */
+	double *rows, *norms;	 /* [TILE, width], [TILE] */
+	double *products;	 /* [QUERIES, TILE] */
+	struct neighbour *found; /* [QUERIES, k], the nearest first */
 };
 
 static void
@@ -31,9 +31,9 @@ widen(double *to, const float *from, int64_t count)
 		to[i] = from[i];
 }
 
-/* Put a row in its place among the nearest, behind those that are as near. */
+/* Inserts a row behind rows of equal distance. */
 static void
-insert(struct found *found, int count, struct found row)
+insert(struct neighbour *found, int count, struct neighbour row)
 {
 	int at = count - 1;
 
@@ -43,9 +43,9 @@ insert(struct found *found, int count, struct found row)
 }
 
 static void
-scan_tile(const struct scan *scan, int64_t first, int rows, int queries)
+scan_tile(const struct knn_block *scan, int64_t first, int rows, int queries)
 {
-	const struct neighbours *with = scan->with;
+	const struct knn *with = scan->with;
 	int width = with->width, k = with->k;
 
 	widen(scan->rows, with->x + first * width, (int64_t)rows * width);
@@ -55,18 +55,18 @@ scan_tile(const struct scan *scan, int64_t first, int rows, int queries)
 	    scan->queries, width, scan->rows, width, 0, scan->products, TILE);
 #pragma omp parallel for schedule(static)
 	for (int i = 0; i < queries; i++) {
-		struct found *found = scan->found + (int64_t)i * k;
+		struct neighbour *found = scan->found + (int64_t)i * k;
 		const double *product = scan->products + (int64_t)i * TILE;
 		for (int j = 0; j < rows; j++)
 			if (product[j] + scan->norms[j] < found[k - 1].distance)
 				insert(found, k,
-				    (struct found){ product[j] + scan->norms[j],
+				    (struct neighbour){ product[j] + scan->norms[j],
 					with->label[first + j] });
 	}
 }
 
 static void
-vote(const struct neighbours *with, const struct found *found, int *votes,
+vote(const struct knn *with, const struct neighbour *found, int *votes,
     int32_t *predicted, double *probability)
 {
 	int32_t best = found[0].label;
@@ -86,31 +86,29 @@ vote(const struct neighbours *with, const struct found *found, int *votes,
 }
 
 void
-neighbours_predict(const struct neighbours *neighbours, const float *x, int64_t count,
-    int32_t *predicted, double *probability)
+knn_predict(const struct knn *knn, const float *x, int64_t count, int32_t *predicted,
+    double *probability)
 {
-	size_t row = (size_t)neighbours->width * sizeof(double);
-	int k = neighbours->k;
-	struct scan scan = { .with = neighbours,
+	size_t row = (size_t)knn->width * sizeof(double);
+	int k = knn->k;
+	struct knn_block scan = { .with = knn,
 		.queries = mem_new(QUERIES, row),
 		.rows = mem_new(TILE, row),
 		.norms = mem_new(TILE, sizeof *scan.norms),
 		.products = mem_new((size_t)QUERIES * TILE, sizeof *scan.products),
 		.found = mem_new(QUERIES * (size_t)k, sizeof *scan.found) };
-	int *votes = mem_zero((size_t)neighbours->classes, sizeof *votes);
+	int *votes = mem_zero((size_t)knn->classes, sizeof *votes);
 
 	for (int64_t first = 0; first < count; first += QUERIES) {
 		int some = count - first < QUERIES ? (int)(count - first) : QUERIES;
-		widen(scan.queries, x + first * neighbours->width,
-		    (int64_t)some * neighbours->width);
+		widen(scan.queries, x + first * knn->width, (int64_t)some * knn->width);
 		for (int i = 0; i < some * k; i++)
-			scan.found[i] = (struct found){ INFINITY, 0 };
-		for (int64_t at = 0; at < neighbours->n; at += TILE)
+			scan.found[i] = (struct neighbour){ INFINITY, 0 };
+		for (int64_t at = 0; at < knn->n; at += TILE)
 			scan_tile(&scan, at,
-			    neighbours->n - at < TILE ? (int)(neighbours->n - at) : TILE,
-			    some);
+			    knn->n - at < TILE ? (int)(knn->n - at) : TILE, some);
 		for (int i = 0; i < some; i++)
-			vote(neighbours, scan.found + (int64_t)i * k, votes,
+			vote(knn, scan.found + (int64_t)i * k, votes,
 			    predicted + first + i, probability + first + i);
 	}
 	free(scan.queries);

@@ -1,4 +1,4 @@
-#include "search/texts.h"
+#include "search/row_texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 void
-texts_put(struct texts *texts, int64_t number, const char *bytes, size_t length)
+row_texts_put(struct row_texts *texts, int64_t number, const char *bytes, size_t length)
 {
 	if (number >= texts->rows) {
 		texts->at = mem_grow(
@@ -16,7 +16,7 @@ texts_put(struct texts *texts, int64_t number, const char *bytes, size_t length)
 	}
 	if (texts->at[number])
 		return;
-	struct text *text = mem_new(1, mem_add(sizeof *text, length, "text"));
+	struct row_text *text = mem_new(1, mem_add(sizeof *text, length, "text"));
 	text->length = length;
 	if (length)
 		memcpy(text->bytes, bytes, length);
@@ -24,14 +24,14 @@ texts_put(struct texts *texts, int64_t number, const char *bytes, size_t length)
 	texts->kept++;
 }
 
-const struct text *
-texts_get(const struct texts *texts, int64_t number)
+const struct row_text *
+row_texts_get(const struct row_texts *texts, int64_t number)
 {
 	return number < texts->rows ? texts->at[number] : NULL;
 }
 
 void
-texts_sweep(struct texts *texts, const bool *wanted)
+row_texts_sweep(struct row_texts *texts, const bool *wanted)
 {
 	for (int64_t i = 0; i < texts->rows; i++) {
 		if (wanted[i] || !texts->at[i])
@@ -43,10 +43,10 @@ texts_sweep(struct texts *texts, const bool *wanted)
 }
 
 void
-texts_free(struct texts *texts)
+row_texts_free(struct row_texts *texts)
 {
 	for (int64_t i = 0; i < texts->rows; i++)
 		free(texts->at[i]);
 	free(texts->at);
-	*texts = (struct texts){ 0 };
+	*texts = (struct row_texts){ 0 };
 }

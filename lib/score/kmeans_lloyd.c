@@ -1,19 +1,17 @@
-#include "score/lloyd.h"
+#include "score/kmeans.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "score/kmeans_start.h"
 
 enum { STEPS = 300, BLOCK = 256 /* rows */ };
 static const double tolerance = 1e-4;
 
-struct fit {
-	double *x; /* [n, width], less the means */
+struct lloyd {
+	double *x; /* [n, width], centred */
 	int64_t n;
 	int width, clusters;
 	double *centres, *moved; /* [clusters, width]: before and after a step */
@@ -22,9 +20,9 @@ struct fit {
 	int32_t *nearest;	 /* [n] */
 };
 
-/* Takes the means off; returns the mean variance of a component. */
+/* Subtracts the mean; returns the mean variance of a component. */
 static double
-centre(struct fit *fit, const float *x)
+centre(struct lloyd *fit, const float *x)
 {
 	int width = fit->width;
 	double *mean = mem_zero((size_t)width, sizeof *mean), variance = 0;
@@ -43,37 +41,25 @@ centre(struct fit *fit, const float *x)
 	return variance / (double)fit->n / width;
 }
 
-/* The nearest centre of rows first to first + count - 1, the first of equals; returns whether one changed. */
+/* Assigns rows first .. first + count - 1; returns whether one changed its cluster. */
 static bool
-assign_block(struct fit *fit, int64_t first, int count)
+assign_block(struct lloyd *fit, int64_t first, int count)
 {
-	int clusters = fit->clusters, width = fit->width;
-	double *products =
-	    mem_new(BLOCK, mem_multiply((size_t)clusters, sizeof *products, "cluster"));
-	bool changed = false;
+	double *products = mem_new(
+	    BLOCK, mem_multiply((size_t)fit->clusters, sizeof *products, "cluster"));
+	int32_t nearest[BLOCK];
+	size_t bytes = (size_t)count * sizeof *nearest;
 
-	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, count, clusters, width, 1,
-	    fit->x + first * width, width, fit->centres, width, 0, products, clusters);
-	for (int i = 0; i < count; i++) {
-		const double *product = products + (int64_t)i * clusters;
-		double least = INFINITY;
-		int32_t nearest = 0;
-		for (int j = 0; j < clusters; j++) {
-			double distance = fit->norms[j] - 2 * product[j];
-			if (distance < least) {
-				least = distance;
-				nearest = j;
-			}
-		}
-		changed |= fit->nearest[first + i] != nearest;
-		fit->nearest[first + i] = nearest;
-	}
+	kmeans_nearest(nearest, fit->x + first * fit->width, count, fit->centres,
+	    fit->norms, fit->clusters, fit->width, products);
+	bool changed = memcmp(fit->nearest + first, nearest, bytes) != 0;
+	memcpy(fit->nearest + first, nearest, bytes);
 	free(products);
 	return changed;
 }
 
 static bool
-assign(struct fit *fit)
+assign(struct lloyd *fit)
 {
 	bool changed = false;
 
@@ -89,21 +75,15 @@ assign(struct fit *fit)
 }
 
 static double
-square_distance(const struct fit *fit, int64_t row)
+square_distance(const struct lloyd *fit, int64_t row)
 {
-	const double *x = fit->x + row * fit->width;
-	const double *centre = fit->centres + (int64_t)fit->nearest[row] * fit->width;
-	double sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-	for (int i = 0; i < fit->width; i++)
-		sum += (x[i] - centre[i]) * (x[i] - centre[i]);
-	return sum;
+	return kmeans_square_distance(fit->x + row * fit->width,
+	    fit->centres + (int64_t)fit->nearest[row] * fit->width, fit->width);
 }
 
-/* The row that is farthest from its centre, of those that are not taken; -1: all lie on theirs. */
+/* The row farthest from its centre, except taken ones; -1: all distances are 0. */
 static int64_t
-farthest(const struct fit *fit, const bool *taken)
+farthest(const struct lloyd *fit, const bool *taken)
 {
 	double most = 0;
 	int64_t found = -1;
@@ -118,9 +98,9 @@ farthest(const struct fit *fit, const bool *taken)
 	return found;
 }
 
-/* Give clusters without rows, whose sums `moved` are, one row each. */
+/* Gives each empty cluster one row; `moved` holds the clusters' sums. */
 static void
-fill_empty(struct fit *fit)
+fill_empty(struct lloyd *fit)
 {
 	bool *taken = NULL;
 	int64_t row;
@@ -145,9 +125,9 @@ fill_empty(struct fit *fit)
 	free(taken);
 }
 
-/* Each centre becomes the mean of its rows; returns the sum of the squared moves. */
+/* Moves each centre to the mean of its rows; returns the sum of the squared moves. */
 static double
-move_centres(struct fit *fit)
+move_centres(struct lloyd *fit)
 {
 	int width = fit->width;
 	size_t size = (size_t)fit->clusters * (size_t)width;
@@ -178,9 +158,9 @@ move_centres(struct fit *fit)
 	return shift;
 }
 
-/* Steps until rows stay where they are, or centres nearly do; then rows follow the last move. */
+/* Steps until convergence.  Returns the number of steps; rows are assigned to the final centres. */
 static int
-iterate(struct fit *fit, double least_shift)
+iterate(struct lloyd *fit, double least_shift)
 {
 	for (int step = 1; step <= STEPS; step++) {
 		bool changed = assign(fit);
@@ -195,10 +175,10 @@ iterate(struct fit *fit, double least_shift)
 	return STEPS;
 }
 
-static struct lloyd_result
-measure(const struct fit *fit)
+static struct kmeans_lloyd_result
+measure(const struct lloyd *fit)
 {
-	struct lloyd_result result = { .cluster = fit->nearest,
+	struct kmeans_lloyd_result result = { .cluster = fit->nearest,
 		.distance = mem_new((size_t)fit->n, sizeof *result.distance) };
 
 	for (int64_t i = 0; i < fit->n; i++) {
@@ -209,10 +189,10 @@ measure(const struct fit *fit)
 	return result;
 }
 
-struct lloyd_result
-lloyd_fit(const float *x, int64_t n, int width, int clusters, uint32_t seed)
+struct kmeans_lloyd_result
+kmeans_lloyd(const float *x, int64_t n, int width, int clusters, uint32_t seed)
 {
-	struct fit fit = { .n = n, .width = width, .clusters = clusters };
+	struct lloyd fit = { .n = n, .width = width, .clusters = clusters };
 	size_t centre_bytes = (size_t)width * sizeof(double);
 	struct mt19937 mt;
 
@@ -226,9 +206,9 @@ lloyd_fit(const float *x, int64_t n, int width, int clusters, uint32_t seed)
 		fit.nearest[i] = -1;
 	double variance = centre(&fit, x);
 	mt19937_seed_numpy(&mt, seed);
-	kmeans_start(fit.centres, &mt, fit.x, n, width, clusters);
+	kmeans_plusplus(fit.centres, &mt, fit.x, n, width, clusters);
 	int steps = iterate(&fit, tolerance * variance);
-	struct lloyd_result result = measure(&fit);
+	struct kmeans_lloyd_result result = measure(&fit);
 	result.steps = steps;
 	free(fit.x);
 	free(fit.centres);

@@ -1,4 +1,4 @@
-#include "mteb/comparison.h"
+#include "mteb/model_comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "score/measure/stats.h"
 #include "text/lines.h"
 
-struct comparison {
+struct model_comparison {
 	const struct score_table *table; /* of two models */
 	const struct comparison_options *options;
 	struct lines lines;
@@ -25,7 +25,7 @@ is_common(const struct score_row *row)
 }
 
 static void
-put_tasks(const struct comparison *comparison)
+put_tasks(const struct model_comparison *comparison)
 {
 	static const char *const formats[] = { "%.2f", "%.2f", "%+.2f" };
 	const struct score_table *table = comparison->table;
@@ -49,9 +49,9 @@ put_tasks(const struct comparison *comparison)
 		    table->names[0], table->names[1]);
 }
 
-/* The sets of a type; NULL: all. */
+/* One line of tests over the sets of a type; NULL: all. */
 static void
-put_test(const struct comparison *comparison, const char *type)
+put_test(const struct model_comparison *comparison, const char *type)
 {
 	static const char *const formats[] = { "%.2f", "%.2f", "%+.2f", "%.3f", "%.1f",
 		"%.3g", "%.3f", "%.3g", "%+.2f", "%+.2f" };
@@ -74,7 +74,7 @@ put_test(const struct comparison *comparison, const char *type)
 		      paired = significance_paired(scores[2], n);
 	struct interval interval;
 	significance_bootstrap(&interval, scores[2], n, 1, comparison->options->resamples,
-	    comparison->options->seed, COMPARISON_LEVEL);
+	    comparison->options->seed);
 	for (int i = 0; i < 3; i++)
 		numbers[i] = stats_mean(scores[i], n);
 	memcpy(numbers + 3, (double[]){ welch.t, welch.freedom, welch.p }, 24);
@@ -91,7 +91,7 @@ put_test(const struct comparison *comparison, const char *type)
 }
 
 static void
-put_tests(const struct comparison *comparison)
+put_tests(const struct model_comparison *comparison)
 {
 	const struct score_table *table = comparison->table;
 
@@ -106,7 +106,7 @@ put_tests(const struct comparison *comparison)
 }
 
 void
-comparison_print(const struct registry *registry, char *const *folders, int count,
+model_comparison_print(const struct registry *registry, char *const *folders, int count,
     const struct comparison_options *options, FILE *out)
 {
 	struct results *pair[2] = { results_read(registry, folders[0]) };
@@ -115,12 +115,12 @@ comparison_print(const struct registry *registry, char *const *folders, int coun
 		pair[1] = results_read(registry, folders[i]);
 		struct score_table *table =
 		    score_table_new(registry, (const struct results *const *)pair, 2);
-		struct comparison comparison = { table, options,
+		struct model_comparison comparison = { table, options,
 			{ out, options->markdown, 2 } };
 		fprintf(out, "%s%s - %s; %g %% intervals of %lld resamples, seed %u\n%s",
 		    i > 1 ? "\n" : "", table->names[1], table->names[0],
-		    100 * COMPARISON_LEVEL, (long long)options->resamples, options->seed,
-		    options->markdown ? "\n" : "");
+		    100 * SIGNIFICANCE_LEVEL, (long long)options->resamples,
+		    options->seed, options->markdown ? "\n" : "");
 		put_tasks(&comparison);
 		put_tests(&comparison);
 		score_table_free(table);

@@ -1,0 +1,27 @@
+/*
+ * knn - k-nearest-neighbours classification, as scikit-learn's KNeighborsClassifier.
+ *
+ * Squared Euclidean distance in double, uniform weights.  Of equal distances the earlier row is nearer (scikit-learn
+ * does not define this); of equally frequent labels the lower number wins.
+ */
+#ifndef SCORE_KNN_H
+#define SCORE_KNN_H
+
+#include <stdint.h>
+
+enum { KNN_MOST = 1024 };
+
+struct knn {
+	const float *x;	      /* [n, width], borrowed */
+	const int32_t *label; /* [n], 0..classes-1, borrowed */
+	int64_t n;
+	int width, classes;
+	int k; /* at most n and KNN_MOST */
+};
+
+/* x [count, width].  Writes predicted [count], the label, and probability [count], the share of the k neighbours
+ * with that label. */
+void knn_predict(const struct knn *knn, const float *x, int64_t count, int32_t *predicted,
+    double *probability);
+
+#endif
