@@ -239,7 +239,7 @@ choose_experts(struct embed *e, const struct field *field, const struct record *
 			expert = row_expert(e, &record->columns[field->expert], row);
 		for (int64_t i = first; i < end; i++) {
 			struct sequence *s = &e->sequences[i];
-			s->gate = spec->loras ? expert : 0;
+			s->adapter = spec->loras ? expert : 0;
 			s->expert = spec->loras
 					? -1
 					: experts_choose(spec, expert, s->ids, s->length);
@@ -285,7 +285,7 @@ choose_gates(struct embed *e, const struct field *field, const struct record *re
 			    (long long)row + 1, field->name);
 		int gate = depth == 1 ? named_gate(e, names, depth, row, row) : 0;
 		for (int64_t i = first; i < end; i++)
-			e->sequences[i].gate =
+			e->sequences[i].adapter =
 			    depth == 2 ? named_gate(e, names, depth, i, row) : gate;
 	}
 }
@@ -412,7 +412,7 @@ look_up(struct embed *e, int64_t *place, int64_t lists)
 		known->key = mem_grow(
 		    known->key, &known->key_room, length + 3, sizeof *known->key);
 		known->key[0] = (int32_t)s->expert;
-		known->key[1] = (int32_t)s->gate;
+		known->key[1] = (int32_t)s->adapter;
 		known->key[2] = s->skip;
 		memcpy(known->key + 3, s->ids, length * sizeof *s->ids);
 		place[i] = strings_add(known->texts, (const char *)known->key,

@@ -59,8 +59,9 @@ compare(const void *one, const void *two, void *sequences)
 
 	if (kinds)
 		return kinds;
-	return a->gate != b->gate ? (a->gate > b->gate) - (a->gate < b->gate)
-				  : (i > j) - (i < j);
+	return a->adapter != b->adapter
+		   ? (a->adapter > b->adapter) - (a->adapter < b->adapter)
+		   : (i > j) - (i < j);
 }
 
 void
@@ -100,8 +101,8 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 	    batch->skips, &batch->skips_room, (size_t)count, sizeof *batch->skips);
 	batch->sides = mem_grow(
 	    batch->sides, &batch->sides_room, (size_t)count, sizeof *batch->sides);
-	batch->gates = mem_grow(
-	    batch->gates, &batch->gates_room, (size_t)count, sizeof *batch->gates);
+	batch->adapters = mem_grow(batch->adapters, &batch->adapters_room, (size_t)count,
+	    sizeof *batch->adapters);
 	batch->draws = mem_grow(
 	    batch->draws, &batch->draws_room, (size_t)count, sizeof *batch->draws);
 	batch->packed = mem_grow(batch->packed, &batch->packed_room,
@@ -114,7 +115,7 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 		batch->starts[i + 1] = batch->starts[i] + s->length;
 		batch->skips[i] = s->skip;
 		batch->sides[i] = s->side;
-		batch->gates[i] = s->gate;
+		batch->adapters[i] = s->adapter;
 		batch->draws[i] = s->draw;
 		skips |= s->skip > 0;
 		batch->expert = s->expert;
@@ -140,7 +141,7 @@ batch_free(struct batch *batch)
 	free(batch->starts);
 	free(batch->skips);
 	free(batch->sides);
-	free(batch->gates);
+	free(batch->adapters);
 	free(batch->draws);
 	free(batch->packed);
 	*batch = (struct batch){ 0 };

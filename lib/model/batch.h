@@ -18,7 +18,7 @@ struct sequence {
 	int32_t length;
 	int32_t skip; /* prompt tokens that pooling leaves out */
 	int expert;   /* -1: the dense weights */
-	int gate; /* that it goes through; -1: none.  Not read of a model without gates */
+	int adapter; /* that it goes through; -1: none.  Not read of a model without gates */
 	bool frozen; /* nothing learns from it */
 	const float *
 	    vector; /* its embedding, host memory, where it is known; NULL: it is computed */
@@ -37,13 +37,14 @@ struct batch {
 	int32_t *starts;    /* [sequences + 1] */
 	int32_t *skip;	    /* [sequences] as of a sequence, or NULL: none */
 	int32_t *sides;	    /* [sequences] as of a sequence, or NULL: all 0 */
-	int32_t *gates;	    /* [sequences] as of a sequence, or NULL: all -1 */
+	int32_t *adapters;  /* [sequences] as of a sequence, or NULL: all -1 */
 	uint64_t *draws;    /* [sequences] as of a sequence, or NULL: all 0 */
 	int expert; /* task expert of every sequence in it; -1: the dense weights */
 	bool empty; /* sequences without tokens are no fault: nobody computes them */
 	/* what the pointers above are kept in, and its room */
 	int32_t *packed, *skips;
-	size_t starts_room, packed_room, skips_room, sides_room, gates_room, draws_room;
+	size_t starts_room, packed_room, skips_room, sides_room, adapters_room,
+	    draws_room;
 };
 
 /*

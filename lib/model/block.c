@@ -54,7 +54,7 @@ block_linear(const struct block *block, const struct block_gradients *gradients,
 		.bias = block_vector(block, which + 1),
 		.dw = gradients ? gradients->at[which] : NULL,
 		.db = gradients ? gradients->at[which + 1] : NULL,
-		.gates = block->weights->gates[which],
+		.pairs = block->weights->pairs[which],
 		.C = C,
 		.O = O };
 }
@@ -80,8 +80,8 @@ block_mlp(
 {
 	return (struct mlp){ .at = block->weights->at + BLOCK_UP,
 		.gradients = gradients ? gradients->at + BLOCK_UP : NULL,
-		.gates = block->weights->gates + BLOCK_UP,
-		.rows = { .batch = &block->batch->gates, .first = first },
+		.pairs = block->weights->pairs + BLOCK_UP,
+		.rows = { .batch = &block->batch->adapters, .first = first },
 		.act = block->spec->act,
 		.gated = block->spec->gated,
 		.C = block->n.C,
@@ -108,8 +108,8 @@ block_mixture(const struct block *block, const struct block_gradients *gradients
 					    (size_t)block->spec->mixture.count),
 		.bias = block_vector(block, BLOCK_MIXTURE_BIAS),
 		.experts = weights->mixture,
-		.gates = weights->mixture_gates,
-		.batch = &block->batch->gates };
+		.pairs = weights->mixture_pairs,
+		.batch = &block->batch->adapters };
 
 	made.router.bias = made.router.db = NULL;
 	return made;
@@ -118,7 +118,7 @@ block_mixture(const struct block *block, const struct block_gradients *gradients
 struct linear_rows
 block_rows(const struct block *block)
 {
-	return (struct linear_rows){ .batch = &block->batch->gates };
+	return (struct linear_rows){ .batch = &block->batch->adapters };
 }
 
 /* Attention. ----------------------------------------------------------------------- */

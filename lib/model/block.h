@@ -32,8 +32,8 @@ struct block_weights {
 	struct nn_matrix at[BLOCK_PARAMETERS];		   /* norms and biases are f32 */
 	const struct nn_matrix (*mixture)[MLP_PARAMETERS]; /* [mixture.count] */
 	/* LoRA pairs beside them */
-	struct linear_gates gates[BLOCK_PARAMETERS];
-	const struct linear_gates (*mixture_gates)[MLP_PARAMETERS];
+	struct linear_pairs pairs[BLOCK_PARAMETERS];
+	const struct linear_pairs (*mixture_pairs)[MLP_PARAMETERS];
 };
 /* Their gradients, which are added to; NULL: not wanted. */
 struct block_gradients {
@@ -54,7 +54,7 @@ struct block_batch {
 	const float *bias; /* of scores (nn_attention); NULL: none */
 	float *dbias;	   /* nn_attention_back adds to it; NULL: not wanted */
 	struct mixture_push push;
-	struct linear_batch gates;
+	struct linear_batch adapters;
 };
 
 /* Arrays of attention, and of an MLP for some rows. */

@@ -20,19 +20,19 @@ seen_at(
 		.skip = pass->skip };
 }
 
-/* Let who chooses gates see what enters a block; those of this batch are the chosen ones from there on. */
+/* Let who chooses adapters see what enters a block; those of this batch are the chosen ones from there on. */
 static void
-choose_gates(const struct model *model, struct pass *pass, const struct batch *batch,
+choose_adapters(const struct model *model, struct pass *pass, const struct batch *batch,
     const float *hidden, int layer)
 {
 	if (!model->choose || pass->keep || layer != model->choose_layer)
 		return;
 	struct model_seen seen = seen_at(model, pass, hidden, layer);
-	int32_t *gates = mem_new(seen.sequences.N, sizeof *gates);
-	model->choose(model->choose_context, &seen, gates);
-	pass_find_stretches(pass, batch, gates);
-	pass->block.gates = pass->gates;
-	free(gates);
+	int32_t *adapters = mem_new(seen.sequences.N, sizeof *adapters);
+	model->choose(model->choose_context, &seen, adapters);
+	pass_find_segments(pass, batch, adapters);
+	pass->block.adapters = pass->adapters;
+	free(adapters);
 }
 
 /* Let the watcher see the hidden states after `layer` blocks. */
@@ -106,7 +106,7 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		show(model, pass, x, layer);
-		choose_gates(model, pass, batch, x, layer);
+		choose_adapters(model, pass, batch, x, layer);
 		if (spec->distance.each)
 			distance_forward(&pass->distance, spec,
 			    model->blocks[index].at[BLOCK_DISTANCE],
@@ -184,7 +184,7 @@ model_watch(struct model *model,
 
 void
 model_choose(struct model *model, int layer,
-    void (*choose)(void *context, const struct model_seen *seen, int32_t *gates),
+    void (*choose)(void *context, const struct model_seen *seen, int32_t *adapters),
     void *context)
 {
 	gates_demand_from(model, layer);

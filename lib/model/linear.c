@@ -18,15 +18,15 @@ linear_layout(struct linear_batch *batch, struct workspace *workspace, size_t T,
 }
 
 static bool
-gated(const struct linear *linear, const struct linear_rows *rows)
+has_pairs(const struct linear *linear, const struct linear_rows *rows)
 {
-	return linear->gates.pairs && rows->batch->count;
+	return linear->pairs.at && rows->batch->count;
 }
 
 bool
 linear_busy(const struct linear *linear, const struct linear_rows *rows)
 {
-	return gated(linear, rows) || rows->batch->watch;
+	return has_pairs(linear, rows) || rows->batch->watch;
 }
 
 /* Some rows of one gate with a pair. */
@@ -34,7 +34,7 @@ struct piece {
 	const struct linear_pair *pair;
 	struct nn_matrix b; /* the layer's rows of it */
 	float *db;
-	size_t first, rows, stretch;
+	size_t first, rows, segment;
 };
 
 static size_t
@@ -51,23 +51,23 @@ next_piece(struct piece *piece, const struct linear *linear,
 	const struct linear_batch *batch = rows->batch;
 
 	do {
-		const struct linear_stretch *at;
+		const struct linear_segment *at;
 		piece->first += piece->rows;
 		piece->rows = 0;
 		if (piece->first == T)
 			return false;
-		while ((at = &batch->stretches[piece->stretch])->end <=
+		while ((at = &batch->segments[piece->segment])->end <=
 		       token_of(rows, piece->first))
-			piece->stretch++;
-		piece->pair = at->gate < 0 ? NULL : &linear->gates.pairs[at->gate];
+			piece->segment++;
+		piece->pair = at->adapter < 0 ? NULL : &linear->pairs.at[at->adapter];
 		while (piece->rows < batch->step && piece->first + piece->rows < T &&
 		       token_of(rows, piece->first + piece->rows) < at->end)
 			piece->rows++;
 	} while (!piece->pair || !piece->pair->rank);
 
 	const struct linear_pair *pair = piece->pair;
-	size_t before = linear->gates.row * pair->rank;
-	piece->b = nn_matrix_from(pair->b, linear->gates.row, pair->rank);
+	size_t before = linear->pairs.row * pair->rank;
+	piece->b = nn_matrix_from(pair->b, linear->pairs.row, pair->rank);
 	piece->db = pair->db ? pair->db + before : NULL;
 	return true;
 }
@@ -112,7 +112,7 @@ add_pairs(const struct linear *linear, const struct linear_rows *rows, float *y,
 {
 	struct piece piece = { 0 };
 
-	if (!gated(linear, rows))
+	if (!has_pairs(linear, rows))
 		return;
 	while (next_piece(&piece, linear, rows, T)) {
 		const float *dropped = x;
@@ -189,7 +189,7 @@ linear_back(const struct linear *linear, const struct linear_rows *rows, float *
 
 	nn_linear_back(
 	    dx, add, linear->dw, linear->db, dy, ldy, x, ldx, linear->w, T, C, O);
-	if (!gated(linear, rows))
+	if (!has_pairs(linear, rows))
 		return;
 	while (next_piece(&piece, linear, rows, T)) {
 		const struct linear_pair *pair = piece.pair;

@@ -30,20 +30,20 @@ struct linear_pair {
 };
 
 /* The pairs of a layer, whose W begins at a row of the tensor. */
-struct linear_gates {
-	const struct linear_pair *pairs; /* [gates]; NULL: none has any */
+struct linear_pairs {
+	const struct linear_pair *at; /* [gates]; NULL: none has any */
 	size_t row;
 };
 
 /* Tokens of a batch, up to `end`, that go through one gate; -1: through none. */
-struct linear_stretch {
-	int gate;
+struct linear_segment {
+	int adapter;
 	size_t end;
 };
 
 /* The gates of a batch. */
 struct linear_batch {
-	const struct linear_stretch *stretches;
+	const struct linear_segment *segments;
 	size_t count;	   /* 0: none goes through a gate */
 	size_t step;	   /* rows at a time: scratch does not grow with the batch */
 	float *low, *dlow; /* some rows, [rank] */
@@ -77,7 +77,7 @@ struct linear {
 	struct nn_matrix w; /* [O,C] */
 	const float *bias;  /* [O]; NULL: none */
 	float *dw, *db;	    /* NULL: not wanted */
-	struct linear_gates gates;
+	struct linear_pairs pairs;
 	size_t C, O;
 };
 

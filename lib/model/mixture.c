@@ -150,7 +150,7 @@ expert_of(const struct spec *spec, const struct mixture_weights *weights,
 		tokens += part->first;
 	return (struct mlp){ .at = weights->experts[part->expert],
 		.gradients = learns ? gradients->experts[part->expert] : NULL,
-		.gates = weights->gates[part->expert],
+		.pairs = weights->pairs[part->expert],
 		.rows = { weights->batch, 0, tokens, rows },
 		.act = spec->act,
 		.gated = spec->gated,

@@ -32,7 +32,7 @@ struct mixture_weights {
 	struct linear router;				    /* to [E] */
 	const float *bias;				    /* [C], or NULL */
 	const struct nn_matrix (*experts)[MLP_PARAMETERS];  /* [E] */
-	const struct linear_gates (*gates)[MLP_PARAMETERS]; /* [E] */
+	const struct linear_pairs (*pairs)[MLP_PARAMETERS]; /* [E] */
 	const struct linear_batch *batch;
 };
 

@@ -10,7 +10,7 @@ layer(const struct mlp *mlp, enum mlp_parameter which)
 		.bias = mlp->at[which + 1].at,
 		.dw = g ? g[which] : NULL,
 		.db = g ? g[which + 1] : NULL,
-		.gates = mlp->gates[which],
+		.pairs = mlp->pairs[which],
 		.C = down ? mlp->I : mlp->C,
 		.O = down ? mlp->C : mlp->I };
 }

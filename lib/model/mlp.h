@@ -20,7 +20,7 @@ struct mlp {
 	const struct nn_matrix *at; /* [MLP_PARAMETERS]; biases are f32 */
 	float *const
 	    *gradients; /* [MLP_PARAMETERS]; NULL entries: not wanted; NULL: none is */
-	const struct linear_gates *gates; /* [MLP_PARAMETERS] */
+	const struct linear_pairs *pairs; /* [MLP_PARAMETERS] */
 	struct linear_rows rows;	  /* those that the calls are of */
 	enum nn_act act;
 	bool gated;

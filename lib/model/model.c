@@ -371,7 +371,7 @@ model_close(struct model *model)
 	free(model->dblocks);
 	free(model->mixtures);
 	free(model->dmixtures);
-	free(model->mixture_gates);
+	free(model->mixture_pairs);
 	weights_free(weights);
 	table_rows_free(&model->table_rows);
 	model_unconfigure(model);

@@ -196,14 +196,14 @@ embed_gate(const struct model *model, const struct pass *pass,
     const struct lora_embedding *own, size_t first, size_t T)
 {
 	size_t C = (size_t)model->spec.width, rank = (size_t)model->spec.lora_rank;
-	size_t step = pass->gates.step;
+	size_t step = pass->adapters.step;
 
 	for (size_t done = 0; done < T; done += step) {
 		struct nn_sequences some = { .T = T - done < step ? T - done : step };
-		nn_embed(pass->gates.low, pass->ids + first + done, &some, own->low,
+		nn_embed(pass->adapters.low, pass->ids + first + done, &some, own->low,
 		    (struct nn_matrix){ 0 }, (struct nn_matrix){ 0 }, rank);
-		nn_linear_add(pass->sum0 + (first + done) * C, C, pass->gates.low, rank,
-		    nn_f32(own->up), some.T, rank, C);
+		nn_linear_add(pass->sum0 + (first + done) * C, C, pass->adapters.low,
+		    rank, nn_f32(own->up), some.T, rank, C);
 	}
 }
 
@@ -213,16 +213,17 @@ loras_embed(const struct model *model, const struct pass *pass)
 	const struct nn_matrix *stem = model->stem;
 	const struct lora_embedding *own = model->gates ? model->gates->embeddings : NULL;
 	size_t C = (size_t)spec_embedding_width(&model->spec);
-	size_t count = own ? pass->gates.count : 0;
+	size_t count = own ? pass->adapters.count : 0;
 	struct nn_sequences some = pass->block.sequences;
 
 	if (!count)
 		nn_embed(pass->sum0, pass->ids, &some, stem[STEM_TOKENS],
 		    stem[STEM_TYPES], stem[STEM_POSITIONS], C);
-	for (size_t i = 0, first = 0; i < count; first = pass->gates.stretches[i++].end) {
-		int gate = pass->gates.stretches[i].gate;
+	for (size_t i = 0, first = 0; i < count;
+	     first = pass->adapters.segments[i++].end) {
+		int gate = pass->adapters.segments[i].adapter;
 		const float *types = gate < 0 ? NULL : own[gate].types;
-		some.T = pass->gates.stretches[i].end - first;
+		some.T = pass->adapters.segments[i].end - first;
 		nn_embed(pass->sum0 + first * C, pass->ids + first, &some,
 		    stem[STEM_TOKENS], types ? nn_f32(types) : stem[STEM_TYPES],
 		    (struct nn_matrix){ 0 }, C);

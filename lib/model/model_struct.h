@@ -51,7 +51,7 @@ struct model {
 	struct block_gradients *dblocks;	      /* the same */
 	struct nn_matrix (*mixtures)[MLP_PARAMETERS]; /* [layers x mixture.count] */
 	float *(*dmixtures)[MLP_PARAMETERS];
-	struct linear_gates (*mixture_gates)[MLP_PARAMETERS]; /* the same */
+	struct linear_pairs (*mixture_pairs)[MLP_PARAMETERS]; /* the same */
 	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
 	void (*see)(void *context, const struct model_seen *seen); /* model_watch */
 	void *see_context;

@@ -200,7 +200,7 @@ calibrate(struct model *model, struct packed_weights *packed)
 			sequences[i] = (struct sequence){ .ids = ids + i * LENGTH,
 				.length = length,
 				.expert = expert,
-				.gate = -1 };
+				.adapter = -1 };
 		}
 		batch_pack(&batch, order, SEQUENCES, sequences);
 		model_encode(model, &batch, emb);

@@ -48,34 +48,34 @@ dropout_of(const struct model *model, const struct batch *batch)
 
 /* Tokens up to the end of sequence i go through its gate; those of neighbours together. */
 void
-pass_find_stretches(struct pass *pass, const struct batch *batch, const int32_t *gates)
+pass_find_segments(struct pass *pass, const struct batch *batch, const int32_t *adapters)
 {
 	size_t N = (size_t)batch->sequences, count = 0;
 
-	pass->stretches =
-	    mem_grow(pass->stretches, &pass->stretches_room, N, sizeof *pass->stretches);
+	pass->segments =
+	    mem_grow(pass->segments, &pass->segments_room, N, sizeof *pass->segments);
 	for (size_t i = 0; i < N; i++) {
-		count += !i || gates[i] != gates[i - 1];
-		pass->stretches[count - 1] =
-		    (struct linear_stretch){ gates[i], (size_t)batch->starts[i + 1] };
+		count += !i || adapters[i] != adapters[i - 1];
+		pass->segments[count - 1] =
+		    (struct linear_segment){ adapters[i], (size_t)batch->starts[i + 1] };
 	}
-	bool some = count > 1 || (count && pass->stretches->gate >= 0);
-	pass->gates.count = some ? count : 0;
-	pass->gates.stretches = pass->stretches;
+	bool some = count > 1 || (count && pass->segments->adapter >= 0);
+	pass->adapters.count = some ? count : 0;
+	pass->adapters.segments = pass->segments;
 }
 
 static void
-layout_gates(struct pass *pass, const struct model *model, const struct batch *batch)
+layout_adapters(struct pass *pass, const struct model *model, const struct batch *batch)
 {
 	bool chosen = model->choose && !pass->keep;
 
-	pass->gates = (struct linear_batch){ .watch = model->linear_watch };
+	pass->adapters = (struct linear_batch){ .watch = model->linear_watch };
 	if (!model->gates)
 		return;
-	if (!chosen && batch->gates)
-		pass_find_stretches(pass, batch, batch->gates);
-	if (chosen || pass->gates.count)
-		linear_layout(&pass->gates, &pass->workspace, (size_t)batch->tokens,
+	if (!chosen && batch->adapters)
+		pass_find_segments(pass, batch, batch->adapters);
+	if (chosen || pass->adapters.count)
+		linear_layout(&pass->adapters, &pass->workspace, (size_t)batch->tokens,
 		    model->gates->rank, model->gates->width, dropout_of(model, batch));
 }
 
@@ -107,7 +107,7 @@ layout_batch(struct pass *pass, const struct model *model, const struct batch *b
 	    pass->keep &&
 		(model->dstem[STEM_DISTANCE] ||
 		    (model->spec.distance.each && model->dblocks[0].at[BLOCK_DISTANCE])));
-	layout_gates(pass, model, batch);
+	layout_adapters(pass, model, batch);
 }
 
 /* The row of each token's position. */
@@ -148,7 +148,8 @@ upload_keys(const struct pass *pass, const struct batch *batch)
 	for (int64_t i = 0; i < batch->sequences; i++)
 		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
 			host[t] = batch->draws[i] + (uint64_t)(t - batch->starts[i]);
-	nn_upload((void *)pass->gates.keys, host, (size_t)batch->tokens * sizeof *host);
+	nn_upload(
+	    (void *)pass->adapters.keys, host, (size_t)batch->tokens * sizeof *host);
 	free(host);
 }
 
@@ -189,7 +190,7 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 		upload_places(pass, &model->spec, batch);
 	if (pass->sides)
 		upload_sides(pass, batch);
-	if (pass->gates.keys)
+	if (pass->adapters.keys)
 		upload_keys(pass, batch);
 	pass->block = (struct block_batch){ .sequences = { .starts = pass->starts,
 						.N = N,
@@ -198,7 +199,7 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 						.positions = pass->places },
 		.bias = pass->distance.bias,
 		.dbias = pass->distance.dbias,
-		.gates = pass->gates };
+		.adapters = pass->adapters };
 	distance_upload(&pass->distance, &model->spec, (size_t)batch_longest(batch));
 	for (int i = 0; i < model->spec.rotaries; i++)
 		pass->block.rotary[i] = rotary_upload(model, i, pass->rotary[i], batch);
@@ -309,7 +310,7 @@ pass_free(struct model *model)
 {
 	for (size_t i = 0; i < model->passes_room; i++) {
 		free(model->passes[i].activations);
-		free(model->passes[i].stretches);
+		free(model->passes[i].segments);
 		workspace_free(&model->passes[i].workspace);
 	}
 	free(model->passes);

@@ -42,9 +42,9 @@ struct pass {
 	float *counts;	 /* [T], a weight of each token (table_rows.h); NULL: 1 */
 	float *rotary[SPEC_ROTARIES]; /* rotary_layout */
 	struct distance distance;
-	struct linear_batch gates;
-	struct linear_stretch *stretches; /* [N], host memory */
-	size_t stretches_room;
+	struct linear_batch adapters;
+	struct linear_segment *segments; /* [N], host memory */
+	size_t segments_room;
 	struct block_batch block; /* the above, as blocks take it */
 	/* activations */
 	float *sum0, *stats0; /* [T,E], sum of embeddings; [T,2], its norm's */
@@ -74,9 +74,9 @@ size_t pass_worker_tokens(const struct model *model);
 void pass_prepare(struct pass *pass, const struct model *model, const struct batch *batch,
     size_t predicted);
 
-/* Sends the tokens of each sequence through an adapter: gates[N], -1 for none. */
-void pass_find_stretches(
-    struct pass *pass, const struct batch *batch, const int32_t *gates);
+/* Sends the tokens of each sequence through an adapter: adapters[N], -1 for none. */
+void pass_find_segments(
+    struct pass *pass, const struct batch *batch, const int32_t *adapters);
 
 /* Memory of a prediction.  (predict.c) */
 void prediction_layout(struct pass *pass, const struct model *model, size_t M);

@@ -36,15 +36,15 @@ model_gradient_pointer(const struct model *model, const struct part *part)
 	       part->offset;
 }
 
-static struct linear_gates
-gates_beside(const struct model *model, const struct part *part)
+static struct linear_pairs
+pairs_beside(const struct model *model, const struct part *part)
 {
 	const struct linear_pair *pairs =
 	    model->gates && part->tensor >= 0 ? model->gates->pairs[part->tensor] : NULL;
 
 	if (!pairs)
-		return (struct linear_gates){ 0 };
-	return (struct linear_gates){ pairs,
+		return (struct linear_pairs){ 0 };
+	return (struct linear_pairs){ pairs,
 		part->offset / (size_t)model->weights.tensors[part->tensor].columns };
 }
 
@@ -58,8 +58,8 @@ resolve_mixtures(struct model *model)
 	if (!model->mixtures) {
 		model->mixtures = mem_zero(layers * count, sizeof *model->mixtures);
 		model->dmixtures = mem_zero(layers * count, sizeof *model->dmixtures);
-		model->mixture_gates =
-		    mem_zero(layers * count, sizeof *model->mixture_gates);
+		model->mixture_pairs =
+		    mem_zero(layers * count, sizeof *model->mixture_pairs);
 	}
 	for (size_t e = 0; e < layers * count; e++)
 		for (int i = 0; i < MLP_PARAMETERS; i++) {
@@ -67,8 +67,8 @@ resolve_mixtures(struct model *model)
 			    model_matrix(model, &weights->mixtures[e][i]);
 			model->dmixtures[e][i] =
 			    model_gradient_pointer(model, &weights->mixtures[e][i]);
-			model->mixture_gates[e][i] =
-			    gates_beside(model, &weights->mixtures[e][i]);
+			model->mixture_pairs[e][i] =
+			    pairs_beside(model, &weights->mixtures[e][i]);
 		}
 	for (size_t layer = 0; layer < layers; layer++)
 		for (size_t b = model_block_index(model, (int)layer, -1);
@@ -76,9 +76,9 @@ resolve_mixtures(struct model *model)
 			model->blocks[b].mixture =
 			    (const struct nn_matrix(*)[MLP_PARAMETERS])model->mixtures +
 			    layer * count;
-			model->blocks[b].mixture_gates =
-			    (const struct linear_gates(*)[MLP_PARAMETERS])
-				model->mixture_gates +
+			model->blocks[b].mixture_pairs =
+			    (const struct linear_pairs(*)[MLP_PARAMETERS])
+				model->mixture_pairs +
 			    layer * count;
 			if (model->gradients)
 				model->dblocks[b].mixture =
@@ -121,8 +121,8 @@ model_resolve(struct model *model)
 			    model_matrix(model, &weights->blocks[b][i]);
 			model->dblocks[b].at[i] =
 			    model_gradient_pointer(model, &weights->blocks[b][i]);
-			model->blocks[b].gates[i] =
-			    gates_beside(model, &weights->blocks[b][i]);
+			model->blocks[b].pairs[i] =
+			    pairs_beside(model, &weights->blocks[b][i]);
 		}
 	if (model->spec.mixture.count)
 		resolve_mixtures(model);

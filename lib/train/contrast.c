@@ -340,7 +340,7 @@ add_side(struct contrast *contrast, enum side side, struct sequence *to,
 			.skip = skip,
 			.expert = experts_choose(
 			    model_spec(contrast->model), expert, ids, length),
-			.gate = frozen ? -1 : 0,
+			.adapter = frozen ? -1 : 0,
 			.frozen = frozen,
 			.vector = precomputed_vector(contrast, side, i, ids, length),
 			.side = side != QUERY,

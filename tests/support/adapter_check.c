@@ -163,7 +163,7 @@ main(int argc, char **argv)
 		.sequences = (int64_t)safetensors_need(file, "starts")->count - 1,
 		.expert = -1 };
 	w.batch.tokens = w.batch.starts[w.batch.sequences];
-	w.batch.gates = mem_zero((size_t)w.batch.sequences, sizeof *w.batch.gates);
+	w.batch.adapters = mem_zero((size_t)w.batch.sequences, sizeof *w.batch.adapters);
 	w.batch.draws = mem_zero((size_t)w.batch.sequences, sizeof *w.batch.draws);
 	for (int64_t i = 0; i < w.batch.sequences && dropout > 0; i++)
 		w.batch.draws[i] = (uint64_t)(i + 1) << 32;

@@ -13,8 +13,8 @@ enum { X, W, BIAS, A0, B0, A2 = A0 + 2, B2, INPUTS };
 /* Gate 0 has rank 3, gate 1 leaves the layer alone, gate 2 has rank 5; B has two rows that are another layer's. */
 static const size_t ranks[GATES] = { 3, 0, 5 };
 static const float scales[GATES] = { 0.75f, 1, -1.5f };
-static const struct linear_stretch stretches[] = { { 2, 4 }, { -1, 6 }, { 0, 7 },
-	{ 1, 9 }, { 0, 640 }, { 2, 1300 } };
+static const struct linear_segment segments[] = { { 2, 4 }, { -1, 6 }, { 0, 7 }, { 1, 9 },
+	{ 0, 640 }, { 2, 1300 } };
 
 struct work {
 	size_t T;
@@ -34,9 +34,9 @@ gate_of(int32_t token)
 {
 	size_t i = 0;
 
-	while (stretches[i].end <= (size_t)token)
+	while (segments[i].end <= (size_t)token)
 		i++;
-	return stretches[i].gate;
+	return segments[i].adapter;
 }
 
 /* y [T,O] */
@@ -134,8 +134,8 @@ work_new(size_t T, bool listed, double dropout)
 	w->linear = (struct linear){ f32(w->in[W]), w->in[BIAS]->at, w->d[W]->at,
 		w->d[BIAS]->at, { w->pairs, BEFORE }, C, O };
 	lay_out(w, 1300, dropout);
-	w->batch.stretches = stretches;
-	w->batch.count = sizeof stretches / sizeof *stretches;
+	w->batch.segments = segments;
+	w->batch.count = sizeof segments / sizeof *segments;
 	w->rows = (struct linear_rows){ &w->batch, listed ? 0 : before,
 		listed ? w->tokens : NULL, listed ? device_ints(w->tokens, T) : NULL };
 	find_masks(w);
@@ -218,12 +218,12 @@ check_bits(void)
 
 	linear_forward(&w->linear, &w->rows, y->at, O, w->in[X]->at, C, w->T);
 	for (size_t i = 0; i < w->batch.count; i++) {
-		size_t end = stretches[i].end - BEFORE;
-		struct linear_stretch one = { stretches[i].gate, end - first };
+		size_t end = segments[i].end - BEFORE;
+		struct linear_segment one = { segments[i].adapter, end - first };
 		struct linear_batch batch = w->batch;
 		struct linear_rows rows = { .batch = &batch };
-		batch.stretches = &one;
-		batch.count = one.gate >= 0;
+		batch.segments = &one;
+		batch.count = one.adapter >= 0;
 		linear_forward(&w->linear, &rows, some->at + first * O, O,
 		    w->in[X]->at + first * C, C, end - first);
 		first = end;

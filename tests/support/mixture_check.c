@@ -246,7 +246,7 @@ struct work {
 	struct array *in[INPUTS];
 	struct nn_matrix (*experts)[MLP_PARAMETERS];
 	float *(*gradients)[MLP_PARAMETERS];
-	struct linear_gates (*gates)[MLP_PARAMETERS]; /* none */
+	struct linear_pairs (*gates)[MLP_PARAMETERS]; /* none */
 	struct linear_batch batch;
 	struct mixture_weights weights;
 	struct workspace workspace;
@@ -308,7 +308,7 @@ work_new(const struct sizes *s)
 	}
 	w->weights.router =
 	    (struct linear){ .w = f32(w->in[ROUTER]), .C = s->C, .O = s->E };
-	w->weights.gates = (const struct linear_gates(*)[MLP_PARAMETERS])w->gates;
+	w->weights.pairs = (const struct linear_pairs(*)[MLP_PARAMETERS])w->gates;
 	w->weights.batch = &w->batch;
 	w->weights.bias = s->kind & SUM ? w->in[SUM_BIAS]->at : NULL;
 	w->weights.experts = (const struct nn_matrix(*)[MLP_PARAMETERS])w->experts;
