@@ -48,9 +48,9 @@ pass_backward(
 	float *const *g = model->dstem;
 	size_t C = (size_t)spec->width;
 
-	pass->block.push =
-	    (struct mixture_push){ model->balance ? balance_slopes(model->balance) : NULL,
-		    pass->sides };
+	pass->block.balance = (struct mixture_balance){
+		model->balance ? balance_gradients(model->balance) : NULL, pass->sides
+	};
 	if (!spec->distance.each)
 		distance_clear(&pass->distance, spec, pass->block.sequences.T);
 	if (spec->prenorm)

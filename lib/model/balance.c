@@ -5,16 +5,16 @@
 
 #include "base/mem.h"
 
-/* Of the sums over rows. */
-struct side {
+/* Sums over the tokens of one side. */
+struct side_sums {
 	double *rows, *chosen, *probability; /* [1], [E], [E] */
 };
 
 struct balance {
 	size_t experts, top;
-	double *sums; /* [BALANCE_SIDES, 1 + 2 E], as the sides see them */
-	struct side sides[BALANCE_SIDES];
-	float *slopes; /* [BALANCE_SIDES, E], nn memory */
+	double *sums; /* [BALANCE_SIDES, 1 + 2 E] */
+	struct side_sums sides[BALANCE_SIDES];
+	float *gradients; /* [BALANCE_SIDES, E], nn memory */
 	bool counts;
 	/* of one batch, host memory */
 	float *p;	 /* [T,E] */
@@ -30,11 +30,11 @@ balance_new(const struct spec *spec)
 
 	balance->experts = E;
 	balance->top = (size_t)spec->mixture.top;
-	balance->slopes = nn_alloc(BALANCE_SIDES * E * sizeof(float));
+	balance->gradients = nn_alloc(BALANCE_SIDES * E * sizeof(float));
 	balance->sums = mem_zero(BALANCE_SIDES * (1 + 2 * E), sizeof *balance->sums);
 	for (size_t i = 0; i < BALANCE_SIDES; i++) {
 		double *rows = balance->sums + i * (1 + 2 * E);
-		balance->sides[i] = (struct side){ rows, rows + 1, rows + 1 + E };
+		balance->sides[i] = (struct side_sums){ rows, rows + 1, rows + 1 + E };
 	}
 	return balance;
 }
@@ -44,7 +44,7 @@ balance_free(struct balance *balance)
 {
 	if (!balance)
 		return;
-	nn_free(balance->slopes, BALANCE_SIDES * balance->experts * sizeof(float));
+	nn_free(balance->gradients, BALANCE_SIDES * balance->experts * sizeof(float));
 	free(balance->sums);
 	free(balance->p);
 	free(balance->chosen);
@@ -82,7 +82,8 @@ balance_count(
 	nn_download(balance->p, state->p, T * E * sizeof(float));
 	nn_download(balance->chosen, state->chosen, T * top * sizeof(int32_t));
 	for (int64_t i = 0; i < batch->sequences; i++) {
-		struct side *side = &balance->sides[batch->sides ? batch->sides[i] : 0];
+		struct side_sums *side =
+		    &balance->sides[batch->sides ? batch->sides[i] : 0];
 		size_t first = (size_t)batch->starts[i];
 		size_t past = (size_t)batch->starts[i + 1];
 		*side->rows += (double)(past - first);
@@ -97,26 +98,26 @@ double
 balance_end(struct balance *balance, double weight)
 {
 	size_t E = balance->experts;
-	float *slopes = mem_zero(BALANCE_SIDES * E, sizeof *slopes);
+	float *gradients = mem_zero(BALANCE_SIDES * E, sizeof *gradients);
 	double loss = 0;
 
 	balance->counts = false;
 	for (size_t i = 0; i < BALANCE_SIDES; i++) {
-		const struct side *side = &balance->sides[i];
+		const struct side_sums *side = &balance->sides[i];
 		double rows = *side->rows;
 		for (size_t e = 0; e < E && rows > 0; e++) {
-			double slope = (double)E * side->chosen[e] / (rows * rows);
-			loss += slope * side->probability[e];
-			slopes[i * E + e] = (float)(weight * slope);
+			double gradient = (double)E * side->chosen[e] / (rows * rows);
+			loss += gradient * side->probability[e];
+			gradients[i * E + e] = (float)(weight * gradient);
 		}
 	}
-	nn_upload(balance->slopes, slopes, BALANCE_SIDES * E * sizeof *slopes);
-	free(slopes);
+	nn_upload(balance->gradients, gradients, BALANCE_SIDES * E * sizeof *gradients);
+	free(gradients);
 	return loss;
 }
 
 const float *
-balance_slopes(const struct balance *balance)
+balance_gradients(const struct balance *balance)
 {
-	return balance->counts ? NULL : balance->slopes;
+	return balance->counts ? NULL : balance->gradients;
 }

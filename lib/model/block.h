@@ -53,7 +53,7 @@ struct block_batch {
 	struct block_rotary rotary[SPEC_ROTARIES];
 	const float *bias; /* of scores (nn_attention); NULL: none */
 	float *dbias;	   /* nn_attention_back adds to it; NULL: not wanted */
-	struct mixture_push push;
+	struct mixture_balance balance;
 	struct linear_batch adapters;
 };
 

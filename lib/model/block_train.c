@@ -197,7 +197,7 @@ mix_back(const struct block_back *back, float *dx, const float *d)
 		back->gradients->mixture };
 
 	mixture_backward(block->spec, &experts, &wanted, dx, d, back->s->mlp_in,
-	    &block->batch->push, &back->s->mixture, &back->scratch->mixture, back->T);
+	    &block->batch->balance, &back->s->mixture, &back->scratch->mixture, back->T);
 }
 
 static void

@@ -29,8 +29,8 @@ linear_busy(const struct linear *linear, const struct linear_rows *rows)
 	return has_pairs(linear, rows) || rows->batch->watch;
 }
 
-/* Some rows of one gate with a pair. */
-struct piece {
+/* Some rows of one adapter with a pair. */
+struct pair_rows {
 	const struct linear_pair *pair;
 	struct nn_matrix b; /* the layer's rows of it */
 	float *db;
@@ -43,83 +43,83 @@ token_of(const struct linear_rows *rows, size_t row)
 	return rows->tokens ? (size_t)rows->tokens[row] : rows->first + row;
 }
 
-/* Step to the next piece of T rows; from { 0 } to the first.  False after the last. */
+/* Step to the next of T rows; from { 0 } to the first.  False after the last. */
 static bool
-next_piece(struct piece *piece, const struct linear *linear,
+next_rows(struct pair_rows *part, const struct linear *linear,
     const struct linear_rows *rows, size_t T)
 {
 	const struct linear_batch *batch = rows->batch;
 
 	do {
 		const struct linear_segment *at;
-		piece->first += piece->rows;
-		piece->rows = 0;
-		if (piece->first == T)
+		part->first += part->rows;
+		part->rows = 0;
+		if (part->first == T)
 			return false;
-		while ((at = &batch->segments[piece->segment])->end <=
-		       token_of(rows, piece->first))
-			piece->segment++;
-		piece->pair = at->adapter < 0 ? NULL : &linear->pairs.at[at->adapter];
-		while (piece->rows < batch->step && piece->first + piece->rows < T &&
-		       token_of(rows, piece->first + piece->rows) < at->end)
-			piece->rows++;
-	} while (!piece->pair || !piece->pair->rank);
+		while ((at = &batch->segments[part->segment])->end <=
+		       token_of(rows, part->first))
+			part->segment++;
+		part->pair = at->adapter < 0 ? NULL : &linear->pairs.at[at->adapter];
+		while (part->rows < batch->step && part->first + part->rows < T &&
+		       token_of(rows, part->first + part->rows) < at->end)
+			part->rows++;
+	} while (!part->pair || !part->pair->rank);
 
-	const struct linear_pair *pair = piece->pair;
+	const struct linear_pair *pair = part->pair;
 	size_t before = linear->pairs.row * pair->rank;
-	piece->b = nn_matrix_from(pair->b, linear->pairs.row, pair->rank);
-	piece->db = pair->db ? pair->db + before : NULL;
+	part->b = nn_matrix_from(pair->b, linear->pairs.row, pair->rank);
+	part->db = pair->db ? pair->db + before : NULL;
 	return true;
 }
 
 /* y[R,C] = drop(x); y may be x. */
 static void
 drop(const struct linear *linear, const struct linear_rows *rows,
-    const struct piece *piece, float *y, const float *x, size_t ldx)
+    const struct pair_rows *part, float *y, const float *x, size_t ldx)
 {
 	const struct linear_batch *batch = rows->batch;
-	const int32_t *listed = rows->listed ? rows->listed + piece->first : NULL;
+	const int32_t *listed = rows->listed ? rows->listed + part->first : NULL;
 	const uint64_t *keys =
-	    listed ? batch->keys : batch->keys + rows->first + piece->first;
+	    listed ? batch->keys : batch->keys + rows->first + part->first;
 
-	nn_dropout(y, x, ldx, keys, listed, piece->pair->salt, batch->dropout,
-	    piece->rows, linear->C);
+	nn_dropout(y, x, ldx, keys, listed, part->pair->salt, batch->dropout, part->rows,
+	    linear->C);
 }
 
 /* low = scale drop(x) A'; x becomes drop(x), with its row stride. */
 static void
 narrow(const struct linear *linear, const struct linear_rows *rows,
-    const struct piece *piece, const float **x, size_t *ldx)
+    const struct pair_rows *part, const float **x, size_t *ldx)
 {
 	const struct linear_batch *batch = rows->batch;
-	const struct linear_pair *pair = piece->pair;
+	const struct linear_pair *pair = part->pair;
 
-	*x += piece->first * *ldx;
+	*x += part->first * *ldx;
 	if (batch->keys) {
-		drop(linear, rows, piece, batch->dropped, *x, *ldx);
+		drop(linear, rows, part, batch->dropped, *x, *ldx);
 		*x = batch->dropped;
 		*ldx = linear->C;
 	}
-	nn_linear(batch->low, pair->rank, *x, *ldx, pair->a, NULL, piece->rows, linear->C,
+	nn_linear(batch->low, pair->rank, *x, *ldx, pair->a, NULL, part->rows, linear->C,
 	    pair->rank);
-	nn_scale(batch->low, pair->scale, piece->rows * pair->rank);
+	nn_scale(batch->low, pair->scale, part->rows * pair->rank);
 }
 
-/* y += what the gates have beside the layer. */
+/* y += the pairs. */
 static void
 add_pairs(const struct linear *linear, const struct linear_rows *rows, float *y,
     size_t ldy, const float *x, size_t ldx, size_t T)
 {
-	struct piece piece = { 0 };
+	struct pair_rows part = { 0 };
 
 	if (!has_pairs(linear, rows))
 		return;
-	while (next_piece(&piece, linear, rows, T)) {
+	while (next_rows(&part, linear, rows, T)) {
 		const float *dropped = x;
-		size_t ld = ldx, rank = piece.pair->rank;
-		narrow(linear, rows, &piece, &dropped, &ld);
-		nn_linear_add(y + piece.first * ldy, ldy, rows->batch->low, rank, piece.b,
-		    piece.rows, rank, linear->O);
+		size_t ld = ldx, rank = part.pair->rank;
+		narrow(linear, rows, &part, &dropped, &ld);
+		nn_linear_add(y + part.first * ldy, ldy, rows->batch->low, rank, part.b,
+		    part.rows, rank, linear->O);
 	}
 }
 
@@ -143,40 +143,40 @@ linear_forward(const struct linear *linear, const struct linear_rows *rows, floa
 }
 
 void
-linear_forward_parts(float *y, const float *x, const struct linear_part *parts,
+linear_forward_groups(float *y, const float *x, const struct linear_group *groups,
     size_t count, const enum nn_act *act)
 {
-	struct nn_gemm_group stretches[LINEAR_PARTS];
-	size_t C = parts->layer.C, O = parts->layer.O, row = 0, i = 0;
+	struct nn_gemm_group gemms[LINEAR_GROUPS];
+	size_t C = groups->layer.C, O = groups->layer.O, row = 0, i = 0;
 
 	do {
-		const struct linear *layer = &parts[i].layer;
-		stretches[i] = (struct nn_gemm_group){ layer->w, layer->bias, parts[i].T };
-		show(layer, parts[i].rows, x + row * C, C, parts[i].T);
-		row += parts[i].T;
+		const struct linear *layer = &groups[i].layer;
+		gemms[i] = (struct nn_gemm_group){ layer->w, layer->bias, groups[i].T };
+		show(layer, groups[i].rows, x + row * C, C, groups[i].T);
+		row += groups[i].T;
 	} while (++i < count);
-	nn_linear_grouped(y, x, stretches, count, act, C, O);
+	nn_linear_grouped(y, x, gemms, count, act, C, O);
 	row = 0;
-	for (i = 0; i < count; row += parts[i++].T)
-		add_pairs(&parts[i].layer, parts[i].rows, y + row * O, O, x + row * C, C,
-		    parts[i].T);
+	for (i = 0; i < count; row += groups[i++].T)
+		add_pairs(&groups[i].layer, groups[i].rows, y + row * O, O, x + row * C,
+		    C, groups[i].T);
 }
 
 /* dx += scale drop(dy B A), from dlow = scale dy B */
 static void
 widen_back(const struct linear *linear, const struct linear_rows *rows,
-    const struct piece *piece, float *dx)
+    const struct pair_rows *part, float *dx)
 {
 	const struct linear_batch *batch = rows->batch;
-	const struct linear_pair *pair = piece->pair;
-	size_t R = piece->rows, C = linear->C, rank = pair->rank;
+	const struct linear_pair *pair = part->pair;
+	size_t R = part->rows, C = linear->C, rank = pair->rank;
 	float *to = batch->keys ? batch->ddropped : dx;
 
 	nn_linear_back(to, !batch->keys, NULL, NULL, batch->dlow, rank, NULL, C, pair->a,
 	    R, C, rank);
 	if (!batch->keys)
 		return;
-	drop(linear, rows, piece, to, to, C);
+	drop(linear, rows, part, to, to, C);
 	nn_add(dx, to, R * C);
 }
 
@@ -185,28 +185,28 @@ linear_back(const struct linear *linear, const struct linear_rows *rows, float *
     bool add, const float *dy, size_t ldy, const float *x, size_t ldx, size_t T)
 {
 	size_t C = linear->C, O = linear->O;
-	struct piece piece = { 0 };
+	struct pair_rows part = { 0 };
 
 	nn_linear_back(
 	    dx, add, linear->dw, linear->db, dy, ldy, x, ldx, linear->w, T, C, O);
 	if (!has_pairs(linear, rows))
 		return;
-	while (next_piece(&piece, linear, rows, T)) {
-		const struct linear_pair *pair = piece.pair;
+	while (next_rows(&part, linear, rows, T)) {
+		const struct linear_pair *pair = part.pair;
 		float *low = rows->batch->low, *dlow = rows->batch->dlow;
-		size_t R = piece.rows, rank = pair->rank, ld = ldx;
-		const float *d = dy + piece.first * ldy, *dropped = x;
+		size_t R = part.rows, rank = pair->rank, ld = ldx;
+		const float *d = dy + part.first * ldy, *dropped = x;
 
 		nn_linear_back(
-		    dlow, false, NULL, NULL, d, ldy, NULL, rank, piece.b, R, rank, O);
+		    dlow, false, NULL, NULL, d, ldy, NULL, rank, part.b, R, rank, O);
 		nn_scale(dlow, pair->scale, R * rank);
 		if (dx)
-			widen_back(linear, rows, &piece, dx + piece.first * C);
+			widen_back(linear, rows, &part, dx + part.first * C);
 		if (!x || !pair->da)
 			continue;
-		narrow(linear, rows, &piece, &dropped, &ld);
+		narrow(linear, rows, &part, &dropped, &ld);
 		nn_linear_back(
-		    NULL, false, piece.db, NULL, d, ldy, low, rank, piece.b, R, rank, O);
+		    NULL, false, part.db, NULL, d, ldy, low, rank, part.b, R, rank, O);
 		nn_linear_back(NULL, false, pair->da, NULL, dlow, rank, dropped, ld,
 		    pair->a, R, C, rank);
 	}

@@ -5,18 +5,17 @@
 #include "base/mem.h"
 #include "model/mlp.h"
 
-/* Sizes under a specification. */
-struct sizes {
+struct mixture_sizes {
 	size_t C, E, I, top;
 };
 
-static struct sizes
+static struct mixture_sizes
 sizes_of(const struct spec *spec)
 {
 	const struct spec_mixture *m = &spec->mixture;
 
-	return (struct sizes){ (size_t)spec->width, (size_t)m->count, (size_t)m->inner,
-		(size_t)m->top };
+	return (struct mixture_sizes){ (size_t)spec->width, (size_t)m->count,
+		(size_t)m->inner, (size_t)m->top };
 }
 
 /* Rows of an expert at a time: scratch does not grow with the batch. */
@@ -32,7 +31,7 @@ void
 mixture_layout(struct mixture_state *state, struct workspace *workspace,
     const struct spec *spec, size_t T, bool keep)
 {
-	struct sizes n = sizes_of(spec);
+	struct mixture_sizes n = sizes_of(spec);
 	size_t step = step_of(T);
 
 	*state = (struct mixture_state){ .keep = keep, .step = step };
@@ -58,18 +57,19 @@ void
 mixture_scratch_layout(struct mixture_scratch *scratch, struct workspace *workspace,
     const struct spec *spec, size_t T)
 {
-	struct sizes n = sizes_of(spec);
+	struct mixture_sizes n = sizes_of(spec);
 
 	scratch->dp = workspace_floats(workspace, T, n.E);
-	scratch->push = workspace_floats(workspace, T, n.E);
+	scratch->dbalance = workspace_floats(workspace, T, n.E);
 	scratch->dw = workspace_floats(workspace, 2 * T, n.top);
 	scratch->dinner = workspace_floats(workspace, step_of(T), n.I);
 }
 
-/* Which tokens go where, and with what weight. */
+/* The experts and weights of each token. */
 static void
 route(const struct spec *spec, const struct mixture_weights *weigh, float *logits,
-    const float *y, const struct mixture_state *s, const struct sizes *n, size_t T)
+    const float *y, const struct mixture_state *s, const struct mixture_sizes *n,
+    size_t T)
 {
 	float *to = logits ? logits : s->p, *weights = s->weights + T * n->top;
 	struct linear_rows all = { .batch = weigh->batch };
@@ -81,14 +81,14 @@ route(const struct spec *spec, const struct mixture_weights *weigh, float *logit
 	nn_gather(s->weights, weights, s->slots, T * n->top, 1);
 }
 
-/* An expert and some of the rows that it has: `first` of all rows in the order of experts. */
-struct part {
+/* Rows of one expert, from `first` on of all rows sorted by expert. */
+struct expert_rows {
 	size_t expert, first, rows;
 };
 
-/* Step to the next part; from { 0 } to the first.  False after the last. */
+/* Steps to the next rows, `step` at most; from { 0 } to the first.  False after the last. */
 static bool
-next_part(struct part *part, const int32_t *offsets, size_t step, size_t E)
+next_part(struct expert_rows *part, const int32_t *offsets, size_t step, size_t E)
 {
 	part->first += part->rows;
 	while (part->expert < E && part->first == (size_t)offsets[part->expert + 1])
@@ -100,15 +100,15 @@ next_part(struct part *part, const int32_t *offsets, size_t step, size_t E)
 	return true;
 }
 
-/* The next parts that have `step` rows at most together: how many. */
+/* The next parts, of `step` rows at most together; returns how many. */
 static size_t
-next_parts(
-    struct part *parts, struct part *last, const int32_t *offsets, size_t step, size_t E)
+next_parts(struct expert_rows *parts, struct expert_rows *last, const int32_t *offsets,
+    size_t step, size_t E)
 {
-	struct part next = *last;
+	struct expert_rows next = *last;
 	size_t count = 0, rows = 0;
 
-	while (count < LINEAR_PARTS && next_part(&next, offsets, step, E)) {
+	while (count < LINEAR_GROUPS && next_part(&next, offsets, step, E)) {
 		rows += next.rows;
 		if (rows > step)
 			break;
@@ -117,17 +117,18 @@ next_parts(
 	return count;
 }
 
-/* Where the state has a part's activations. */
+/* A part's rows of up or gate. */
 static float *
-kept(const struct mixture_state *s, float *of, const struct part *part, size_t I)
+rows_at(
+    const struct mixture_state *s, float *of, const struct expert_rows *part, size_t I)
 {
 	return of && s->keep ? of + part->first * I : of;
 }
 
-/* The tokens of all parts, to be freed; NULL where nobody asks for them. */
+/* The token of each row, in host memory, to be freed; NULL: no sequence goes through an adapter. */
 static int32_t *
 tokens_of(const struct mixture_weights *weights, const struct mixture_state *s,
-    const struct sizes *n, size_t T)
+    const struct mixture_sizes *n, size_t T)
 {
 	int32_t *tokens = NULL;
 
@@ -141,7 +142,7 @@ tokens_of(const struct mixture_weights *weights, const struct mixture_state *s,
 static struct mlp
 expert_of(const struct spec *spec, const struct mixture_weights *weights,
     const struct mixture_gradients *gradients, const struct mixture_state *s,
-    const struct part *part, const int32_t *tokens, const struct sizes *n)
+    const struct expert_rows *part, const int32_t *tokens, const struct mixture_sizes *n)
 {
 	bool learns = gradients && gradients->experts;
 	const int32_t *rows = s->rows + part->first;
@@ -154,21 +155,22 @@ expert_of(const struct spec *spec, const struct mixture_weights *weights,
 		.rows = { weights->batch, 0, tokens, rows },
 		.act = spec->act,
 		.gated = spec->gated,
-		.turned = spec->mixture.turned,
+		.transposed = spec->mixture.turned,
 		.C = n->C,
 		.I = n->I };
 }
 
-/* What the experts of some parts say of their rows, weighed, into `out`. */
+/* Adds the weighed outputs of some parts to out. */
 static void
 parts_forward(const struct spec *spec, const struct mixture_weights *weights, float *out,
-    const float *y, const struct mixture_state *s, const struct part *parts, size_t count,
-    const int32_t *tokens, const struct sizes *n)
+    const float *y, const struct mixture_state *s, const struct expert_rows *parts,
+    size_t count, const int32_t *tokens, const struct mixture_sizes *n)
 {
-	struct mlp mlps[LINEAR_PARTS];
-	size_t counts[LINEAR_PARTS], R = 0;
+	struct mlp mlps[LINEAR_GROUPS];
+	size_t counts[LINEAR_GROUPS], R = 0;
 	const int32_t *rows = s->rows + parts->first;
-	float *up = kept(s, s->up, parts, n->I), *gate = kept(s, s->gate, parts, n->I);
+	float *up = rows_at(s, s->up, parts, n->I),
+	      *gate = rows_at(s, s->gate, parts, n->I);
 
 	for (size_t i = 0; i < count; i++) {
 		mlps[i] = expert_of(spec, weights, NULL, s, &parts[i], tokens, n);
@@ -185,9 +187,9 @@ void
 mixture_forward(const struct spec *spec, const struct mixture_weights *weights,
     float *out, float *logits, const float *y, const struct mixture_state *s, size_t T)
 {
-	struct sizes n = sizes_of(spec);
+	struct mixture_sizes n = sizes_of(spec);
 	int32_t offsets[SPEC_TOKEN_EXPERTS + 1], *tokens;
-	struct part parts[LINEAR_PARTS], last = { 0 };
+	struct expert_rows parts[LINEAR_GROUPS], last = { 0 };
 
 	route(spec, weights, logits, y, s, &n, T);
 	nn_download(offsets, s->offsets, (n.E + 1) * sizeof *offsets);
@@ -200,14 +202,16 @@ mixture_forward(const struct spec *spec, const struct mixture_weights *weights,
 		nn_add_row(out, weights->bias, T, n.C);
 }
 
-/* One part of the backward; dw of its rows. */
+/* One part of the backward pass; dw: of its rows. */
 static void
 part_back(const struct mlp *mlp, float *dy, const float *dout, const float *y,
-    const struct mixture_state *s, float *dinner, float *dw, const struct part *part)
+    const struct mixture_state *s, float *dinner, float *dw,
+    const struct expert_rows *part)
 {
 	const int32_t *rows = s->rows + part->first;
 	const float *w = s->weights + part->first;
-	float *up = kept(s, s->up, part, mlp->I), *gate = kept(s, s->gate, part, mlp->I);
+	float *up = rows_at(s, s->up, part, mlp->I),
+	      *gate = rows_at(s, s->gate, part, mlp->I);
 	size_t R = part->rows, C = mlp->C, I = mlp->I;
 
 	/* out = w (down(inner) + b), so dw = (down(inner) + b) . dout, and
@@ -231,13 +235,13 @@ part_back(const struct mlp *mlp, float *dy, const float *dout, const float *y,
 void
 mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
     const struct mixture_gradients *gradients, float *dy, const float *dout,
-    const float *y, const struct mixture_push *push, const struct mixture_state *s,
+    const float *y, const struct mixture_balance *balance, const struct mixture_state *s,
     const struct mixture_scratch *scratch, size_t T)
 {
-	struct sizes n = sizes_of(spec);
+	struct mixture_sizes n = sizes_of(spec);
 	int32_t offsets[SPEC_TOKEN_EXPERTS + 1], *tokens = tokens_of(weights, s, &n, T);
 	struct linear_rows all = { .batch = weights->batch };
-	struct part part = { 0 };
+	struct expert_rows part = { 0 };
 	float *dw = scratch->dw, *dslots = dw + T * n.top;
 
 	nn_download(offsets, s->offsets, (n.E + 1) * sizeof *offsets);
@@ -247,16 +251,16 @@ mixture_backward(const struct spec *spec, const struct mixture_weights *weights,
 		part_back(&mlp, dy, dout, y, s, scratch->dinner, dw + part.first, &part);
 	}
 	free(tokens);
-	/* its column sums are of dout, whatever the matrix */
+	/* the bias' gradient: the column sums of dout */
 	nn_linear_back(NULL, false, NULL, gradients->bias, dout, n.C, y, n.C,
 	    weights->router.w, T, n.C, n.C);
 	nn_zero(dslots, T * n.top);
 	nn_scatter_add(dslots, dw, s->slots, T * n.top, 1);
 	nn_route_back(scratch->dp, dslots, s->chosen, s->p, spec->mixture.renormalize, T,
 	    n.E, n.top);
-	if (push->slopes) {
-		nn_gather(scratch->push, push->slopes, push->sides, T, n.E);
-		nn_add(scratch->dp, scratch->push, T * n.E);
+	if (balance->gradients) {
+		nn_gather(scratch->dbalance, balance->gradients, balance->sides, T, n.E);
+		nn_add(scratch->dp, scratch->dbalance, T * n.E);
 	}
 	nn_softmax_back(scratch->dp, scratch->dp, s->p, T, n.E);
 	linear_back(&weights->router, &all, dy, true, scratch->dp, n.E, y, n.C, T);
@@ -281,8 +285,7 @@ mixture_share_back(const struct linear *gate, const struct linear_rows *rows,
 {
 	float *d = scratch->dw;
 
-	/* the slope of a share is share (1 - share); `inner` has the first, and
-	 * 1 - sigmoid(x) = sigmoid(-x) */
+	/* d share = share (1 - share); `inner` has the first factor, and 1 - sigmoid(x) = sigmoid(-x) */
 	nn_dot_rows(d, dinner, inner, T, I);
 	nn_scale(s->logit, -1, T);
 	nn_activate(s->logit, s->logit, NN_SIGMOID, T);

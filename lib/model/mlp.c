@@ -27,22 +27,22 @@ mlp_inner_again(
 
 /* The same layer of each. */
 static void
-parts_of(struct linear_part *parts, const struct mlp *mlps, const size_t *rows,
+groups_of(struct linear_group *groups, const struct mlp *mlps, const size_t *rows,
     size_t count, enum mlp_parameter which)
 {
 	size_t i = 0;
 
 	do
-		parts[i] = (struct linear_part){ layer(&mlps[i], which), &mlps[i].rows,
+		groups[i] = (struct linear_group){ layer(&mlps[i], which), &mlps[i].rows,
 			rows[i] };
 	while (++i < count);
 }
 
 static bool
-any_busy(const struct linear_part *parts, size_t count)
+any_busy(const struct linear_group *groups, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (linear_busy(&parts[i].layer, parts[i].rows))
+		if (linear_busy(&groups[i].layer, groups[i].rows))
 			return true;
 	return false;
 }
@@ -61,18 +61,18 @@ void
 mlp_inner_each(const struct mlp *mlps, const size_t *rows, size_t count, float *inner,
     float *up, float *gate, const float *y)
 {
-	struct linear_part parts[LINEAR_PARTS];
+	struct linear_group groups[LINEAR_GROUPS];
 
-	parts_of(parts, mlps, rows, count, MLP_UP);
-	/* nobody asks for what was before act */
-	if (!mlps->gated && inner == up && !any_busy(parts, count)) {
-		linear_forward_parts(inner, y, parts, count, &mlps->act);
+	groups_of(groups, mlps, rows, count, MLP_UP);
+	/* the activation is fused with the product */
+	if (!mlps->gated && inner == up && !any_busy(groups, count)) {
+		linear_forward_groups(inner, y, groups, count, &mlps->act);
 		return;
 	}
-	linear_forward_parts(up, y, parts, count, NULL);
+	linear_forward_groups(up, y, groups, count, NULL);
 	if (mlps->gated) {
-		parts_of(parts, mlps, rows, count, MLP_GATE);
-		linear_forward_parts(gate, y, parts, count, NULL);
+		groups_of(groups, mlps, rows, count, MLP_GATE);
+		linear_forward_groups(gate, y, groups, count, NULL);
 	}
 	mlp_inner_again(mlps, inner, up, gate, sum_of(rows, count));
 }
@@ -88,18 +88,18 @@ void
 mlp_out_each(const struct mlp *mlps, const size_t *rows, size_t count, float *out,
     const float *inner)
 {
-	struct linear_part parts[LINEAR_PARTS];
+	struct linear_group groups[LINEAR_GROUPS];
 	size_t C = mlps->C, I = mlps->I;
 
-	parts_of(parts, mlps, rows, count, MLP_DOWN);
-	if (!mlps->turned || parts->layer.w.packed) {
-		linear_forward_parts(out, inner, parts, count, NULL);
+	groups_of(groups, mlps, rows, count, MLP_DOWN);
+	if (!mlps->transposed || groups->layer.w.packed) {
+		linear_forward_groups(out, inner, groups, count, NULL);
 		return;
 	}
-	/* the backward of a linear layer from C to I is the product with a turned matrix */
+	/* the backward of a linear layer from C to I is the product with the transposed matrix */
 	for (size_t i = 0; i < count; i++) {
 		nn_linear_back(out, false, NULL, NULL, inner, I, NULL, C,
-		    parts[i].layer.w, rows[i], C, I);
+		    groups[i].layer.w, rows[i], C, I);
 		out += rows[i] * C;
 		inner += rows[i] * I;
 	}
@@ -118,7 +118,7 @@ mlp_out_back(const struct mlp *mlp, float *dinner, const float *dout, size_t T)
 	size_t C = mlp->C, I = mlp->I;
 
 	down.dw = down.db = NULL;
-	if (mlp->turned)
+	if (mlp->transposed)
 		nn_linear(dinner, I, dout, C, down.w, NULL, T, C, I);
 	else
 		linear_back(&down, &mlp->rows, dinner, false, dout, C, NULL, I, T);
@@ -130,7 +130,7 @@ mlp_out_gradients(const struct mlp *mlp, const float *dout, const float *inner, 
 	struct linear down = layer(mlp, MLP_DOWN);
 	size_t C = mlp->C, I = mlp->I;
 
-	if (mlp->turned)
+	if (mlp->transposed)
 		nn_linear_back(
 		    NULL, false, down.dw, NULL, inner, I, dout, C, down.w, T, C, I);
 	else

@@ -326,7 +326,7 @@ work_free(struct work *w)
 }
 
 /* Gradients of the probabilities for alternating tokens of two sides; their sum is dp[T,E]. */
-static struct mixture_push
+static struct mixture_balance
 push_of(const struct sizes *s, double *dp)
 {
 	struct array *slopes = array_random(2 * s->E, 1);
@@ -338,7 +338,7 @@ push_of(const struct sizes *s, double *dp)
 			dp[t * s->E + e] =
 			    s->kind & PUSH ? slopes->ref[(size_t)sides[t] * s->E + e] : 0;
 	}
-	struct mixture_push push = { s->kind & PUSH ? slopes->at : NULL,
+	struct mixture_balance push = { s->kind & PUSH ? slopes->at : NULL,
 		device_ints(sides, s->T) };
 	free(sides);
 	return push;
@@ -353,7 +353,7 @@ check_backward(struct work *w, const struct sizes *s)
 		"mixture ddown bias" };
 	struct operation o = { mixture, s, { NULL },
 		array_random(s->T * (s->C + s->E), 1) };
-	struct mixture_push push = push_of(s, o.dy->ref + s->T * s->C);
+	struct mixture_balance push = push_of(s, o.dy->ref + s->T * s->C);
 	struct array *d[INPUTS], *again = array_of(s->T * s->C, 1);
 	struct array *out = array_new(s->T * s->C);
 	struct mixture_gradients gradients = { .experts = w->gradients }, none = { 0 };
