@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "folder/folder.h"
 #include "model/experts.h"
+#include "model/family/family.h"
 #include "model/model_struct.h"
 #include "model/save.h"
 #include "model/token_experts.h"

@@ -11,43 +11,12 @@
 #include "folder/folder.h"
 #include "folder/static_folder.h"
 #include "model/experts.h"
+#include "model/family/family.h"
 #include "model/model_struct.h"
 #include "model/token_experts.h"
 #include "text/json.h"
 
 enum { POSITIONS = 1 << 24 }; /* at most */
-
-static const struct family *
-family_called(const char *type)
-{
-	int i = 0;
-
-	while (families[i] && strcmp(type, families[i]->model_type))
-		i++;
-	return families[i];
-}
-
-static const struct family *
-family_of(const struct tree *config)
-{
-	const char *type = tree_string(config, "model_type", NULL);
-	const char *positions = tree_string(config, "position_embedding_type", "");
-	char *both = mem_format("%s/%s", type ? type : "", positions);
-	const struct family *family = family_called(both);
-
-	free(both);
-	if (!family && type)
-		family = family_called(type);
-	if (family)
-		return family;
-	char *known = mem_string("");
-	for (int i = 0; families[i]; i++)
-		known = mem_list(known, families[i]->model_type);
-	if (!type)
-		tree_die(config, "'model_type' is missing; known are %s", known);
-	tree_die(tree_get(config, "model_type"), "'model_type' is '%s'; known are %s",
-	    type, known);
-}
 
 static void
 configure_balance(struct spec_mixture *mixture, const struct tree *config)
@@ -107,9 +76,7 @@ model_configure(struct model *model, const char *dir)
 		head_normalize(
 		    &model->head, tree_boolean(model->config, "normalize", false));
 	}
-	family_of(model->config)->configure(&model->spec, model->config);
-	model->spec.untied =
-	    !tree_boolean(model->config, "tie_word_embeddings", !model->spec.untied);
+	family_configure(&model->spec, model->config);
 	configure_positions(model);
 	if (model->head.assumed && model->spec.causal && is_language_model(model->config))
 		model->head.pool[0] = NN_POOL_LAST;

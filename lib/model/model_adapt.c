@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "folder/folder.h"
 #include "model/adapters.h"
+#include "model/family/family.h"
 #include "model/model_struct.h"
 #include "model/save.h"
 

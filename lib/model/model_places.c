@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/adapters.h"
+#include "model/family/family.h"
 #include "model/model_struct.h"
 
 /* What works on one pair. */
@@ -84,7 +85,7 @@ after_dot(const char *name)
 /* Of a module's name what follows the number of its block, under these names; sets the block.  NULL: it is none of
  * theirs. */
 static const char *
-in_block(const struct names *names, const char *module, int *layer)
+in_block(const struct tensor_names *names, const char *module, int *layer)
 {
 	for (const char *at = module; at; at = after_dot(at)) {
 		char *end;
@@ -100,7 +101,7 @@ in_block(const struct names *names, const char *module, int *layer)
 
 /* Whether that is what these names call a matrix of a block. */
 static bool
-is_called(const struct names *names, int which, const char *last)
+is_called(const struct tensor_names *names, int which, const char *last)
 {
 	return (names->block[which] && !strcmp(names->block[which], last)) ||
 	       (which == BLOCK_UP && names->plain && !strcmp(names->plain, last));
@@ -109,7 +110,7 @@ is_called(const struct names *names, int which, const char *last)
 /* The matrices of the block that these names call so, one below the other in the module: each is some rows of a tensor,
  * which has another name. */
 static bool
-place_by_parameters(struct placing *placing, const struct names *names)
+place_by_parameters(struct placing *placing, const struct tensor_names *names)
 {
 	const struct model *model = placing->model;
 	const struct adapter_pair *pair = placing->pair;
@@ -184,7 +185,7 @@ place_beside(struct placing *placing)
 static void
 place(struct placing *placing)
 {
-	const struct names *names = placing->model->spec.names;
+	const struct tensor_names *names = placing->model->spec.names;
 
 	if (place_by_name(placing))
 		return;

@@ -1,6 +1,7 @@
 /* Tokens predicted from the last hidden states of some positions: by the head of masked language models, dense layer,
  * activation, norm and output matrix, or by a decoder's output matrix alone. */
 #include "base/err.h"
+#include "model/family/family.h"
 #include "model/model_struct.h"
 #include "model/pass.h"
 

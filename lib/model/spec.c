@@ -15,14 +15,6 @@ shape(bool present, int64_t *rows, int64_t r, int64_t *columns, int64_t c)
 }
 
 void
-spec_layers(struct spec *spec, int inner)
-{
-	for (int i = 0; i < spec->layers; i++)
-		spec->layer[i] =
-		    (struct spec_layer){ .stored = i, .norm1 = true, .inner = inner };
-}
-
-void
 spec_refuse_shared(const struct spec *spec, const char *dir)
 {
 	if (spec->layers && spec->layer[spec->layers - 1].stored < spec->layers - 1)
@@ -193,265 +185,6 @@ spec_check(const struct spec *spec, const struct tree *config)
 		    "quantised checkpoints are not read; use the float one");
 }
 
-enum nn_act
-spec_activation(const struct tree *config, const char *key, const char *otherwise)
-{
-	static const struct {
-		const char *name;
-		enum nn_act act;
-	} names[] = { { "gelu", NN_GELU }, { "gelu_new", NN_GELU_TANH },
-		{ "gelu_pytorch_tanh", NN_GELU_TANH }, { "gelu_fast", NN_GELU_TANH },
-		{ "gelu_python", NN_GELU }, { "silu", NN_SILU }, { "swish", NN_SILU },
-		{ "relu", NN_RELU }, { "tanh", NN_TANH }, { "sigmoid", NN_SIGMOID } };
-	const char *name = tree_string(config, key, otherwise);
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(name, names[i].name))
-			return names[i].act;
-	tree_die(config,
-	    "'%s' is '%s'; known are gelu, gelu_new, silu, relu, tanh and sigmoid", key,
-	    name);
-}
-
-void
-spec_sizes(struct spec *spec, const struct tree *config)
-{
-	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
-	spec->width = (int)tree_integer_in(config, "hidden_size", 1, 1 << 16);
-	spec->layers = (int)tree_integer_in(config, "num_hidden_layers", 1, SPEC_LAYERS);
-	spec->heads = (int)tree_integer_in(config, "num_attention_heads", 1, 1024);
-	spec->kv_heads = spec->heads;
-	spec->positions =
-	    (int)tree_integer_in(config, "max_position_embeddings", 1, 1 << 24);
-	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
-}
-
-void
-spec_positions_from(struct spec *spec, const struct tree *config, int first)
-{
-	if (first >= spec->positions)
-		tree_die(tree_get(config, "max_position_embeddings"),
-		    "'max_position_embeddings' is %d, and positions begin at %d",
-		    spec->positions, first);
-	spec->position_first = first;
-	spec->positions -= first;
-}
-
-int
-spec_number(const struct tree *config, const char *first, const char *second, int most)
-{
-	const struct tree *other = tree_get(config, second);
-	const char *key = other && !tree_get(config, first) ? second : first;
-	int number = (int)tree_integer_in(config, key, 1, most);
-
-	if (other && tree_integer(config, second, 0) != number)
-		tree_die(other, "'%s' is %lld, and '%s' is %d", second,
-		    (long long)tree_integer(config, second, 0), first, number);
-	return number;
-}
-
-void
-spec_expect(const struct tree *config, const char *key, bool expected)
-{
-	if (tree_boolean(config, key, expected) != expected)
-		tree_die(tree_get(config, key), "'%s' is %s; only %s is known", key,
-		    expected ? "false" : "true", expected ? "true" : "false");
-}
-
-void
-spec_divide_heads(struct spec *spec, const struct tree *config, const char *key)
-{
-	if (spec->width % spec->heads)
-		tree_die(tree_get(config, key),
-		    "'%s' is %d; it must divide the width of the model, %d", key,
-		    spec->heads, spec->width);
-	spec->head_size = spec->width / spec->heads;
-}
-
-/* Static NTK: the base grows by the factor, and all angles shrink so that the slowest of them
- * turns exactly factor times slower. */
-static void
-scale_ntk(struct spec_rotary *rotary, const struct tree *scaling, double factor, int D)
-{
-	if (tree_get(scaling, "mixed_b"))
-		tree_die(tree_get(scaling, "mixed_b"),
-		    "'mixed_b' of rope_scaling is not known; it must be null");
-	rotary->base *= factor;
-	rotary->divisor = pow(factor, 2.0 / D);
-}
-
-/* How much of a frequency stays, as x goes from `from` to `to`; the rest is divided by the factor. */
-static double
-stretched(double x, double from, double to, double factor)
-{
-	double kept = fmin(fmax((x - from) / (to - from), 0), 1);
-
-	return 1 / (kept + (1 - kept) / factor);
-}
-
-static const double TURN = 6.283185307179586;
-
-/* The tokens of a text before the stretch. */
-static double
-tokens_before(
-    const struct spec *spec, const struct tree *config, const struct tree *scaling)
-{
-	const char *key = "original_max_position_embeddings";
-	double tokens = tree_real(config, key, tree_real(scaling, key, spec->positions));
-
-	if (!(tokens >= 1 && tokens < 1e9))
-		tree_die(scaling, "'%s' is %g; it must be 1 or more", key, tokens);
-	return tokens;
-}
-
-/* By the turns that an angle makes within those tokens. */
-static void
-scale_llama3(struct spec_rotary *rotary, const struct tree *scaling, double factor,
-    double tokens, int D)
-{
-	double low = tree_real(scaling, "low_freq_factor", 0);
-	double high = tree_real(scaling, "high_freq_factor", 0);
-
-	if (!(low > 0 && high > low && high < 1e9))
-		tree_die(scaling,
-		    "'low_freq_factor' and 'high_freq_factor' of the rope scaling are %g and %g; they must be above 0, and the second the greater",
-		    low, high);
-	for (int i = 0; i < D / 2; i++)
-		rotary->own[i] = stretched(
-		    tokens * pow(rotary->base, -2.0 * i / D) / TURN, low, high, factor);
-}
-
-/* The index of the angle that makes so many turns. */
-static double
-index_of(const struct spec_rotary *rotary, double tokens, double turns, int D)
-{
-	return D * log(tokens / (turns * TURN)) / (2 * log(rotary->base));
-}
-
-static double
-yarn_magnitude(const struct tree *scaling, const char *key, double factor)
-{
-	return factor > 1 ? 0.1 * tree_real(scaling, key, 1) * log(factor) + 1 : 1;
-}
-
-/* By the index of the angle (Peng et al. 2024); q and k grow. */
-static void
-scale_yarn(struct spec_rotary *rotary, const struct tree *scaling, double factor,
-    double tokens, int D)
-{
-	double fast = tree_real(scaling, "beta_fast", 32);
-	double slow = tree_real(scaling, "beta_slow", 1);
-
-	if (!(slow > 0 && fast >= slow && fast < 1e9))
-		tree_die(scaling,
-		    "'beta_fast' and 'beta_slow' of the rope scaling are %g and %g; they must be above 0, and the first not the lesser",
-		    fast, slow);
-	double first = index_of(rotary, tokens, fast, D);
-	double last = index_of(rotary, tokens, slow, D);
-	if (tree_boolean(scaling, "truncate", true)) {
-		first = floor(first);
-		last = ceil(last);
-	}
-	first = fmax(first, 0);
-	last = fmin(last, D - 1);
-	last += first == last ? 0.001 : 0; /* as the reference does */
-	for (int i = 0; i < D / 2; i++)
-		rotary->own[i] = stretched(i, last, first, factor);
-	bool both = tree_real(scaling, "mscale", 0) != 0 &&
-		    tree_real(scaling, "mscale_all_dim", 0) != 0;
-	double grown = both ? yarn_magnitude(scaling, "mscale", factor) /
-				  yarn_magnitude(scaling, "mscale_all_dim", factor)
-			    : yarn_magnitude(NULL, "mscale", factor);
-	grown = tree_real(scaling, "attention_factor", grown);
-	rotary->attention = grown * grown;
-}
-
-static void
-scale(struct spec *spec, struct spec_rotary *rotary, const struct tree *config,
-    const struct tree *scaling)
-{
-	int D = spec->head_size < NN_MAX_HEAD ? spec->head_size : NN_MAX_HEAD;
-	const char *type =
-	    tree_string(scaling, "rope_type", tree_string(scaling, "type", "default"));
-	double factor = tree_real(scaling, "factor", 0);
-
-	if (!strcmp(type, "default"))
-		return;
-	bool llama3 = !strcmp(type, "llama3"), yarn = !strcmp(type, "yarn");
-	if (!llama3 && !yarn && strcmp(type, "linear") && strcmp(type, "dynamic") &&
-	    strcmp(type, "ntk"))
-		tree_die(scaling,
-		    "the rope scaling '%s' is not known; known are default, linear, dynamic, ntk, llama3 and yarn",
-		    type);
-	double tokens = llama3 || yarn ? tokens_before(spec, config, scaling) : 0;
-	if (yarn)
-		factor = tree_real(scaling, "factor", spec->positions / tokens);
-	if (!(factor >= 1 && factor <= 1024))
-		tree_die(scaling,
-		    "'factor' of the rope scaling is %g; it must be in 1..1024", factor);
-	if (!strcmp(type, "linear")) {
-		rotary->divisor = factor;
-	} else if (!strcmp(type, "ntk")) {
-		scale_ntk(rotary, scaling, factor, spec->head_size);
-	} else if (llama3) {
-		scale_llama3(rotary, scaling, factor, tokens, D);
-	} else if (yarn) {
-		scale_yarn(rotary, scaling, factor, tokens, D);
-	} else {
-		rotary->factor = factor;
-		rotary->trained =
-		    (int)tree_integer_in(config, "max_position_embeddings", 1, 1 << 24);
-		spec->positions = 1 << 24;
-	}
-}
-
-void
-spec_rotary_table(struct spec *spec, int which, const struct tree *config,
-    const struct tree *parameters, double base)
-{
-	struct spec_rotary *rotary = &spec->rotary[which];
-
-	rotary->base = tree_real(parameters, "rope_theta", base);
-	rotary->divisor = 1;
-	if (tree_real(config, "partial_rotary_factor", 1) != 1 ||
-	    tree_real(parameters, "partial_rotary_factor", 1) != 1)
-		tree_die(config, "'partial_rotary_factor' must be 1");
-	if (parameters)
-		scale(spec, rotary, config, parameters);
-}
-
-void
-spec_rotary(struct spec *spec, const struct tree *config, double base)
-{
-	const struct tree *parameters = tree_get(config, "rope_scaling");
-
-	if (!parameters || (parameters->kind == TREE_OBJECT && !parameters->count))
-		parameters = tree_get(config, "rope_parameters");
-	spec_rotary_table(
-	    spec, 0, config, parameters, tree_real(config, "rope_theta", base));
-	spec->rotaries = 1;
-}
-
-bool
-spec_slides(const struct spec *spec, const struct tree *config, int layer, bool otherwise)
-{
-	const struct tree *types = tree_get(config, "layer_types");
-
-	if (!types)
-		return otherwise;
-	if (types->kind != TREE_LIST || types->count != (size_t)spec->layers)
-		tree_die(types, "'layer_types' must name the type of each of %d layers",
-		    spec->layers);
-	const struct tree *type = types->items[layer];
-	bool sliding =
-	    type->kind == TREE_STRING && !strcmp(type->string, "sliding_attention");
-	if (!sliding &&
-	    (type->kind != TREE_STRING || strcmp(type->string, "full_attention")))
-		tree_die(type,
-		    "'layer_types' may hold 'full_attention' and 'sliding_attention'");
-	return sliding;
-}
-
 const struct tree *
 spec_blocks(const struct spec *spec, const struct tree *own)
 {
@@ -468,4 +201,69 @@ spec_blocks(const struct spec *spec, const struct tree *own)
 			    spec->layers - 1);
 	}
 	return layers;
+}
+
+/* Whether two are the same. */
+
+#define SAME(field) (a->field == b->field)
+
+static bool
+same_rotary(const struct spec_rotary *a, const struct spec_rotary *b)
+{
+	return SAME(base) && SAME(divisor) && SAME(factor) && SAME(trained) &&
+	       SAME(attention) && !memcmp(a->own, b->own, sizeof a->own);
+}
+
+static bool
+same_layer(const struct spec_layer *a, const struct spec_layer *b)
+{
+	return SAME(stored) && SAME(norm1) && SAME(window) && SAME(rotary) &&
+	       SAME(inner) && SAME(mixture) && SAME(experts);
+}
+
+static bool
+same_mixture(const struct spec_mixture *a, const struct spec_mixture *b)
+{
+	return SAME(count) && SAME(top) && SAME(inner) && SAME(renormalize) &&
+	       SAME(shared_gate) && SAME(up_bias) && SAME(down_bias) && SAME(bias) &&
+	       SAME(turned) && SAME(upcycled);
+}
+
+static bool
+same_sizes(const struct spec *a, const struct spec *b)
+{
+	return SAME(layers) && SAME(width) && SAME(heads) && SAME(kv_heads) &&
+	       SAME(head_size) && SAME(vocabulary) && SAME(types) &&
+	       SAME(position_table) && SAME(positions) && SAME(position_first) &&
+	       SAME(rotaries) && SAME(distance.buckets) && SAME(distance.farthest) &&
+	       SAME(distance.slopes) && SAME(distance.each) && SAME(embedding_width) &&
+	       SAME(tasks_of_text) && SAME(attention_scale);
+}
+
+static bool
+same_blocks(const struct spec *a, const struct spec *b)
+{
+	return SAME(causal) && SAME(prenorm) && SAME(branch_norms) &&
+	       SAME(embedding_norm) && SAME(embedding_scale) && SAME(norm) &&
+	       SAME(norm_bias) && SAME(norm_eps) && SAME(qk_norm) && SAME(act) &&
+	       SAME(head_act) && SAME(gated) && SAME(qkv_bias) && SAME(out_bias) &&
+	       SAME(up_bias) && SAME(down_bias) && SAME(mlm_bias) && SAME(output_bias) &&
+	       SAME(experts) && SAME(expert_norms) && SAME(loras) && SAME(lora_rank) &&
+	       SAME(lora_scale);
+}
+
+bool
+spec_same(const struct spec *a, const struct spec *b)
+{
+	bool same = same_sizes(a, b) && same_blocks(a, b) &&
+		    same_mixture(&a->mixture, &b->mixture);
+
+	for (int i = 0; same && i < a->rotaries; i++)
+		same = same_rotary(&a->rotary[i], &b->rotary[i]);
+	for (int i = 0; same && i < a->layers; i++)
+		same = same_layer(&a->layer[i], &b->layer[i]);
+	for (int i = 0; same && i < a->experts; i++)
+		same = !strcmp(a->expert_names[i], b->expert_names[i]);
+	return same && !a->tasks == !b->tasks &&
+	       (!a->tasks || tree_equal(a->tasks, b->tasks));
 }

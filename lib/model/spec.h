@@ -1,7 +1,8 @@
 /*
- * spec - what a transformer is: the specification that drives the one forward and the one
- * backward pass.  A family (bert.c, nomic_bert.c, ...) fills it in from config.json and says
- * which tensor of the checkpoint is which parameter; nothing else knows families.
+ * spec - the specification of a transformer, which drives the one forward and the one backward pass.
+ *
+ * The model's family (family/family.h) fills it in from config.json, and names the tensor of the checkpoint for each
+ * parameter; nothing else knows families.
  */
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
@@ -82,10 +83,10 @@ struct spec_layer {
 	bool experts; /* has task experts */
 };
 
-struct names;
+struct tensor_names;
 
 struct spec {
-	const struct names *names;
+	const struct tensor_names *names; /* of the family (family/family.h) */
 	/* layers 0: static embeddings, the mean of the tokens' rows; a text of no tokens is zeros */
 	int layers, width, heads, kv_heads, head_size, vocabulary, positions, types;
 	/* Above 0: embeddings, their norm and the rows that predict tokens have so many channels; a linear layer
@@ -207,103 +208,15 @@ enum stem_parameter {
 	STEM_PARAMETERS
 };
 
-/*
- * What a family calls its tensors; before each name checkpoints may have one of the prefixes.
- * Parameters of one name are parts of one tensor, one below the other: in this order, but the gate
- * above the up projection where it comes first.
- */
-struct names {
-	const char *const *prefixes; /* "", "bert.", ...; the first is what is written */
-	const char
-	    *drawn; /* what is written instead of a model that is drawn; NULL: the same */
-	/* Modules: ".weight" is added, and ".bias" for the parameter that follows a weight.
-	 * NULL: the family has none such. */
-	const char *const *stem;  /* [STEM_PARAMETERS] */
-	const char *layers;	  /* before the number of a block: "encoder.layer." */
-	const char *inner;	  /* after it and a dot; NULL: nothing */
-	const char *const *block; /* [BLOCK_PARAMETERS], after that */
-	bool gate_first;
-	const char *plain;	    /* up without a gate; NULL: the same */
-	const char *expert;	    /* in a block, before the number of a token expert */
-	const char *const *mixture; /* [MLP_PARAMETERS], after it and a dot */
-	/* All experts of a block one below the other: full names, after "LAYERS N."; up without
-	 * a gate is called as the gate is.  And that of the bias of their sum. */
-	const char *const *stacked; /* [MLP_PARAMETERS] */
-	const char *mixture_bias;
-	/* What tensors begin with that are no parameters: heads for other tasks, and what others read. */
-	const char *const *heads;
-	/* The file has not these names where it has this tensor, with other values than those of the
-	 * tokens' embeddings; NULL: there is no such tensor. */
-	const char *unless;
-	/* For a file that has not these; NULL: there are none. */
-	const struct names *otherwise;
-};
-
-/* One file of family/ each (or two that share it); the Makefile finds them there. */
-struct family {
-	/* of config.json; "bert/alibi": with that "position_embedding_type", before the one of "bert" */
-	const char *model_type;
-	/* Fill the spec (which is cleared before); die naming file, key and expected value. */
-	void (*configure)(struct spec *spec, const struct tree *config);
-};
-extern const struct family *const families[]; /* NULL at the end */
-
-/* The names that transformers 5 has in memory for NomicBERT and GTE.  It saves the Hub's, but not
- * every program that writes its models does. */
-extern const struct names transformers_nomic_bert, transformers_gte;
-
-/* The checks and conveniences that families share. -------------------------------- */
-
 /* What must hold for any model: heads divide the width, rotary heads are even, and so on.
  * Dies naming config's file. */
 void spec_check(const struct spec *spec, const struct tree *config);
-
-/* "activation" of a config as the kernels call it; dies naming the key. */
-enum nn_act spec_activation(
-    const struct tree *config, const char *key, const char *otherwise);
-
-/* Vocabulary, width, layers, heads (as many for keys and values) and positions as most configs
- * spell them: vocab_size, hidden_size, ...; and initializer_range. */
-void spec_sizes(struct spec *spec, const struct tree *config);
-
-/* A required number in 1..most that a config may give under either of two names; dies where both
- * are there and differ. */
-int spec_number(
-    const struct tree *config, const char *first, const char *second, int most);
-
-/* Die unless the boolean `key` is `expected`, which it is when absent. */
-void spec_expect(const struct tree *config, const char *key, bool expected);
-
-/* spec->head_size = width / heads; dies, naming the key of the heads, where one does not divide
- * the other. */
-void spec_divide_heads(struct spec *spec, const struct tree *config, const char *key);
-
-/*
- * The rotary table as transformers spells it: "rope_theta" beside "rope_scaling", or both in
- * "rope_parameters" (transformers 5), which "rope_scaling" replaces where both are there.  base: where there is no theta.  Of scalings, "linear",
- * "dynamic", "ntk" (GTE v1.5), "llama3" and "yarn" are known, the others refused; with "dynamic",
- * positions is what was trained, and no longer a limit.  spec->head_size and positions are set before.
- */
-void spec_rotary(struct spec *spec, const struct tree *config, double base);
-
-/* Positions begin at row `first` of the table, which has the rows that spec->positions says. */
-void spec_positions_from(struct spec *spec, const struct tree *config, int first);
-/* One of several tables, whose scaling and theta are in `parameters` (NULL: none). */
-void spec_rotary_table(struct spec *spec, int which, const struct tree *config,
-    const struct tree *parameters, double base);
-
-/* Whether a layer sees a window only: "layer_types" (transformers 5), else `otherwise`. */
-bool spec_slides(
-    const struct spec *spec, const struct tree *config, int layer, bool otherwise);
 
 /* Die, naming `dir`, where blocks share weights: experts would be those of several blocks. */
 void spec_refuse_shared(const struct spec *spec, const char *dir);
 
 /* Channels of the embeddings. */
 int spec_embedding_width(const struct spec *spec);
-
-/* Every block the same: its first norm, the dense MLP, rotary table 0, global attention; with weights of its own. */
-void spec_layers(struct spec *spec, int inner);
 
 /* The member "layers" of task_experts or token_experts: a list of blocks, counted from 0, one at least.
  * Dies, naming the object, on anything else. */

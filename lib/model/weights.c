@@ -110,7 +110,7 @@ shape_of(const struct spec *spec, int layer, enum block_parameter which, int64_t
 static char *
 name_in_block(const struct search *search, int layer, enum block_parameter which)
 {
-	const struct names *names = search->names;
+	const struct tensor_names *names = search->names;
 	const struct spec *spec = search->spec;
 	const char *modules[BLOCK_PARAMETERS];
 	char room[NAME_ROOM];
@@ -130,7 +130,7 @@ name_in_block(const struct search *search, int layer, enum block_parameter which
 
 /* The place of a parameter among those that may lie in one tensor. */
 static int
-rank(const struct names *names, int which)
+rank(const struct tensor_names *names, int which)
 {
 	if (names->gate_first && (which == BLOCK_UP || which == BLOCK_GATE))
 		return BLOCK_UP + BLOCK_GATE - which;
@@ -144,7 +144,7 @@ static int64_t
 rows_together(
     const struct search *search, int layer, enum block_parameter which, int64_t *before)
 {
-	const struct names *names = search->names;
+	const struct tensor_names *names = search->names;
 	int64_t all = 0, rows, columns;
 	char room[NAME_ROOM], other[NAME_ROOM];
 
@@ -239,7 +239,7 @@ static struct part
 match_apart(struct search *search, int layer, int expert, enum mlp_parameter which,
     struct parameter wanted)
 {
-	const struct names *names = search->names;
+	const struct tensor_names *names = search->names;
 	const struct spec_mixture *mixture = &search->spec->mixture;
 	bool down = which == MLP_DOWN;
 	struct part part = { 0 };
@@ -278,7 +278,7 @@ match_mixture(struct search *search, int layer, int expert, enum mlp_parameter w
 		return match_parameter(search, layer,
 		    (enum block_parameter)(BLOCK_UP + which), number, wanted);
 	}
-	return search->names->stacked
+	return search->names->stacked[MLP_UP]
 		   ? match_stacked(search, layer, expert, which, wanted)
 		   : match_apart(search, layer, expert, which, wanted);
 }
@@ -316,9 +316,9 @@ weights_match(struct weights *weights, const struct spec *spec,
 	    count ? mem_zero(layers * count, sizeof *weights->mixtures) : NULL;
 	if (file)
 		search_choose_names(&search);
-	else if (spec->names->drawn)
-		search.prefix = spec->names->drawn;
-	if (count && !spec->mixture.upcycled && !search.names->stacked &&
+	else if (spec->names->init_prefix)
+		search.prefix = spec->names->init_prefix;
+	if (count && !spec->mixture.upcycled && !search.names->stacked[MLP_UP] &&
 	    !search.names->expert)
 		die("%s: has the names of transformers 5, which has no token experts in such a model",
 		    safetensors_name(file));

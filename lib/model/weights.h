@@ -60,7 +60,7 @@ struct weights {
 	struct part (*mixtures)[MLP_PARAMETERS];
 	/* what the file's names begin with, and what follows */
 	const char *prefix;
-	const struct names *names;
+	const struct tensor_names *names;
 	char
 	    *wrapper; /* the prefix of the file, where it is none of the family's; NULL */
 	/* Tensors of the file that no embedding depends on and that stay with the model when it is

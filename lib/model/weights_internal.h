@@ -4,6 +4,7 @@
 #ifndef MODEL_WEIGHTS_INTERNAL_H
 #define MODEL_WEIGHTS_INTERNAL_H
 
+#include "model/family/family.h"
 #include "model/weights.h"
 
 enum { NAME_ROOM = 128 };
@@ -13,7 +14,7 @@ struct search {
 	struct weights *weights;
 	const struct spec *spec;
 	const struct safetensors *file;
-	const struct names *names;
+	const struct tensor_names *names;
 	const char *prefix; /* of the checkpoint's names */
 	int layer; /* whose tensors are looked for; -1: those outside the blocks */
 };

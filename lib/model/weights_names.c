@@ -213,7 +213,7 @@ find_prefix(struct search *search, const char *queries)
 void
 search_choose_names(struct search *search)
 {
-	const struct names *first = search->names;
+	const struct tensor_names *first = search->names;
 	bool found = !search->spec->layers;
 
 	for (int wrapped = 0; !found && wrapped < 2; wrapped++)

@@ -1,77 +1,240 @@
-/* BERT (Devlin et al. 2019). */
-#include "model/family/bert.h"
-
+/* BERT and its kind: learned positions, norms after the residual sums, biases everywhere, a plain MLP. */
 #include <string.h>
 
-#include "model/family/jina_bert.h"
+#include "folder/positions.h"
+#include "model/family/family.h"
 
-static const char *const stem[STEM_PARAMETERS] = {
-	BERT_STEM,
-	[STEM_MLM_DENSE] = "cls.predictions.transform.dense",
-	[STEM_MLM_NORM] = "cls.predictions.transform.LayerNorm",
-	[STEM_OUTPUT] = "cls.predictions.decoder",
-};
+#define SELF_ATTENTION                                                                   \
+	QKV("attention.self.query", "attention.self.key", "attention.self.value",        \
+	    "attention.output.dense")
+#define BERT_BLOCK                                                                       \
+	SELF_ATTENTION, MLP("intermediate.dense", NULL, "output.dense"),                 \
+	    NORMS("attention.output.LayerNorm", "output.LayerNorm")
+#define CLS_PREDICTIONS                                                                  \
+	PREDICTION("cls.predictions.transform.dense",                                    \
+	    "cls.predictions.transform.LayerNorm", "cls.predictions.decoder")
+#define LM_HEAD PREDICTION("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder")
 
-const char *const bert_block[BLOCK_PARAMETERS] = {
-	[BLOCK_Q] = "attention.self.query",
-	[BLOCK_K] = "attention.self.key",
-	[BLOCK_V] = "attention.self.value",
-	[BLOCK_OUT] = "attention.output.dense",
-	[BLOCK_NORM1] = "attention.output.LayerNorm",
-	[BLOCK_UP] = "intermediate.dense",
-	[BLOCK_DOWN] = "output.dense",
-	[BLOCK_NORM2] = "output.LayerNorm",
-};
-
-static const struct names names = {
-	.prefixes = (const char *const[]){ "", "bert.", NULL },
-	.stem = stem,
+static const struct tensor_names bert = {
+	.prefixes = { "", "bert." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"), CLS_PREDICTIONS },
 	.layers = "encoder.layer.",
-	.block = bert_block,
-	.heads = (const char *const[]){ "cls.", "pooler.", "classifier.", "qa_outputs.",
-	    NULL },
+	.block = { BERT_BLOCK },
+	.heads = { "cls.", "pooler.", "classifier.", "qa_outputs." },
 };
 
-void
-bert_shape(struct spec *spec, int inner)
-{
-	spec->position_table = true;
-	spec->embedding_norm = spec->norm_bias = true;
-	spec->norm = NN_LAYERNORM;
-	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias = true;
-	spec->mlm_bias = spec->output_bias = true;
-	spec_layers(spec, inner);
-}
+static const struct tensor_names jina_bert = {
+	.prefixes = { "", "bert." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"), CLS_PREDICTIONS },
+	.layers = "encoder.layer.",
+	.block = { SELF_ATTENTION, MLP("mlp.gated_layers", "mlp.gated_layers", "mlp.wo"),
+	    NORMS("attention.output.LayerNorm", "mlp.layernorm") },
+	.gate_first = true,
+	.heads = { "cls.", "pooler.", "classifier." },
+};
 
-void
-bert_configure(struct spec *spec, const struct tree *config, const char *positions)
+static const struct tensor_names ernie = {
+	.prefixes = { "", "ernie." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"),
+	    CLS_PREDICTIONS, [STEM_TASKS] = "embeddings.task_type_embeddings" },
+	.layers = "encoder.layer.",
+	.block = { BERT_BLOCK },
+	.heads = { "cls.", "pooler.", "classifier.", "qa_outputs." },
+};
+
+static const struct tensor_names electra = {
+	.prefixes = { "", "electra." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"),
+	    PREDICTION("generator_predictions.dense", "generator_predictions.LayerNorm",
+		"generator_lm_head"),
+	    [STEM_PROJECT] = "embeddings_project" },
+	.layers = "encoder.layer.",
+	.block = { BERT_BLOCK },
+	.heads = { "generator_predictions.", "generator_lm_head.",
+	    "discriminator_predictions.", "classifier.", "qa_outputs.",
+	    "sequence_summary." },
+};
+
+static const struct tensor_names roberta = {
+	.prefixes = { "", "roberta." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"), LM_HEAD },
+	.layers = "encoder.layer.",
+	.block = { BERT_BLOCK },
+	.heads = { "lm_head.", "pooler.", "classifier.", "qa_outputs." },
+};
+
+static const struct tensor_names mpnet = {
+	.prefixes = { "", "mpnet." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"),
+	    LM_HEAD, [STEM_DISTANCE] = "encoder.relative_attention_bias" },
+	.layers = "encoder.layer.",
+	.block = { QKV("attention.attn.q", "attention.attn.k", "attention.attn.v",
+		       "attention.attn.o"),
+	    MLP("intermediate.dense", NULL, "output.dense"),
+	    NORMS("attention.LayerNorm", "output.LayerNorm") },
+	.heads = { "lm_head.", "pooler.", "classifier.", "qa_outputs." },
+};
+
+static const struct tensor_names albert = {
+	.prefixes = { "", "albert." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"),
+	    PREDICTION(
+		"predictions.dense", "predictions.LayerNorm", "predictions.decoder"),
+	    [STEM_PROJECT] = "encoder.embedding_hidden_mapping_in" },
+	.layers = "encoder.albert_layer_groups.",
+	.inner = "albert_layers.0.",
+	.block = { QKV("attention.query", "attention.key", "attention.value",
+		       "attention.dense"),
+	    MLP("ffn", NULL, "ffn_output"),
+	    NORMS("attention.LayerNorm", "full_layer_layer_norm") },
+	.heads = { "predictions.", "sop_classifier.", "pooler.", "classifier.",
+	    "qa_outputs." },
+};
+
+static const struct tensor_names distilbert = {
+	.prefixes = { "", "distilbert." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"),
+	    PREDICTION("vocab_transform", "vocab_layer_norm", "vocab_projector") },
+	.layers = "transformer.layer.",
+	.block = { QKV("attention.q_lin", "attention.k_lin", "attention.v_lin",
+		       "attention.out_lin"),
+	    MLP("ffn.lin1", NULL, "ffn.lin2"),
+	    NORMS("sa_layer_norm", "output_layer_norm") },
+	.heads = { "vocab_transform.", "vocab_layer_norm.", "vocab_projector.",
+	    "pre_classifier.", "classifier.", "qa_outputs." },
+};
+
+static void
+configure(struct spec *spec, const struct tree *config, const struct family *family)
 {
 	const char *key = "position_embedding_type";
 	const char *type = tree_string(config, key, "absolute");
+	const char *slash = strchr(family->model_type, '/');
 
-	if (strcmp(type, positions))
+	if (strcmp(type, slash ? slash + 1 : "absolute"))
 		tree_die(tree_get(config, key),
 		    "'%s' is '%s', which is not known of such a model", key, type);
-	spec_expect(config, "is_decoder", false);
-	spec_sizes(spec, config);
-	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
+	family_expect(config, "is_decoder", false);
+	family_sizes(spec, config, family);
 	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
-	spec_divide_heads(spec, config, "num_attention_heads");
+	family_divide_heads(spec, config, family);
 	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-12);
-	spec->act = spec->head_act = spec_activation(config, "hidden_act", "gelu");
-	bert_shape(spec, inner);
+	spec->act = spec->head_act = family_activation(config, "hidden_act", family->act);
+	spec->position_table = spec->embedding_norm = spec->norm_bias = true;
+	spec->norm = NN_LAYERNORM;
+	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias = true;
+	spec->mlm_bias = spec->output_bias = true;
 }
 
+/* ALBERT (Lan et al. 2020): narrow embeddings, and blocks that share their weights: all of them, or those of a group. */
 static void
-configure(struct spec *spec, const struct tree *config)
+adjust_albert(struct spec *spec, const struct tree *config)
 {
-	const char *type = tree_string(config, "position_embedding_type", "absolute");
-	bool slopes = !strcmp(type, "alibi");
+	int groups =
+	    (int)tree_integer_or(config, "num_hidden_groups", 1, 1, spec->layers);
 
-	bert_configure(spec, config, slopes ? "alibi" : "absolute");
-	spec->names = &names;
-	if (slopes)
-		jina_bert_configure(spec, config);
+	tree_integer_or(config, "inner_group_num", 1, 1, 1);
+	spec->embedding_width =
+	    (int)tree_integer_or(config, "embedding_size", 128, 1, 1 << 16);
+	for (int i = 0; i < spec->layers; i++)
+		spec->layer[i].stored =
+		    (int)(i / ((double)spec->layers / groups)); /* as the reference */
 }
 
-const struct family family_bert = { "bert", configure };
+/* JinaBERT (Günther et al. 2023, jina-embeddings-v2), which calls itself "bert": ALiBi and gated MLPs. */
+static void
+adjust_jina_bert(struct spec *spec, const struct tree *config)
+{
+	const struct tree *code = tree_get(config, "auto_map");
+	const char *key = "feed_forward_type";
+	const char *type = tree_string(config, key, "original");
+
+	/* jina-embeddings-v2-base-code, another model of that name, norms queries and keys, and adds the residual twice */
+	for (size_t i = 0; code && code->kind == TREE_OBJECT && i < code->count; i++)
+		if (code->items[i]->kind == TREE_STRING &&
+		    strstr(code->items[i]->string, "qk-post-norm"))
+			tree_die(code,
+			    "JinaBERT with norms of queries and keys (qk-post-norm) is not known");
+	if (strcmp(type, "geglu") && strcmp(type, "reglu"))
+		tree_die(config, "'%s' is '%s'; known are geglu and reglu", key, type);
+	spec->position_table = false;
+	spec->distance.slopes = true;
+	spec->gated = true;
+	spec->act = strcmp(type, "geglu") ? NN_RELU : NN_GELU;
+	spec->up_bias = false;
+}
+
+/* DistilBERT (Sanh et al. 2019): no token types; the epsilon of its norms is fixed. */
+static void
+adjust_distilbert(struct spec *spec, const struct tree *config)
+{
+	spec->types = 0;
+	spec->norm_eps = 1e-12f;
+	spec->act = spec->head_act = family_activation(config, "activation", "gelu");
+}
+
+/* ELECTRA (Clark et al. 2020), generator or discriminator: embeddings may be narrower than the blocks. */
+static void
+adjust_electra(struct spec *spec, const struct tree *config)
+{
+	int width = (int)tree_integer_or(config, "embedding_size", 128, 1, 1 << 16);
+
+	spec->embedding_width = width == spec->width ? 0 : width;
+	spec->head_act = NN_GELU; /* whatever hidden_act is */
+}
+
+/* ERNIE (Sun et al. 2019, 2021): with "use_task_id" a second table of types, one for each task of a text, is added;
+ * texts to embed have its first row. */
+static void
+adjust_ernie(struct spec *spec, const struct tree *config)
+{
+	int tasks = (int)tree_integer_or(config, "task_type_vocab_size", 3, 1, 1 << 16);
+
+	spec->tasks_of_text = tree_boolean(config, "use_task_id", false) ? tasks : 0;
+}
+
+/* MPNet (Song et al. 2020): no token types, and beside the table of positions one of distances for all blocks. */
+static void
+adjust_mpnet(struct spec *spec, const struct tree *config)
+{
+	spec->types = 0;
+	family_positions_from(spec, config, positions_first(config));
+	spec->head_act = NN_GELU; /* whatever hidden_act is */
+	/* whatever config.json says, the reference counts with these */
+	tree_integer_or(config, "relative_attention_num_buckets", 32, 32, 32);
+	spec->distance = (struct spec_distance){ .buckets = 32, .farthest = 128 };
+}
+
+/* RoBERTa (Liu et al. 2019), and XLM-RoBERTa and CamemBERT, the same in other languages: positions begin after the padding
+ * token's number. */
+static void
+adjust_roberta(struct spec *spec, const struct tree *config)
+{
+	const struct tree *code = tree_get(config, "auto_map");
+
+	/* models of other arithmetic have this model_type too: jina-embeddings-v3 */
+	if (tree_get(config, "lora_adaptations"))
+		tree_die(tree_get(config, "lora_adaptations"),
+		    "'lora_adaptations' is not known of such a model");
+	if (code && tree_get(code, "AutoModel"))
+		tree_die(code,
+		    "'auto_map' says that the model is code of its own, which is not known");
+	family_positions_from(spec, config, positions_first(config));
+	spec->head_act = NN_GELU; /* whatever hidden_act is */
+}
+
+const struct family bert_families[] = {
+	{ "albert", &albert, configure, adjust_albert, .act = "gelu_new" },
+	{ "bert", &bert, configure, NULL, .act = "gelu" },
+	{ "bert/alibi", &jina_bert, configure, adjust_jina_bert, .act = "gelu" },
+	{ "camembert", &roberta, configure, adjust_roberta, .act = "gelu" },
+	{ "distilbert", &distilbert, configure, adjust_distilbert, .act = "gelu",
+	    .width_key = "dim", .layers_key = "n_layers", .heads_key = "n_heads",
+	    .inner_key = "hidden_dim" },
+	{ "electra", &electra, configure, adjust_electra, .act = "gelu" },
+	{ "ernie", &ernie, configure, adjust_ernie, .act = "gelu" },
+	{ "mpnet", &mpnet, configure, adjust_mpnet, .act = "gelu" },
+	{ "roberta", &roberta, configure, adjust_roberta, .act = "gelu" },
+	{ "xlm-roberta", &roberta, configure, adjust_roberta, .act = "gelu" },
+	{ 0 },
+};

@@ -1,52 +1,50 @@
-#include "model/family/decoder.h"
-
+/* Decoders of Llama's kind: rotary positions, RMS norms before attention and MLP, gated MLPs; causal, unless config.json
+ * says otherwise. */
+#include <math.h>
 #include <string.h>
 
-static const char *const stem[STEM_PARAMETERS] = {
-	[STEM_TOKENS] = "embed_tokens",
-	[STEM_FINAL_NORM] = "norm",
-	[STEM_OUTPUT] = "lm_head",
-};
+#include "model/family/family.h"
 
-static const char *const block[BLOCK_PARAMETERS] = {
-	[BLOCK_Q] = "self_attn.q_proj",
-	[BLOCK_K] = "self_attn.k_proj",
-	[BLOCK_V] = "self_attn.v_proj",
-	[BLOCK_Q_NORM] = "self_attn.q_norm",
-	[BLOCK_K_NORM] = "self_attn.k_norm",
-	[BLOCK_OUT] = "self_attn.o_proj",
-	[BLOCK_ROUTER] = "mlp.gate",
-	[BLOCK_SHARED_GATE] = "mlp.shared_expert_gate",
-	[BLOCK_NORM1] = "input_layernorm",
-	[BLOCK_UP] = "mlp.up_proj",
-	[BLOCK_GATE] = "mlp.gate_proj",
-	[BLOCK_DOWN] = "mlp.down_proj",
-	[BLOCK_NORM2] = "post_attention_layernorm",
-};
-
-static const char *const expert[MLP_PARAMETERS] = {
-	[MLP_UP] = "up_proj",
-	[MLP_GATE] = "gate_proj",
-	[MLP_DOWN] = "down_proj",
-};
-
-static const struct names names = {
-	.prefixes = (const char *const[]){ "", "model.", NULL },
-	.drawn = "model.", /* where lm_head is, transformers looks for it */
-	.stem = stem,
+static const struct tensor_names decoder = {
+	.prefixes = { "", "model." },
+	.init_prefix = "model.", /* transformers looks for lm_head beside it */
+	.stem = { [STEM_TOKENS] = "embed_tokens",
+	    [STEM_FINAL_NORM] = "norm",
+	    [STEM_OUTPUT] = "lm_head" },
 	.layers = "layers.",
-	.block = block,
+	.block = { SELF_ATTN, GATED_MLP,
+	    NORMS("input_layernorm", "post_attention_layernorm"),
+	    [BLOCK_Q_NORM] = "self_attn.q_norm", [BLOCK_K_NORM] = "self_attn.k_norm",
+	    [BLOCK_ROUTER] = "mlp.gate", [BLOCK_SHARED_GATE] = "mlp.shared_expert_gate" },
 	.expert = "mlp.experts.",
-	.mixture = expert,
-	.heads = (const char *const[]){ "lm_head.", "score.", NULL },
+	.mixture = { [MLP_UP] = "up_proj",
+	    [MLP_GATE] = "gate_proj",
+	    [MLP_DOWN] = "down_proj" },
+	.heads = { "lm_head.", "score." },
 };
 
-void
-decoder_refuse_windows(const struct tree *config)
+static const struct tensor_names gemma3 = {
+	.prefixes = { "", "model." },
+	.init_prefix = "model.",
+	.stem = { [STEM_TOKENS] = "embed_tokens",
+	    [STEM_FINAL_NORM] = "norm",
+	    [STEM_OUTPUT] = "lm_head" },
+	.layers = "layers.",
+	.block = { SELF_ATTN, GATED_MLP,
+	    NORMS("input_layernorm", "pre_feedforward_layernorm"),
+	    [BLOCK_Q_NORM] = "self_attn.q_norm", [BLOCK_K_NORM] = "self_attn.k_norm",
+	    [BLOCK_OUT_NORM] = "post_attention_layernorm",
+	    [BLOCK_DOWN_NORM] = "post_feedforward_layernorm" },
+	.heads = { "lm_head.", "score." },
+};
+
+/* Die where config.json asks for local attention. */
+static void
+refuse_windows(const struct tree *config)
 {
 	const struct tree *types = tree_get(config, "layer_types");
 
-	spec_expect(config, "use_sliding_window", false);
+	family_expect(config, "use_sliding_window", false);
 	if (types && types->kind != TREE_LIST)
 		tree_die(types, "'layer_types' must list the types of layers");
 	for (size_t i = 0; types && i < types->count; i++)
@@ -55,8 +53,9 @@ decoder_refuse_windows(const struct tree *config)
 			tree_die(types, "'layer_types' may only hold 'full_attention'");
 }
 
-int
-decoder_window(const struct spec *spec, const struct tree *config, int otherwise)
+/* "sliding_window" as spec_layer counts it, 4096 where it is absent, 0 where it is null. */
+static int
+window_of(const struct spec *spec, const struct tree *config)
 {
 	const char *key = "sliding_window";
 
@@ -64,16 +63,17 @@ decoder_window(const struct spec *spec, const struct tree *config, int otherwise
 		if (config->items[i]->kind == TREE_NULL &&
 		    !strcmp(config->items[i]->key, key))
 			return 0;
-	int window = (int)tree_integer_or(config, key, otherwise, 2, 1 << 24);
+	int window = (int)tree_integer_or(config, key, 4096, 2, 1 << 24);
 	/* transformers counts the token itself where it looks back, not where it looks both ways */
 	return spec->causal ? window - 1 : window;
 }
 
-void
-decoder_windows(struct spec *spec, const struct tree *config, int window, int from)
+/* A window (0: none) for the layers that "layer_types" names; where it is absent, for those from `from` on. */
+static void
+set_windows(struct spec *spec, const struct tree *config, int window, int from)
 {
 	for (int i = 0; i < spec->layers; i++)
-		if (spec_slides(spec, config, i, window && i >= from)) {
+		if (family_slides(spec, config, i, window && i >= from)) {
 			if (!window)
 				tree_die(tree_get(config, "layer_types"),
 				    "'layer_types' has windows, which 'sliding_window' and 'use_sliding_window' do not");
@@ -81,41 +81,49 @@ decoder_windows(struct spec *spec, const struct tree *config, int window, int fr
 		}
 }
 
-void
-decoder_qwen_windows(struct spec *spec, const struct tree *config)
+static void
+configure_windows(
+    struct spec *spec, const struct tree *config, const struct family *family)
 {
+	if (family->windows == WINDOWS_ALL)
+		set_windows(spec, config, window_of(spec, config), 0);
+	if (family->windows != WINDOWS_QWEN)
+		return;
 	int from = (int)tree_integer_or(config, "max_window_layers", 28, 0, 1 << 20);
 	bool used = tree_boolean(config, "use_sliding_window", false);
-
-	decoder_windows(
-	    spec, config, used ? decoder_window(spec, config, 4096) : 0, from);
+	set_windows(spec, config, used ? window_of(spec, config) : 0, from);
 }
 
-void
-decoder_configure(
-    struct spec *spec, const struct tree *config, int head_size, double epsilon)
+static void
+configure(struct spec *spec, const struct tree *config, const struct family *family)
 {
-	spec_sizes(spec, config);
+	if (family->windows == WINDOWS_REFUSED)
+		refuse_windows(config);
+	family_sizes(spec, config, family);
 	spec->kv_heads = (int)tree_integer_or(
 	    config, "num_key_value_heads", spec->heads, 1, spec->heads);
-	spec->head_size = (int)tree_integer_or(config, "head_dim", head_size, 1, 1024);
+	spec->head_size =
+	    (int)tree_integer_or(config, "head_dim", family->head_size, 1, 1024);
 	if (!spec->head_size)
-		spec_divide_heads(spec, config, "num_attention_heads");
-	spec_rotary(spec, config, 10000);
-	spec->names = &names;
+		family_divide_heads(spec, config, family);
+	family_rotary(spec, config, 10000);
 	spec->prenorm = spec->gated = spec->untied = true;
 	/* decoders that were trained on to embed may see both ways */
 	spec->causal = tree_boolean(config, "is_causal", true) &&
 		       !tree_boolean(config, "use_bidirectional_attention", false);
 	spec->norm = NN_RMSNORM;
-	spec->norm_eps = (float)tree_real(config, "rms_norm_eps", epsilon);
-	spec->act = spec_activation(config, "hidden_act", "silu");
-	spec->qkv_bias = spec->out_bias = tree_boolean(config, "attention_bias", false);
-	spec->up_bias = spec->down_bias = tree_boolean(config, "mlp_bias", false);
+	spec->norm_eps = (float)tree_real(config, "rms_norm_eps", family->norm_eps);
+	spec->act = family_activation(config, "hidden_act", "silu");
+	if (family->bias == BIAS_AS_CONFIGURED)
+		family_biases(spec, config);
+	spec->qkv_bias |= family->bias == BIAS_QKV;
+	spec->qk_norm = family->qk_norm;
+	configure_windows(spec, config, family);
 }
 
-void
-decoder_mixture(struct spec *spec, const struct tree *config, const char *count_key,
+/* Token experts, by those keys of their number and size. */
+static void
+configure_mixture(struct spec *spec, const struct tree *config, const char *count_key,
     const char *inner_key)
 {
 	struct spec_mixture *mixture = &spec->mixture;
@@ -126,3 +134,175 @@ decoder_mixture(struct spec *spec, const struct tree *config, const char *count_
 	    (int)tree_integer_in(config, "num_experts_per_tok", 1, mixture->count);
 	mixture->renormalize = tree_boolean(config, "norm_topk_prob", false);
 }
+
+/* DeepSeekMoE (Dai et al. 2024; deepseek-moe-16b): the first layers dense, then token experts, and beside them shared
+ * ones, which every token goes through and which are stored as one MLP. */
+static void
+adjust_deepseek(struct spec *spec, const struct tree *config)
+{
+	const char *scoring = tree_string(config, "scoring_func", "softmax");
+	int64_t first =
+	    tree_integer_or(config, "first_k_dense_replace", 0, 0, SPEC_LAYERS);
+	int64_t step = tree_integer_or(config, "moe_layer_freq", 1, 1, SPEC_LAYERS);
+	int shared = (int)tree_integer_or(config, "n_shared_experts", 0, 0, 64);
+
+	if (strcmp(scoring, "softmax"))
+		tree_die(tree_get(config, "scoring_func"),
+		    "'scoring_func' is '%s'; only 'softmax' is known", scoring);
+	if (!tree_get(config, "n_routed_experts"))
+		return;
+	configure_mixture(spec, config, "n_routed_experts", "moe_intermediate_size");
+	spec->mixture.shared = "mlp.shared_experts";
+	spec->mixture.renormalize &= spec->mixture.top > 1;
+	for (int i = (int)first; i < spec->layers; i++)
+		if (i % step == 0) {
+			spec->layer[i].mixture = true;
+			spec->layer[i].inner = shared * spec->mixture.inner;
+		}
+}
+
+/* EuroBERT (Boizard et al. 2025): Llama that sees both ways. */
+static void
+adjust_eurobert(struct spec *spec, const struct tree *config)
+{
+	(void)config;
+	spec->causal = false;
+	spec->output_bias = spec->up_bias;
+}
+
+/* The rotary tables of Gemma 3, for global and for local attention: transformers 5 has both in "rope_parameters", others
+ * scale the first only. */
+static void
+configure_gemma3_rotary(struct spec *spec, const struct tree *config)
+{
+	const struct tree *both = tree_get(config, "rope_parameters");
+	const struct tree *full = tree_get(both, "full_attention");
+	const struct tree *scaling = tree_get(config, "rope_scaling");
+	double base = tree_real(full, "rope_theta", tree_real(config, "rope_theta", 1e6));
+
+	family_rotary_table(spec, 0, config, scaling ? scaling : full, base);
+	family_rotary_table(spec, 1, config, tree_get(both, "sliding_attention"),
+	    tree_real(config, "rope_local_base_freq", 1e4));
+	spec->rotaries = 2;
+}
+
+static void
+configure_gemma3_windows(struct spec *spec, const struct tree *config)
+{
+	bool both = tree_boolean(config, "use_bidirectional_attention", false);
+	bool causal = tree_boolean(config, "is_causal", true);
+	int every =
+	    (int)tree_integer_or(config, "sliding_window_pattern", 6, 1, SPEC_LAYERS);
+	int window = window_of(spec, config);
+
+	/* half of it on either side, but one more in transformers where it is not causal twice */
+	if (both)
+		window = window / 2 + !causal;
+	for (int i = 0; i < spec->layers; i++)
+		if (family_slides(spec, config, i, (i + 1) % every)) {
+			if (!window)
+				tree_die(config, "'sliding_window' must not be null");
+			spec->layer[i].window = window;
+			spec->layer[i].rotary = 1;
+		}
+}
+
+/* Gemma 3's text model (Gemma Team 2025), of which EmbeddingGemma is made: norms before and after attention and MLP, whose
+ * weights are added to one; local attention in most layers, with a rotary base of its own. */
+static void
+adjust_gemma3(struct spec *spec, const struct tree *config)
+{
+	const char *key = "query_pre_attn_scalar";
+	double scalar = tree_real(config, key, 256);
+
+	family_refuse(config, "attn_logit_softcapping");
+	family_refuse(config, "final_logit_softcapping");
+	if (!(scalar > 0 && scalar < 1e9))
+		tree_die(
+		    tree_get(config, key), "'%s' is %g; it must be above 0", key, scalar);
+	spec->untied = spec->up_bias = spec->down_bias = false;
+	spec->act = family_activation(config, "hidden_activation", "gelu_pytorch_tanh");
+	spec->norm = NN_RMSNORM_PLUS;
+	spec->branch_norms = true;
+	spec->embedding_scale = (float)sqrt(spec->width);
+	spec->attention_scale = (float)(1 / sqrt(scalar));
+	configure_gemma3_rotary(spec, config);
+	configure_gemma3_windows(spec, config);
+}
+
+/* OLMoE (Muennighoff et al. 2024): token experts in every layer and no other MLP. */
+static void
+adjust_olmoe(struct spec *spec, const struct tree *config)
+{
+	family_refuse(config, "clip_qkv");
+	configure_mixture(spec, config, "num_experts", "intermediate_size");
+	for (int i = 0; i < spec->layers; i++) {
+		spec->layer[i].mixture = true;
+		spec->layer[i].inner = 0;
+	}
+}
+
+/* Whether "mlp_only_layers" has the layer. */
+static bool
+is_dense(const struct tree *layers, int layer)
+{
+	if (layers && layers->kind != TREE_LIST)
+		tree_die(layers, "'mlp_only_layers' must list layers");
+	for (size_t i = 0; layers && i < layers->count; i++) {
+		if (layers->items[i]->kind != TREE_INTEGER)
+			tree_die(layers->items[i], "'mlp_only_layers' must list layers");
+		if (layers->items[i]->integer == layer)
+			return true;
+	}
+	return false;
+}
+
+/* Qwen2-MoE (Qwen1.5-MoE-A2.7B): token experts in all layers, or in every few, and beside them one MLP for every token,
+ * weighed by a gate. */
+static void
+adjust_qwen2_moe(struct spec *spec, const struct tree *config)
+{
+	const struct tree *dense = tree_get(config, "mlp_only_layers");
+	int shared =
+	    (int)tree_integer_in(config, "shared_expert_intermediate_size", 1, 1 << 20);
+	int step = (int)tree_integer_or(config, "decoder_sparse_step", 1, 1, SPEC_LAYERS);
+
+	spec->qkv_bias = tree_boolean(config, "qkv_bias", true);
+	spec->out_bias = false;
+	configure_mixture(spec, config, "num_experts", "moe_intermediate_size");
+	spec->mixture.shared = "mlp.shared_expert";
+	spec->mixture.shared_gate = true;
+	for (int i = 0; i < spec->layers; i++)
+		if ((i + 1) % step == 0 && !is_dense(dense, i)) {
+			spec->layer[i].mixture = true;
+			spec->layer[i].inner = shared;
+		}
+}
+
+const struct family decoder_families[] = {
+	{ "deepseek", &decoder, configure, adjust_deepseek, .norm_eps = 1e-6 },
+	{ "eurobert", &decoder, configure, adjust_eurobert, .norm_eps = 1e-5 },
+	{ "gemma3_text", &gemma3, configure, adjust_gemma3, .norm_eps = 1e-6,
+	    .head_size = 256, .windows = WINDOWS_ADJUSTED, .qk_norm = SPEC_QK_HEAD },
+	/* jina-embeddings-v5-text-small: Qwen3, with LoRA adapters beside it */
+	{ "jina_embeddings_v5", &decoder, configure, NULL, .norm_eps = 1e-6,
+	    .head_size = 128, .windows = WINDOWS_QWEN, .qk_norm = SPEC_QK_HEAD },
+	/* Touvron et al. 2023 */
+	{ "llama", &decoder, configure, NULL, .norm_eps = 1e-6 },
+	/* Mistral where "layer_types" names the layers with local attention */
+	{ "ministral", &decoder, configure, NULL, .norm_eps = 1e-6, .bias = BIAS_NONE,
+	    .windows = WINDOWS_ALL },
+	/* Jiang et al. 2023; E5-Mistral: local attention in every layer */
+	{ "mistral", &decoder, configure, NULL, .norm_eps = 1e-6, .bias = BIAS_NONE,
+	    .windows = WINDOWS_ALL },
+	{ "olmoe", &decoder, configure, adjust_olmoe, .norm_eps = 1e-5,
+	    .qk_norm = SPEC_QK_ALL },
+	/* Yang et al. 2024; gte-Qwen2 */
+	{ "qwen2", &decoder, configure, NULL, .norm_eps = 1e-6, .bias = BIAS_QKV,
+	    .windows = WINDOWS_QWEN },
+	{ "qwen2_moe", &decoder, configure, adjust_qwen2_moe, .norm_eps = 1e-6 },
+	/* Yang et al. 2025; Qwen3-Embedding: heads x head size need not be the width */
+	{ "qwen3", &decoder, configure, NULL, .norm_eps = 1e-6, .head_size = 128,
+	    .windows = WINDOWS_QWEN, .qk_norm = SPEC_QK_HEAD },
+	{ 0 },
+};

@@ -1,11 +1,51 @@
 /*
- * GTE v1.5 (Zhang et al. 2024, mGTE): BERT with rotary positions, stretched by a static factor
- * at every length, and gated MLPs.  Folders on the Hub call it "new"; transformers 5 calls it
- * "gte", and saves it with the same tensors.
+ * GTE v1.5 (Zhang et al. 2024, mGTE): BERT with rotary positions, scaled by a static factor at every length, and gated
+ * MLPs.  Folders on the Hub call it "new"; transformers 5 calls it "gte", and saves it with the same tensors.
  */
 #include <string.h>
 
-#include "model/spec.h"
+#include "model/family/family.h"
+
+#define STEM                                                                             \
+	EMBEDDINGS("embeddings.LayerNorm"),                                              \
+	    PREDICTION("lm_head.dense", "lm_head.norm", "lm_head.decoder")
+#define REST                                                                             \
+	MLP("mlp.up_gate_proj", "mlp.up_gate_proj", "mlp.down_proj"),                    \
+	    NORMS("attn_ln", "mlp_ln")
+
+/* As transformers 5 has it in memory, which some programs write. */
+static const struct tensor_names transformers = {
+	.prefixes = { "", "gte.", "model.", "new." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"),
+	    PREDICTION("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder") },
+	.layers = "layers.",
+	.block = { SELF_ATTN, GATED_MLP,
+	    NORMS("post_attention_layernorm", "post_mlp_layernorm") },
+	.heads = { "lm_head.", "pooler.", "classifier." },
+};
+
+/* "pack_qkv": false */
+static const struct tensor_names unpacked = {
+	.prefixes = { "", "new." },
+	.stem = { STEM },
+	.layers = "encoder.layer.",
+	.block = { QKV("attention.q_proj", "attention.k_proj", "attention.v_proj",
+		       "attention.o_proj"),
+	    REST },
+	.heads = { "lm_head.", "pooler.", "classifier." },
+	.otherwise = &transformers,
+};
+
+static const struct tensor_names packed = {
+	.prefixes = { "", "new." },
+	.stem = { STEM },
+	.layers = "encoder.layer.",
+	.block = { QKV("attention.qkv_proj", "attention.qkv_proj", "attention.qkv_proj",
+		       "attention.o_proj"),
+	    REST },
+	.heads = { "lm_head.", "pooler.", "classifier." },
+	.otherwise = &unpacked,
+};
 
 static void
 expect(const struct tree *config, const char *key, const char *expected)
@@ -17,89 +57,33 @@ expect(const struct tree *config, const char *key, const char *expected)
 		    value, expected);
 }
 
-static const char *const stem[STEM_PARAMETERS] = {
-	[STEM_TOKENS] = "embeddings.word_embeddings",
-	[STEM_TYPES] = "embeddings.token_type_embeddings",
-	[STEM_NORM] = "embeddings.LayerNorm",
-	[STEM_MLM_DENSE] = "lm_head.dense",
-	[STEM_MLM_NORM] = "lm_head.norm",
-	[STEM_OUTPUT] = "lm_head.decoder",
-};
-
-static const char *const packed[BLOCK_PARAMETERS] = {
-	[BLOCK_Q] = "attention.qkv_proj",
-	[BLOCK_K] = "attention.qkv_proj",
-	[BLOCK_V] = "attention.qkv_proj",
-	[BLOCK_OUT] = "attention.o_proj",
-	[BLOCK_NORM1] = "attn_ln",
-	[BLOCK_UP] = "mlp.up_gate_proj",
-	[BLOCK_GATE] = "mlp.up_gate_proj",
-	[BLOCK_DOWN] = "mlp.down_proj",
-	[BLOCK_NORM2] = "mlp_ln",
-};
-
-/* "pack_qkv": false */
-static const char *const apart[BLOCK_PARAMETERS] = {
-	[BLOCK_Q] = "attention.q_proj",
-	[BLOCK_K] = "attention.k_proj",
-	[BLOCK_V] = "attention.v_proj",
-	[BLOCK_OUT] = "attention.o_proj",
-	[BLOCK_NORM1] = "attn_ln",
-	[BLOCK_UP] = "mlp.up_gate_proj",
-	[BLOCK_GATE] = "mlp.up_gate_proj",
-	[BLOCK_DOWN] = "mlp.down_proj",
-	[BLOCK_NORM2] = "mlp_ln",
-};
-
-static const char *const prefixes[] = { "", "new.", NULL };
-static const char *const heads[] = { "lm_head.", "pooler.", "classifier.", NULL };
-
-static const struct names apart_names = { .prefixes = prefixes,
-	.stem = stem,
-	.layers = "encoder.layer.",
-	.block = apart,
-	.heads = heads,
-	.otherwise = &transformers_gte };
-static const struct names names = { .prefixes = prefixes,
-	.stem = stem,
-	.layers = "encoder.layer.",
-	.block = packed,
-	.heads = heads,
-	.otherwise = &apart_names };
-
 static void
-configure(struct spec *spec, const struct tree *config, double base)
+configure(struct spec *spec, const struct tree *config, const struct family *family)
 {
 	expect(config, "position_embedding_type", "rope");
 	expect(config, "layer_norm_type", "layer_norm");
-	spec_expect(config, "logn_attention_scale", false);
-	spec_sizes(spec, config);
-	spec_divide_heads(spec, config, "num_attention_heads");
-	int inner = (int)tree_integer_in(config, "intermediate_size", 1, 1 << 20);
+	family_expect(config, "logn_attention_scale", false);
+	family_sizes(spec, config, family);
+	family_divide_heads(spec, config, family);
 	spec->types = (int)tree_integer_or(config, "type_vocab_size", 1, 0, 1 << 16);
-	spec_rotary(spec, config, base);
+	family_rotary(spec, config, family->rotary_base);
 	spec->embedding_norm = spec->norm_bias = spec->gated = true;
 	spec->norm = NN_LAYERNORM;
 	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-12);
-	spec->act = spec->head_act = spec_activation(config, "hidden_act", "gelu");
+	spec->act = spec->head_act = family_activation(config, "hidden_act", "gelu");
 	spec->qkv_bias = spec->out_bias = spec->down_bias = true;
 	spec->mlm_bias = spec->output_bias = true;
-	spec->names = &names;
-	spec_layers(spec, inner);
 }
 
 static void
-configure_new(struct spec *spec, const struct tree *config)
+adjust_transformers(struct spec *spec, const struct tree *config)
 {
-	configure(spec, config, 10000);
-}
-
-static void
-configure_gte(struct spec *spec, const struct tree *config)
-{
-	configure(spec, config, 160000);
+	(void)config;
 	spec->head_act = NN_GELU; /* whatever hidden_act is */
 }
 
-const struct family family_new = { "new", configure_new };
-const struct family family_gte = { "gte", configure_gte };
+const struct family gte_families[] = {
+	{ "gte", &packed, configure, adjust_transformers, .rotary_base = 160000 },
+	{ "new", &packed, configure, NULL, .rotary_base = 10000 },
+	{ 0 },
+};

@@ -1,23 +1,46 @@
 /*
- * NomicBERT (Nussbaum et al. 2024): BERT with rotary positions, gated MLP, no biases but
- * those of the norms.  config.json comes in two spellings: GPT-2's (n_embd, ...) as the
- * Hub has it, and the one of transformers 5 (hidden_size, ...).
+ * NomicBERT (Nussbaum et al. 2024): BERT with rotary positions, gated MLPs, and no biases but those of the norms.
+ * config.json comes in two spellings: GPT-2's (n_embd, ...) as the Hub has it, and the one of transformers 5
+ * (hidden_size, ...).
  */
 #include <string.h>
 
-#include "model/spec.h"
+#include "model/family/family.h"
 
-/* The member under either of its names. */
-static const char *
-either(const struct tree *config, const char *first, const char *second)
-{
-	return tree_get(config, first) || !tree_get(config, second) ? first : second;
-}
+/* As transformers 5 has it in memory, which some programs write. */
+static const struct tensor_names transformers = {
+	.prefixes = { "", "nomic_bert.", "model.", "bert." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"),
+	    PREDICTION("cls.predictions.transform.dense",
+		"cls.predictions.transform.layer_norm", "cls.predictions.decoder") },
+	.layers = "layers.",
+	.block = { SELF_ATTN, GATED_MLP,
+	    NORMS("post_attention_layernorm", "post_mlp_layernorm") },
+	.heads = { "cls.", "pooler.", "classifier." },
+};
+
+static const struct tensor_names nomic_bert = {
+	.prefixes = { "", "bert." },
+	.stem = { EMBEDDINGS("emb_ln"),
+	    PREDICTION("cls.predictions.transform.dense",
+		"cls.predictions.transform.layer_norm", "cls.predictions.decoder") },
+	.layers = "encoder.layers.",
+	.block = { QKV("attn.Wqkv", "attn.Wqkv", "attn.Wqkv", "attn.out_proj"),
+	    MLP("mlp.fc11", "mlp.fc12", "mlp.fc2"),
+	    NORMS("norm1", "norm2"), [BLOCK_ROUTER] = "mlp.router.layer" },
+	.plain = "mlp.fc1",
+	.stacked = { [MLP_UP] = "mlp.experts.mlp.v1",
+	    [MLP_GATE] = "mlp.experts.mlp.w1",
+	    [MLP_DOWN] = "mlp.experts.mlp.w2" },
+	.mixture_bias = "mlp.experts.bias",
+	.heads = { "cls.", "pooler.", "classifier." },
+	.otherwise = &transformers,
+};
 
 /* The Hub's spelling.  The reference's own defaults differ from every published model, and
  * are therefore not taken over: what decides must be said. */
 static void
-rotary(struct spec *spec, const struct tree *config)
+configure_rotary(struct spec *spec, const struct tree *config)
 {
 	struct spec_rotary *rotary = &spec->rotary[0];
 
@@ -30,24 +53,22 @@ rotary(struct spec *spec, const struct tree *config)
 		    config, "max_trained_positions", 2048, 1, 1 << 24) };
 	if (tree_real(config, "rotary_emb_fraction", 0) != 1)
 		tree_die(config, "'rotary_emb_fraction' must be 1");
-	if (tree_get(config, "rotary_emb_scale_base"))
-		tree_die(tree_get(config, "rotary_emb_scale_base"),
-		    "'rotary_emb_scale_base' is not known; it must be null");
+	family_refuse(config, "rotary_emb_scale_base");
 	if (rotary->factor != 0 && !(rotary->factor >= 1 && rotary->factor <= 1024))
 		tree_die(tree_get(config, "rotary_scaling_factor"),
 		    "'rotary_scaling_factor' is %g; it must be in 1..1024",
 		    rotary->factor);
-	spec_expect(config, "rotary_emb_interleaved", false);
+	family_expect(config, "rotary_emb_interleaved", false);
 }
 
 static void
-activation(struct spec *spec, const struct tree *config)
+configure_activation(struct spec *spec, const struct tree *config)
 {
 	const char *name = tree_string(config, "activation_function", NULL);
 
 	spec->gated = true;
 	if (!name)
-		spec->act = spec_activation(config, "hidden_act", "silu");
+		spec->act = family_activation(config, "hidden_act", "silu");
 	else if (!strcmp(name, "swiglu"))
 		spec->act = NN_SILU;
 	else if (!strcmp(name, "geglu"))
@@ -55,7 +76,7 @@ activation(struct spec *spec, const struct tree *config)
 	else if (!strcmp(name, "glu"))
 		spec->act = NN_SIGMOID;
 	else {
-		spec->act = spec_activation(config, "activation_function", NULL);
+		spec->act = family_activation(config, "activation_function", NULL);
 		spec->gated = false;
 	}
 	/* of the Hub's code, GELU where it is not SiLU */
@@ -64,20 +85,20 @@ activation(struct spec *spec, const struct tree *config)
 }
 
 static void
-refuse(const struct tree *config)
+refuse_others(const struct tree *config)
 {
-	spec_expect(config, "prenorm", false);
-	spec_expect(config, "parallel_block", false);
-	spec_expect(config, "causal", false);
-	spec_expect(config, "use_rms_norm", false);
-	spec_expect(config, "scale_attn_weights", true);
-	spec_expect(config, "scale_attn_by_inverse_layer_idx", false);
+	family_expect(config, "prenorm", false);
+	family_expect(config, "parallel_block", false);
+	family_expect(config, "causal", false);
+	family_expect(config, "use_rms_norm", false);
+	family_expect(config, "scale_attn_weights", true);
+	family_expect(config, "scale_attn_by_inverse_layer_idx", false);
 }
 
 /* nomic-embed-text-v2-moe: token experts in blocks 1, 1 + n, 1 + 2 n, ..., without biases but one
  * for their sum. */
 static void
-mixture(struct spec *spec, const struct tree *config, int inner)
+configure_mixture(struct spec *spec, const struct tree *config, int inner)
 {
 	struct spec_mixture *m = &spec->mixture;
 	int step;
@@ -86,7 +107,7 @@ mixture(struct spec *spec, const struct tree *config, int inner)
 		return;
 	/* with 1 the reference would have none */
 	step = (int)tree_integer_in(config, "moe_every_n_layers", 2, SPEC_LAYERS);
-	spec_expect(config, "expert_choice_router", false);
+	family_expect(config, "expert_choice_router", false);
 	tree_integer_or(config, "num_shared_experts", 0, 0, 0);
 	tree_integer_or(config, "ffn_div", 1, 1, 1);
 	m->count = (int)tree_integer_in(config, "num_experts", 1, SPEC_TOKEN_EXPERTS);
@@ -101,81 +122,37 @@ mixture(struct spec *spec, const struct tree *config, int inner)
 		}
 }
 
-static const char *const stem[STEM_PARAMETERS] = {
-	[STEM_TOKENS] = "embeddings.word_embeddings",
-	[STEM_TYPES] = "embeddings.token_type_embeddings",
-	[STEM_NORM] = "emb_ln",
-	[STEM_MLM_DENSE] = "cls.predictions.transform.dense",
-	[STEM_MLM_NORM] = "cls.predictions.transform.layer_norm",
-	[STEM_OUTPUT] = "cls.predictions.decoder",
-};
-
-static const char *const block[BLOCK_PARAMETERS] = {
-	[BLOCK_Q] = "attn.Wqkv",
-	[BLOCK_K] = "attn.Wqkv",
-	[BLOCK_V] = "attn.Wqkv",
-	[BLOCK_OUT] = "attn.out_proj",
-	[BLOCK_ROUTER] = "mlp.router.layer",
-	[BLOCK_NORM1] = "norm1",
-	[BLOCK_UP] = "mlp.fc11",
-	[BLOCK_GATE] = "mlp.fc12",
-	[BLOCK_DOWN] = "mlp.fc2",
-	[BLOCK_NORM2] = "norm2",
-};
-
-static const char *const stacked[MLP_PARAMETERS] = {
-	[MLP_UP] = "mlp.experts.mlp.v1",
-	[MLP_GATE] = "mlp.experts.mlp.w1",
-	[MLP_DOWN] = "mlp.experts.mlp.w2",
-};
-
-static const struct names names = {
-	.prefixes = (const char *const[]){ "", "bert.", NULL },
-	.stem = stem,
-	.layers = "encoder.layers.",
-	.block = block,
-	.plain = "mlp.fc1",
-	.stacked = stacked,
-	.mixture_bias = "mlp.experts.bias",
-	.heads = (const char *const[]){ "cls.", "pooler.", "classifier.", NULL },
-	.otherwise = &transformers_nomic_bert,
-};
-
 static void
-configure(struct spec *spec, const struct tree *config)
+configure(struct spec *spec, const struct tree *config, const struct family *family)
 {
-	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
-	spec->width = spec_number(config, "n_embd", "hidden_size", 1 << 16);
-	spec->layers = spec_number(config, "n_layer", "num_hidden_layers", SPEC_LAYERS);
-	spec->heads = spec_number(config, "n_head", "num_attention_heads", 1024);
-	spec->kv_heads = spec->heads;
-	int inner = spec_number(config, "n_inner", "intermediate_size", 1 << 20);
-	spec->positions =
-	    spec_number(config, "n_positions", "max_position_embeddings", 1 << 24);
+	bool hub = tree_get(config, "n_embd");
+	int inner = family_sizes(spec, config, family);
+
 	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
-	spec_divide_heads(spec, config, either(config, "n_head", "num_attention_heads"));
+	family_divide_heads(spec, config, family);
 	spec->head_size =
 	    (int)tree_integer_or(config, "head_dim", spec->head_size, 1, 1024);
-	refuse(config);
-	if (tree_get(config, "n_embd"))
-		rotary(spec, config);
+	refuse_others(config);
+	if (hub)
+		configure_rotary(spec, config);
 	else
-		spec_rotary(spec, config, 1000);
-	activation(spec, config);
+		family_rotary(spec, config, 1000);
+	configure_activation(spec, config);
 	spec->embedding_norm = spec->norm_bias = true;
 	spec->norm = NN_LAYERNORM;
 	spec->norm_eps = (float)tree_real(
-	    config, either(config, "layer_norm_epsilon", "layer_norm_eps"), 1e-12);
-	bool biased =
-	    tree_get(config, "n_embd"); /* so the Hub's code, where nothing is said */
-	spec->qkv_bias = spec->out_bias = tree_boolean(config, "qkv_proj_bias", biased);
-	spec->up_bias = tree_boolean(config, "mlp_fc1_bias", biased);
-	spec->down_bias = tree_boolean(config, "mlp_fc2_bias", biased);
-	spec->mlm_bias = spec->output_bias = !biased || spec->up_bias;
-	spec->initializer_range = tree_real(config, "initializer_range", 0.02);
-	spec->names = &names;
-	spec_layers(spec, inner);
-	mixture(spec, config, inner);
+	    config, "layer_norm_epsilon", tree_real(config, "layer_norm_eps", 1e-12));
+	/* where config.json lacks these, the Hub's code has biases */
+	spec->qkv_bias = spec->out_bias = tree_boolean(config, "qkv_proj_bias", hub);
+	spec->up_bias = tree_boolean(config, "mlp_fc1_bias", hub);
+	spec->down_bias = tree_boolean(config, "mlp_fc2_bias", hub);
+	spec->mlm_bias = spec->output_bias = !hub || spec->up_bias;
+	configure_mixture(spec, config, inner);
 }
 
-const struct family family_nomic_bert = { "nomic_bert", configure };
+const struct family nomic_bert_families[] = {
+	{ "nomic_bert", &nomic_bert, configure, .width_key = "n_embd",
+	    .layers_key = "n_layer", .heads_key = "n_head", .inner_key = "n_inner",
+	    .positions_key = "n_positions" },
+	{ 0 },
+};

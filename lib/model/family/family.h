@@ -1,0 +1,135 @@
+/*
+ * family - the families of models (BERT, Llama, ...): how each spells config.json, and what it calls its tensors.
+ *
+ * A family is a row of a table: bert.c has those of BERT's kind, decoder.c those of Llama's; gte.c, nomic_bert.c,
+ * jina_v3.c, modernbert.c and t5.c one kind each.  A row has a function only for the arithmetic that its columns cannot say.
+ */
+#ifndef MODEL_FAMILY_FAMILY_H
+#define MODEL_FAMILY_FAMILY_H
+
+#include "model/spec.h"
+
+/*
+ * The names of a family's tensors in a checkpoint: modules, to which ".weight" is added, and ".bias" for the parameter
+ * that follows a weight.  Parameters of one name are rows of one tensor, one below the other, in the order of
+ * enum block_parameter.
+ */
+struct tensor_names {
+	/* A checkpoint may have one of these before each name; the first is written.  NULL at the end, as of `heads`. */
+	const char *prefixes[6];
+	const char
+	    *init_prefix; /* written for a model drawn at random; NULL: the first */
+	const char *stem[STEM_PARAMETERS]; /* NULL: the family has no such parameter */
+	const char *layers; /* before the number of a block: "encoder.layer." */
+	const char *inner;  /* after the number and a dot; NULL: nothing */
+	const char *block[BLOCK_PARAMETERS]; /* after that */
+	bool gate_first;		     /* the gate stands above the up projection */
+	const char *plain; /* up projection of an MLP without a gate; NULL: as with one */
+	/* Token experts, a tensor each: after "LAYERS N." `expert`, the expert's number, a dot and one of `mixture`. */
+	const char *expert;
+	const char *mixture[MLP_PARAMETERS];
+	/* Or all experts of a block in one tensor: full names after "LAYERS N."; without a gate, up has the gate's. */
+	const char *stacked[MLP_PARAMETERS];
+	const char *mixture_bias; /* of the sum of the experts */
+	/* First parts of names of tensors that are no parameters: heads for other tasks, weights of a table's rows. */
+	const char *heads[8];
+	/* These names do not apply to a file that has this tensor with other values than the tokens' embeddings; NULL: to all. */
+	const char *unless;
+	const struct tensor_names
+	    *otherwise; /* tried where a file has none of these names; NULL: none */
+};
+
+/* Modules that several families call alike. */
+#define EMBEDDINGS(norm)                                                                 \
+	[STEM_TOKENS] = "embeddings.word_embeddings",                                    \
+	[STEM_POSITIONS] = "embeddings.position_embeddings",                             \
+	[STEM_TYPES] = "embeddings.token_type_embeddings", [STEM_NORM] = (norm)
+#define PREDICTION(dense, norm, output)                                                  \
+	[STEM_MLM_DENSE] = (dense), [STEM_MLM_NORM] = (norm), [STEM_OUTPUT] = (output)
+#define QKV(q, k, v, out)                                                                \
+	[BLOCK_Q] = (q), [BLOCK_K] = (k), [BLOCK_V] = (v), [BLOCK_OUT] = (out)
+#define SELF_ATTN                                                                        \
+	QKV("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",                  \
+	    "self_attn.o_proj")
+#define MLP(up, gate, down)                                                              \
+	[BLOCK_UP] = (up), [BLOCK_GATE] = (gate), [BLOCK_DOWN] = (down)
+#define GATED_MLP MLP("mlp.up_proj", "mlp.gate_proj", "mlp.down_proj")
+#define NORMS(first, second) [BLOCK_NORM1] = (first), [BLOCK_NORM2] = (second)
+
+struct family {
+	/* "model_type" of config.json; "bert/alibi": with that "position_embedding_type", tried before "bert" */
+	const char *model_type;
+	const struct tensor_names *names;
+	/* Fills the spec from config.json; dies naming file, key and what was expected. */
+	void (*configure)(
+	    struct spec *spec, const struct tree *config, const struct family *family);
+	/* Called after it: what only this family has; NULL: nothing. */
+	void (*adjust)(struct spec *spec, const struct tree *config);
+	/* Keys of sizes that have another name in config.json than the common one (hidden_size, num_hidden_layers,
+	 * num_attention_heads, intermediate_size, max_position_embeddings); NULL: none. */
+	const char *width_key, *layers_key, *heads_key, *inner_key, *positions_key;
+	bool unlimited; /* positions have no limit, and no key */
+	/* Values for keys that config.json lacks. */
+	double norm_eps, rotary_base;
+	const char *act;
+	int head_size; /* of decoders; 0: width / heads */
+	/* More of decoders. */
+	enum { BIAS_AS_CONFIGURED, BIAS_NONE, BIAS_QKV } bias;
+	enum { WINDOWS_REFUSED, WINDOWS_ALL, WINDOWS_QWEN, WINDOWS_ADJUSTED } windows;
+	enum spec_qk_norm qk_norm;
+};
+
+/* Rows, the last one without a model_type. */
+extern const struct family bert_families[], decoder_families[], gte_families[],
+    jina_v3_families[], modernbert_families[], nomic_bert_families[], t5_families[];
+
+/* Fill a cleared spec by the family that config.json names; dies naming the key. */
+void family_configure(struct spec *spec, const struct tree *config);
+
+/* What configure functions share; all die naming the key. ------------------------ */
+
+/* Vocabulary, width, layers, heads (as many for keys and values), positions, initializer_range; every block as
+ * spec_layer's comments say of 0, but with its first norm and weights of its own.  Returns the channels of the MLP. */
+int family_sizes(
+    struct spec *spec, const struct tree *config, const struct family *family);
+
+/* spec->head_size = width / heads. */
+void family_divide_heads(
+    struct spec *spec, const struct tree *config, const struct family *family);
+
+/* A required number in 1..most under either of two keys; they must agree where both are there. */
+int family_number(
+    const struct tree *config, const char *first, const char *second, int most);
+
+/* Die unless the boolean `key` is absent or `expected`. */
+void family_expect(const struct tree *config, const char *key, bool expected);
+
+/* Die unless `key` is absent or null. */
+void family_refuse(const struct tree *config, const char *key);
+
+/* The activation of that key, of transformers' name `otherwise` where it is absent. */
+enum nn_act family_activation(
+    const struct tree *config, const char *key, const char *otherwise);
+
+/* Biases of attention and MLP, by "attention_bias" and "mlp_bias". */
+void family_biases(struct spec *spec, const struct tree *config);
+
+/* Learned positions begin at row `first` of the table, whose rows are spec->positions before. */
+void family_positions_from(struct spec *spec, const struct tree *config, int first);
+
+/*
+ * The rotary table as transformers spells it: "rope_theta" beside "rope_scaling", or both in "rope_parameters"
+ * (transformers 5), which "rope_scaling" replaces where both are there.  base: where there is no theta.  Known scalings
+ * are "linear", "dynamic", "ntk" (GTE v1.5), "llama3" and "yarn"; with "dynamic", positions is the trained length and no
+ * longer a limit.  spec->head_size and positions are set before.  (rope.c)
+ */
+void family_rotary(struct spec *spec, const struct tree *config, double base);
+/* One of several tables, with scaling and theta in `parameters` (NULL: none). */
+void family_rotary_table(struct spec *spec, int which, const struct tree *config,
+    const struct tree *parameters, double base);
+
+/* Whether a layer's attention is local: by "layer_types" (transformers 5), else `otherwise`. */
+bool family_slides(
+    const struct spec *spec, const struct tree *config, int layer, bool otherwise);
+
+#endif
