@@ -25,7 +25,9 @@ configure_model2vec(
 }
 
 static const struct family static_families[] = {
-	{ "model2vec", &model2vec, configure_model2vec },
+	{ .model_type = "model2vec",
+	    .names = &model2vec,
+	    .configure = configure_model2vec },
 	{ 0 },
 };
 

@@ -79,7 +79,7 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 	spec->embedding_norm = spec->norm_bias = true;
 	spec->norm = NN_LAYERNORM;
 	spec->norm_eps = (float)tree_real(config, "layer_norm_eps", 1e-5);
-	spec->act = family_activation(config, "hidden_act", "gelu");
+	spec->act = family_activation(config, "hidden_act", family->act);
 	spec->qkv_bias = spec->out_bias = spec->up_bias = spec->down_bias = true;
 }
 
@@ -100,7 +100,7 @@ adjust_transformers(struct spec *spec, const struct tree *config)
 }
 
 const struct family jina_v3_families[] = {
-	{ "jina_embeddings_v3", &jina_v3, configure, adjust_transformers },
-	{ "xlm-roberta/rotary", &jina_v3, configure, adjust_hub },
+	{ "jina_embeddings_v3", &jina_v3, configure, adjust_transformers, .act = "gelu" },
+	{ "xlm-roberta/rotary", &jina_v3, configure, adjust_hub, .act = "gelu" },
 	{ 0 },
 };

@@ -57,7 +57,7 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 	spec->prenorm = spec->embedding_norm = spec->gated = true;
 	spec->norm = NN_LAYERNORM;
 	spec->norm_bias = tree_boolean(config, "norm_bias", false);
-	spec->norm_eps = (float)tree_real(config, "norm_eps", 1e-5);
+	spec->norm_eps = (float)tree_real(config, "norm_eps", family->norm_eps);
 	spec->act = family_activation(config, "hidden_activation", "gelu");
 	family_biases(spec, config);
 	spec->head_act = family_activation(config, "classifier_activation", "gelu");
@@ -74,6 +74,6 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 }
 
 const struct family modernbert_families[] = {
-	{ "modernbert", &modernbert, configure },
+	{ "modernbert", &modernbert, configure, NULL, .norm_eps = 1e-5 },
 	{ 0 },
 };
