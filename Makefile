@@ -43,7 +43,7 @@ X        := $B/bin
 -include pipelines/common.mk
 include $(patsubst %,share/build/%.mk,compile install develop cuda mpi any guarded shim fuzz sanitize)
 
-LIBRARY  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/% lib/ranks/mpi.c,$(wildcard lib/*/*.c lib/*/*/*.c))) $(KERNEL_OBJECTS) $B/families.o
+LIBRARY  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/% lib/ranks/mpi.c,$(wildcard lib/*/*.c lib/*/*/*.c))) $(KERNEL_OBJECTS)
 
 ## deps      install from Debian what build, demo and tests need and is missing
 deps:
@@ -63,14 +63,6 @@ $B/%.o: %.c Makefile share/build/compile.mk $B/flags | $(DEPS)
 	$(compile)
 $B/%.o: $B/%.c share/build/compile.mk $B/flags | $(DEPS)
 	$(compile)
-
-# the table that lib/model/spec.h declares: every struct family in lib/model/family
-$B/families.c: lib/model/family $(wildcard lib/model/family/*.c) Makefile
-	@mkdir -p $(@D)
-	sed -n 's/^const struct family \(family_[a-z0-9_]*\) =.*/\1/p' $(filter %.c,$^) | awk ' \
-		BEGIN { print "#include \"model/spec.h\"" } \
-		{ print "extern const struct family " $$1 ";"; all = all "&" $$1 ", " } \
-		END { print "const struct family *const families[] = { " all "NULL };" }' >$@
 
 tested: all $(TESTED)
 
