@@ -295,7 +295,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	if (s->level >= 0)
 		stream_level(out, (int)s->level);
 	stream_property(out, "model", model_fingerprint(model));
-	stream_property(out, "gates", model_gate_marks(model));
+	stream_property(out, "gates", model_adapter_marks(model));
 	similarity_name_tell(out, s->model);
 	emit_tell(out, s->emit);
 	embed_all(embed, in, with, out, progress);
@@ -324,7 +324,7 @@ main(int argc, char **argv)
 		nn_start((int)s.threads, argv);
 	inform("%s", nn_about());
 	struct model *model = open_model(&s);
-	model_open_gates(model, s.lora, s.gates);
+	model_open_adapters(model, s.lora, s.gates);
 	struct reader *in = open_input(&s, optind < argc ? argv[optind] : "-");
 	run(&s, model, in);
 	stream_close(in);

@@ -6,6 +6,7 @@
 #include "edit/edit.h"
 #include "folder/folder.h"
 #include "model/adapters.h"
+#include "model/adapter_places.h"
 #include "model/model_struct.h"
 #include "model/save.h"
 
@@ -21,7 +22,7 @@ put_f32(float *to, const struct safetensor *from)
 
 /* Adds scale B A to some rows of W. */
 static void
-add_product(float *w, const struct gate_place *place)
+add_product(float *w, const struct adapter_place *place)
 {
 	const struct adapter_pair *pair = place->pair;
 	size_t rank = (size_t)pair->rank, in = pair->a->count / rank;
@@ -39,7 +40,7 @@ add_product(float *w, const struct gate_place *place)
 /* W with all that the places add, in the type of W. */
 static void
 put_merged(struct safetensors_writer *writer, const struct safetensor *w,
-    const struct gate_place *places, size_t count, const char *adapter)
+    const struct adapter_place *places, size_t count, const char *adapter)
 {
 	float *merged = nn_alloc(w->count * sizeof *merged);
 
@@ -61,13 +62,13 @@ put_stored(struct safetensors_writer *writer, const struct safetensor *tensor)
 
 static void
 put_parameters(struct safetensors_writer *writer, const struct model *model,
-    const struct gate_places *places, const char *adapter)
+    const struct adapter_places *places, const char *adapter)
 {
 	const struct weights *weights = &model->weights;
 
 	for (size_t i = 0, at = 0; i < (size_t)weights->own; i++) {
 		bool changed = at < places->count && places->at[at].tensor == (int)i;
-		size_t count = changed ? gates_together(places, at) : 0;
+		size_t count = changed ? adapter_places_together(places, at) : 0;
 		if (changed)
 			put_merged(
 			    writer, weights->stored[i], &places->at[at], count, adapter);
@@ -80,7 +81,7 @@ put_parameters(struct safetensors_writer *writer, const struct model *model,
 /* Poolers and heads, which an adapter changes, too. */
 static void
 put_extra(struct safetensors_writer *writer, const struct model *model,
-    const struct gate_places *places, const char *adapter)
+    const struct adapter_places *places, const char *adapter)
 {
 	for (int i = 0; i < model->weights.extra_count; i++) {
 		const struct safetensor *w = &model->weights.extra[i];
@@ -92,7 +93,7 @@ put_extra(struct safetensors_writer *writer, const struct model *model,
 			continue;
 		}
 		put_merged(writer, w,
-		    &(struct gate_place){
+		    &(struct adapter_place){
 			.pair = places->beside[j].pair, .rows = w->shape[0] },
 		    1, adapter);
 	}
@@ -104,10 +105,10 @@ model_merge(const char *from, const char *dir, const char *lora)
 	struct model model;
 
 	model_open_stored(&model, from);
-	struct adapter *adapter = gates_adapter(&model, lora);
+	struct adapter *adapter = adapters_read(&model, lora);
 	model_take_head(&model, lora);
 	const struct weights *weights = &model.weights;
-	struct gate_places places = gates_places(&model, adapter);
+	struct adapter_places places = adapter_places_find(&model, adapter);
 	char *folder = model_begin_folder(&model, dir);
 	struct safetensor *tensors = mem_new((size_t)weights->own, sizeof *tensors);
 
@@ -121,7 +122,7 @@ model_merge(const char *from, const char *dir, const char *lora)
 	put_extra(writer, &model, &places, adapter_name(adapter));
 	safetensors_finish(writer);
 	folder_commit(folder, dir);
-	gates_places_free(&places);
+	adapter_places_free(&places);
 	adapter_close(adapter);
 	free(tensors);
 	model_close_stored(&model);

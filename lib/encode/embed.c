@@ -256,13 +256,13 @@ named_gate(const struct embed *e, const struct array *names, int depth, int64_t 
 	int64_t from = offsets[index];
 	size_t length = (size_t)(offsets[index + 1] - from);
 	const char *name = (const char *)names->data + from;
-	int gate = length ? model_gate(e->model, name, length) : -1;
+	int gate = length ? model_adapter(e->model, name, length) : -1;
 
 	if (length && gate < 0)
 		die("%s: record %lld: row %lld asks for the gate '%.*s'; there are %s",
 		    stream_name(e->in), (long long)stream_records(e->in),
 		    (long long)row + 1, length < 80 ? (int)length : 80, name,
-		    model_gate_names(e->model));
+		    model_adapter_names(e->model));
 	return gate;
 }
 

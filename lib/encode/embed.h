@@ -23,7 +23,7 @@
  * Who chooses the gates of texts in the pass that embeds them.  `add` is told of each column of ids before the first record,
  * with its X, NULL where it is the only one, and whether rows have lists of texts; `begin` how many texts it has in a record.
  * `route` has what the folder's pooling makes of the hidden states that enter block `layer`, vectors[count, width] of the texts
- * lists[count] of the column, and writes the number of each one's gate (model_gate).  `put` fills in columns of its own.
+ * lists[count] of the column, and writes the number of each one's gate (model_adapter).  `put` fills in columns of its own.
  */
 struct embed_router {
 	int layer;

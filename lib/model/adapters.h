@@ -1,6 +1,7 @@
 /*
- * adapters - what model_gates.c, model_places.c, model_loras.c and model_adapt.c give the other files of lib/model and lib/edit:
- * LoRA pairs beside the model's tensors.
+ * adapters - LoRA adapters beside a model's tensors: of folders, of the checkpoint's own tasks, or one that learns.
+ *
+ * Weights stay as they are; a batch's sequences each go through one adapter (batch.h), or through none (linear.h).
  */
 #ifndef MODEL_ADAPTERS_H
 #define MODEL_ADAPTERS_H
@@ -15,92 +16,53 @@
 #include "model/linear.h"
 #include "model/model.h"
 
-struct learning;
-struct pass;
-
-/* LoRA adapters beside the weights.  (model_gates.c) */
-struct gates {
+struct adapters {
 	int count;
 	struct strings *names;
 	struct adapter *
-	    *adapters; /* whose A and B are mapped; NULL: that of the gate that learns */
+	    *opened; /* [count], A and B mapped; NULL: the adapter that learns */
 	struct linear_pair *
-	    *pairs;	    /* [weights.count] of [count]; NULL: no gate has one there */
-	size_t rank, width; /* the greatest; of what goes into a layer with a pair */
-	double dropout;	    /* in training */
-	char *list, *marks;
-	struct gates_copy {
+	    *pairs; /* [weights.count] of [count]; NULL: no adapter changes the tensor */
+	size_t rank,
+	    width;	/* the greatest rank; the most columns of a tensor with a pair */
+	double dropout; /* in training */
+	char *list;	/* "fiqa, quora" */
+	char *marks;	/* "fiqa FINGERPRINT, ..."; NULL: none */
+	struct adapters_copy {
 		void *at;
 		size_t bytes;
-	} * copies; /* of matrices that the kernels cannot use where they lie */
+	} * copies; /* of matrices that the kernels cannot use where they lie; owned */
 	size_t copied, copies_room;
-	struct lora_embedding *embeddings; /* [count]; NULL: they stay as they are */
+	struct task_lora
+	    *embeddings; /* [count] (task_loras.h); NULL: embeddings stay as they are */
 };
-struct gates *gates_new(const struct model *model, int count);
-void gates_free(const struct model *model, struct gates *gates);
 
-/* Open an adapter, which must be of this model as far as it says whose it is. */
-struct adapter *gates_adapter(const struct model *model, const char *dir);
+/* Dies where the model has adapters already or was not opened to encode. */
+struct adapters *adapters_new(const struct model *model, int count);
+void adapters_free(const struct model *model, struct adapters *adapters);
 
-/*
- * Where an adapter's pairs stand: `rows` rows of B, from `from` on, beside those of a tensor from `to` on.  By tensor and
- * rows.  A module may be several tensors, or part of one: the layers of a family have several names, and one of these may
- * be of queries, keys and values together.  A pair of a layer that no embedding depends on, as a pooler's, is `beside`.
- * Dies naming what does not fit.  (model_places.c)
- */
-struct gate_places {
-	struct gate_place {
-		const struct adapter_pair *pair;
-		int tensor;
-		int64_t to, from, rows;
-	} * at;
-	size_t count, room;
-	struct gate_beside {
-		const struct adapter_pair *pair;
-		int extra; /* of weights.extra; -1: the model has none such */
-	} * beside;
-	size_t beside_count, beside_room;
-};
-struct gate_places gates_places(const struct model *model, const struct adapter *adapter);
-void gates_places_free(struct gate_places *places);
-/* How many there are, from the first on, in its tensor. */
-size_t gates_together(const struct gate_places *places, size_t first);
-/* What these, all of one tensor, are beside it. */
-struct linear_pair gates_pair(struct gates *gates, const struct gate_place *places,
-    size_t count, const struct parameter *parameter);
-/* n floats in memory of the kernels, that live as long as the gates. */
-float *gates_copy(struct gates *gates, const float *values, size_t n);
+/* Opens an adapter folder; dies where it names another model than this. */
+struct adapter *adapters_read(const struct model *model, const char *dir);
 
-/* A matrix where it lies in the file, or a copy that lives as long as the gates. */
-struct nn_matrix gates_mapped(struct gates *gates, const struct safetensor *tensor);
+/* A matrix of the file where it lies, or a copy that lives as long as the adapters. */
+struct nn_matrix adapters_mapped(
+    struct adapters *adapters, const struct safetensor *tensor);
+/* n floats copied to memory of the kernels, which live as long as the adapters. */
+float *adapters_copy(struct adapters *adapters, const float *values, size_t n);
 
-/* Put a pair beside a tensor. */
-void gates_add(const struct model *model, struct gates *gates, int gate, int tensor,
-    struct linear_pair pair);
+/* Adds the pair of adapter `index` to a tensor; dies where it has one. */
+void adapters_add(const struct model *model, struct adapters *adapters, int index,
+    int tensor, struct linear_pair pair);
 
-/* What each tensor is, to be freed; GATES_USUAL: where nothing else is asked for it has pairs, as in PEFT: queries
- * and values. */
-enum { GATES_LINEAR = 1, GATES_USUAL = 2 };
-unsigned char *gates_layers(const struct model *model);
+/* Marks each tensor [weights.count], to be freed: ADAPTERS_LINEAR, a linear layer of a block; ADAPTERS_USUAL, queries and
+ * values, which have pairs where no targets are given, as in PEFT. */
+enum { ADAPTERS_LINEAR = 1, ADAPTERS_USUAL = 2 };
+unsigned char *adapters_layers(const struct model *model);
 
-/* Dies naming a gate that changes a block before `layer`. */
-void gates_demand_from(const struct model *model, int layer);
+/* Dies naming an adapter that changes a block before `layer`. */
+void adapters_demand_from(const struct model *model, int layer);
 
-/* Dies naming a pair with values that are not finite, if there is one. */
-void gates_demand_finite(const struct model *model);
-
-/* LoRAs of the checkpoint's own tasks, spec.loras, as gates.  (model_loras.c) */
-void loras_load(struct model *model); /* of a model to encode with, if it has such */
-void loras_demand_finite(const struct model *model);
-void loras_free(const struct model *model, struct lora_embedding *embeddings);
-
-/* pass->sum0 of the pass's batch: what nn_embed makes of it, and of each gate its own. */
-void loras_embed(const struct model *model, const struct pass *pass);
-
-/* The gate that learns.  (model_adapt.c) */
-const struct parameter *learning_parameters(
-    const struct model *model, int *count, size_t *size);
-void learning_save(const struct model *model, const char *dir, enum dtype dtype);
-void learning_free(struct learning *learning);
+/* Dies naming a tensor of an adapter with NaN or infinity. */
+void adapters_demand_finite(const struct model *model);
 
 #endif

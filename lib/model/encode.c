@@ -55,7 +55,7 @@ die_not_finite(const struct model *model)
 		if (copied)
 			nn_free((void *)x, p->count * sizeof *x);
 	}
-	gates_demand_finite(model);
+	adapters_demand_finite(model);
 	const char *kept = model->packed ? packed_weights_file(model->packed)
 					 : quantized_weights_file(model->quantized);
 	if (kept)

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/adapters.h"
+#include "model/task_loras.h"
 #include "model/balance.h"
 #include "model/model_struct.h"
 #include "model/pass.h"
@@ -60,7 +61,7 @@ embed(const struct model *model, const struct pass *pass)
 	size_t T = pass->block.sequences.T, C = (size_t)spec->width;
 	size_t E = (size_t)spec_embedding_width(spec);
 
-	loras_embed(model, pass);
+	task_loras_embed(model, pass);
 	if (stem[STEM_TASKS].at)
 		nn_add_row(pass->sum0, stem[STEM_TASKS].at, T, E);
 	if (pass->counts)
@@ -187,7 +188,7 @@ model_choose(struct model *model, int layer,
     void (*choose)(void *context, const struct model_seen *seen, int32_t *adapters),
     void *context)
 {
-	gates_demand_from(model, layer);
+	adapters_demand_from(model, layer);
 	model->choose = choose;
 	model->choose_context = context;
 	model->choose_layer = layer;

@@ -1,10 +1,11 @@
 /*
- * linear - a linear layer, and the LoRA pairs of adapters beside it:
+ * linear - a linear layer, and the low-rank pairs of adapters beside it:
  *
- *	y = x W' + b,	y += scale drop(x) A' B'  for the rows that go through an adapter with a pair
+ *	y = x W' + b		y += scale drop(x) A' B'	of the rows that go through an adapter with a pair
  *
- * Each sequence of a batch goes through one adapter (adapter.h) or none.  Nothing is merged: an adapter costs its own A and B,
- * and so do its gradients.  Rows of one adapter are computed together; a row's bits do not depend on other rows' adapters.
+ * An adapter is a LoRA (adapter.h) that some sequences of a batch go through and others do not.  Nothing is merged:
+ * an adapter costs its own A and B, and so do its gradients.  Rows of one adapter stand together, and are computed together; a
+ * row's bits do not depend on the adapters of the others.
  *
  * Letters as in nn.h.  All arrays but segments and `tokens` are in memory of the kernels.
  */
@@ -18,7 +19,7 @@
 #include "model/workspace.h"
 #include "nn/nn.h"
 
-/* The LoRA pair of one adapter beside one tensor. */
+/* What one adapter has beside one tensor. */
 struct linear_pair {
 	struct nn_matrix a, b; /* [rank,C], [rows of the tensor,rank] */
 	size_t rank;	       /* 0: the adapter leaves this tensor as it is */

@@ -15,6 +15,8 @@
 #include "folder/modules.h"
 #include "folder/static_folder.h"
 #include "model/adapters.h"
+#include "model/adapter_training.h"
+#include "model/task_loras.h"
 #include "model/config.h"
 #include "model/experts.h"
 #include "model/packed_weights.h"
@@ -270,7 +272,7 @@ complete(struct model *model, uint64_t seed)
 		load_mapped(model, -1);
 	else
 		load_values(model, seed);
-	loras_load(model);
+	task_loras_load(model);
 	model_resolve(model);
 	rotary_open(model);
 	return model;
@@ -360,8 +362,8 @@ model_close(struct model *model)
 		nn_free(model->values, model_size(model) * sizeof(float));
 		nn_free(model->gradients, model_size(model) * sizeof(float));
 	}
-	learning_free(model->learning);
-	gates_free(model, model->gates);
+	adapter_training_free(model->training);
+	adapters_free(model, model->adapters);
 	rotary_close(model);
 	if (model->file)
 		safetensors_close(model->file);
@@ -426,8 +428,8 @@ model_parameters(const struct model *model)
 	int count = model->weights.count;
 	size_t size;
 
-	if (model->learning)
-		learning_parameters(model, &count, &size);
+	if (model->training)
+		adapter_training_parameters(model, &count, &size);
 	return count;
 }
 
@@ -437,7 +439,7 @@ model_parameter(const struct model *model, int index)
 	int count;
 	size_t size;
 
-	return model->learning ? learning_parameters(model, &count, &size) + index
+	return model->training ? adapter_training_parameters(model, &count, &size) + index
 			       : &model->weights.tensors[index];
 }
 
@@ -482,7 +484,7 @@ model_size(const struct model *model)
 	size_t size = model->weights.size;
 	int count;
 
-	if (model->learning)
-		learning_parameters(model, &count, &size);
+	if (model->training)
+		adapter_training_parameters(model, &count, &size);
 	return size;
 }

@@ -59,8 +59,8 @@ void model_round(struct model *model);
 const struct spec *model_spec(const struct model *model);
 struct head *model_head(struct model *model); /* may be changed by options */
 int model_width(const struct model *model);   /* of an embedding */
-/* The index of the expert that serves a task, or EXPERT_BY_TEXT (experts.h), or of the task's LoRA, where the
- * checkpoint has such: the gate that its texts go through.  -1: none does. */
+/* The task expert that serves a task, or EXPERT_BY_TEXT (experts.h); of a checkpoint with LoRAs for tasks, the adapter of
+ * the task.  -1: none does. */
 int model_expert(const struct model *model, const char *task);
 const char *model_expert_names(const struct model *model); /* experts_list */
 /* Of what decides an embedding: weights in eight bits make another model. */
@@ -113,31 +113,30 @@ void model_watch(struct model *model,
     void (*see)(void *context, const struct model_seen *seen), void *context);
 
 /*
- * Gates: LoRA adapters (adapter.h), each in a folder, whose last part is its name.  The weights stay as
- * they are, A and B are mapped and stand beside them (linear.h); each sequence of a batch goes through
- * the gate whose number it has, from 0 in the order of `dirs`, or through none.  For MODEL_ENCODE,
- * once.  Dies where a pair fits no linear layer, or an adapter says that it is another model's.
+ * LoRA adapters (adapters.h): weights stay as they are, A and B are mapped and stand beside them (linear.h).  Each sequence
+ * of a batch goes through the adapter whose number it has, or through none.
+ *
+ * Opens, for a model to encode, the adapter in the folder `lora`, or all in the folders of `all`, numbered from 0 in the
+ * order of their names; NULL: none.  Dies where a pair fits no linear layer, or an adapter names another model.
  */
-void model_gates(struct model *model, const char *const *dirs, int count);
-/* The adapter in the folder `lora`, or all that are in `gates`; NULL: none. */
-void model_open_gates(struct model *model, const char *lora, const char *gates);
-/* Pool as a folder's modules.json says, where it has one; such modules have no weights.  Before anything is encoded. */
+void model_open_adapters(struct model *model, const char *lora, const char *all);
+/* The number of an adapter, by the last part of its folder; -1: there is none. */
+int model_adapter(const struct model *model, const char *name, size_t length);
+const char *model_adapter_names(const struct model *model); /* "fiqa, quora" */
+/* The same with what tells adapters of one name apart, "fiqa 0c4e..., ..."; NULL: there are none. */
+const char *model_adapter_marks(const struct model *model);
+
+/* Pools as a folder's modules.json says, if it has one; its modules may have no weights.  Before anything is encoded. */
 void model_take_head(struct model *model, const char *dir);
-int model_gate(const struct model *model, const char *name, size_t length); /* -1: none */
-const char *model_gate_names(const struct model *model); /* "fiqa, quora" */
 
 /*
- * Gates chosen on the way (RouterRetriever in one forward pass): in model_encode `choose` sees the hidden states that
- * enter block `layer`, and writes the gate of each sequence, -1 for none, in the place of those of the batch.  Until
- * then all go through the weights alone: dies where a gate changes a block before it, which would be left out.  After
- * model_gates.
+ * Adapters chosen during the forward pass (RouterRetriever): in model_encode `choose` sees the hidden states that enter
+ * block `layer`, and writes the adapter of each sequence, -1 for none.  The blocks before go without adapters: dies
+ * where one changes such a block.  After model_open_adapters.
  */
 void model_choose(struct model *model, int layer,
-    void (*choose)(void *context, const struct model_seen *seen, int32_t *gates),
+    void (*choose)(void *context, const struct model_seen *seen, int32_t *adapters),
     void *context);
-
-/* The same with what tells adapters of one name apart: "fiqa 0c4e..., ..."; NULL: there are none. */
-const char *model_gate_marks(const struct model *model);
 
 /* Training. ------------------------------------------------------------------------ */
 
@@ -195,27 +194,6 @@ double model_predict_backward(
     struct model *model, const struct batch *batch, float scale, double *correct);
 double model_predict_loss(struct model *model, const struct batch *batch,
     const int32_t *positions, const int32_t *targets, int64_t count);
-
-/*
- * LoRA training (adapter.h), of a model opened to encode: gate 0 learns, its pairs A, B beside W.  The
- * parameters are then those of the pairs, under the names that an adapter has for them, and
- * model_save writes an adapter folder.  All other weights stay mapped, have no gradients and no
- * copies; sequences of no gate have the base model's embeddings.
- */
-struct lora_settings {
-	const char
-	    *from; /* an adapter to go on from; the rest is then not read.  NULL: */
-	int rank;  /* new pairs: A uniform from `seed` as PEFT draws it, B zero */
-	double alpha;
-	bool rslora;
-	double
-	    dropout; /* of x before A, of sequences that have what to draw from (batch.h) */
-	/* Last parts of the linear layers' names; none: what makes queries and values. */
-	const char *const *targets;
-	int target_count;
-};
-void model_adapt(
-    struct model *model, const struct lora_settings *settings, uint64_t seed);
 
 /* Blocks of the model in a folder; opens no weights. */
 int model_layers(const char *dir);

@@ -39,8 +39,8 @@ struct model {
 	    *packed;  /* NULL: linear layers read the tensors as they are stored */
 	bool rounded; /* train: the products of linear layers are of bf16 */
 	const struct linear_watch *linear_watch;
-	struct gates *gates;	   /* NULL: no adapters */
-	struct learning *learning; /* the adapter that learns; NULL: none */
+	struct adapters *adapters;	   /* NULL: no adapters */
+	struct adapter_training *training; /* the adapter that learns; NULL: none */
 	/* MODEL_TRAIN: all parameters, weights.size floats; an adapter that learns: its pairs */
 	float *values, *gradients;
 	bool reached[SPEC_EXPERTS], predicts_reached; /* model_reached */
@@ -55,7 +55,7 @@ struct model {
 	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
 	void (*see)(void *context, const struct model_seen *seen); /* model_watch */
 	void *see_context;
-	void (*choose)(void *context, const struct model_seen *seen, int32_t *gates);
+	void (*choose)(void *context, const struct model_seen *seen, int32_t *adapters);
 	void *choose_context;
 	int choose_layer; /* model_choose */
 	struct balance *balance;

@@ -43,10 +43,10 @@ model_refuses(const struct model *model, const struct batch *batch, int64_t firs
 static double
 dropout_of(const struct model *model, const struct batch *batch)
 {
-	return batch->draws && batch->draws[0] ? model->gates->dropout : 0;
+	return batch->draws && batch->draws[0] ? model->adapters->dropout : 0;
 }
 
-/* Tokens up to the end of sequence i go through its gate; those of neighbours together. */
+/* Tokens up to the end of sequence i go through its adapter; those of neighbours together. */
 void
 pass_find_segments(struct pass *pass, const struct batch *batch, const int32_t *adapters)
 {

@@ -23,7 +23,7 @@ static unsigned char *
 choose(const struct model *model)
 {
 	static const enum block_parameter kept[] = { BLOCK_ROUTER, BLOCK_SHARED_GATE };
-	unsigned char *marks = gates_layers(model);
+	unsigned char *marks = adapters_layers(model);
 	size_t blocks = model_block_index(model, model->spec.layers, -1);
 
 	for (size_t b = 0; b < blocks; b++)

@@ -30,7 +30,7 @@ model_matrix(const struct model *model, const struct part *part)
 float *
 model_gradient_pointer(const struct model *model, const struct part *part)
 {
-	if (part->tensor < 0 || !model->gradients || model->learning)
+	if (part->tensor < 0 || !model->gradients || model->training)
 		return NULL;
 	return model->gradients + model->weights.tensors[part->tensor].offset +
 	       part->offset;
@@ -39,8 +39,9 @@ model_gradient_pointer(const struct model *model, const struct part *part)
 static struct linear_pairs
 pairs_beside(const struct model *model, const struct part *part)
 {
-	const struct linear_pair *pairs =
-	    model->gates && part->tensor >= 0 ? model->gates->pairs[part->tensor] : NULL;
+	const struct linear_pair *pairs = model->adapters && part->tensor >= 0
+					      ? model->adapters->pairs[part->tensor]
+					      : NULL;
 
 	if (!pairs)
 		return (struct linear_pairs){ 0 };

@@ -13,6 +13,7 @@
 #include "folder/static_folder.h"
 #include "model/experts.h"
 #include "model/adapters.h"
+#include "model/adapter_training.h"
 #include "model/config.h"
 #include "model/model_struct.h"
 #include "text/json.h"
@@ -262,8 +263,8 @@ save_model(const struct model *model, const char *dir, enum dtype dtype)
 void
 model_save(const struct model *model, const char *dir, enum dtype dtype)
 {
-	if (model->learning)
-		learning_save(model, dir, dtype);
+	if (model->training)
+		adapter_training_save(model, dir, dtype);
 	else
 		save_model(model, dir, dtype);
 }

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/rng.h"
 #include "golden_check.h"
+#include "model/lora_settings.h"
 #include "model/model.h"
 
 struct work {

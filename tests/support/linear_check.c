@@ -1,5 +1,5 @@
 /*
- * linear_check NAME... - hold linear layers with gates beside them (linear.h) to plain loops in double
+ * linear_check NAME... - hold linear layers with adapters beside them (linear.h) to plain loops in double
  *
  * Every gradient is compared with central differences of the loops; what dropout takes away is asked of nn_dropout,
  * which is held to its own properties.
@@ -7,7 +7,7 @@
 #include "model/linear.h"
 #include "nn_check.h"
 
-enum { GATES = 3, C = 11, O = 7, WIDER = 9, BEFORE = 2 };
+enum { ADAPTERS = 3, C = 11, O = 7, WIDER = 9, BEFORE = 2 };
 enum { X, W, BIAS, A0, B0, A2 = A0 + 2, B2, INPUTS };
 
 /* Gate 0 has rank 3, gate 1 leaves the layer alone, gate 2 has rank 5; B has two rows that are another layer's. */
@@ -20,9 +20,9 @@ struct work {
 	size_t T;
 	const int32_t *tokens; /* of each row */
 	int32_t *own;
-	double *mask[GATES]; /* [T,C] */
+	double *mask[ADAPTERS]; /* [T,C] */
 	struct array *in[INPUTS], *d[INPUTS];
-	struct linear_pair pairs[GATES];
+	struct linear_pair pairs[ADAPTERS];
 	struct linear linear;
 	struct workspace workspace;
 	struct linear_batch batch;
@@ -30,7 +30,7 @@ struct work {
 };
 
 static int
-gate_of(int32_t token)
+adapter_of(int32_t token)
 {
 	size_t i = 0;
 
@@ -46,8 +46,8 @@ plain(double *y, struct array *const *in, const void *sizes)
 	const struct work *w = sizes;
 
 	for (size_t t = 0; t < w->T; t++) {
-		int gate = gate_of(w->tokens[t]);
-		size_t rank = gate < 0 ? 0 : ranks[gate];
+		int adapter = adapter_of(w->tokens[t]);
+		size_t rank = adapter < 0 ? 0 : ranks[adapter];
 		const double *x = in[X]->ref + t * C;
 		for (size_t o = 0; o < O; o++) {
 			double sum = in[BIAS]->ref[o];
@@ -56,10 +56,10 @@ plain(double *y, struct array *const *in, const void *sizes)
 			for (size_t r = 0; r < rank; r++) {
 				double low = 0;
 				for (size_t c = 0; c < C; c++)
-					low += x[c] * w->mask[gate][t * C + c] *
-					       in[A0 + gate]->ref[r * C + c];
-				sum += (double)scales[gate] * low *
-				       in[B0 + gate]->ref[(o + BEFORE) * rank + r];
+					low += x[c] * w->mask[adapter][t * C + c] *
+					       in[A0 + adapter]->ref[r * C + c];
+				sum += (double)scales[adapter] * low *
+				       in[B0 + adapter]->ref[(o + BEFORE) * rank + r];
 			}
 			y[t * O + o] = sum;
 		}
@@ -73,16 +73,16 @@ find_masks(struct work *w)
 	struct array *ones = array_of(w->T * C, 1);
 	float *host = mem_new(w->T * C, sizeof *host);
 
-	for (int gate = 0; gate < GATES; gate++) {
-		w->mask[gate] = mem_new(w->T * C, sizeof **w->mask);
+	for (int adapter = 0; adapter < ADAPTERS; adapter++) {
+		w->mask[adapter] = mem_new(w->T * C, sizeof **w->mask);
 		nn_copy(ones->at, array_of(w->T * C, 1)->at, w->T * C);
 		if (w->batch.keys)
 			nn_dropout(ones->at, ones->at, C, w->batch.keys,
-			    device_ints(w->tokens, w->T), w->pairs[gate].salt,
+			    device_ints(w->tokens, w->T), w->pairs[adapter].salt,
 			    w->batch.dropout, w->T, C);
 		nn_download(host, ones->at, w->T * C * sizeof *host);
 		for (size_t i = 0; i < w->T * C; i++)
-			w->mask[gate][i] = (double)host[i];
+			w->mask[adapter][i] = (double)host[i];
 	}
 	free(host);
 }
@@ -118,18 +118,18 @@ work_new(size_t T, bool listed, double dropout)
 	w->in[X] = array_random(T * C, 1);
 	w->in[W] = array_random(O * C, 1);
 	w->in[BIAS] = array_random(O, 1);
-	for (int gate = 0; gate < GATES; gate += 2) {
-		w->in[A0 + gate] = array_random(ranks[gate] * C, 1);
-		w->in[B0 + gate] = array_random(ranks[gate] * WIDER, 1);
+	for (int adapter = 0; adapter < ADAPTERS; adapter += 2) {
+		w->in[A0 + adapter] = array_random(ranks[adapter] * C, 1);
+		w->in[B0 + adapter] = array_random(ranks[adapter] * WIDER, 1);
 	}
 	for (int i = 0; i < INPUTS; i++)
 		w->d[i] = w->in[i] ? array_of(w->in[i]->n, 1) : NULL;
-	for (int gate = 0; gate < GATES; gate++)
-		w->pairs[gate] = ranks[gate]
-				     ? (struct linear_pair){ f32(w->in[A0 + gate]),
-					       f32(w->in[B0 + gate]), ranks[gate],
-					       scales[gate], w->d[A0 + gate]->at,
-					       w->d[B0 + gate]->at, 77 + (uint64_t)gate }
+	for (int adapter = 0; adapter < ADAPTERS; adapter++)
+		w->pairs[adapter] = ranks[adapter]
+				     ? (struct linear_pair){ f32(w->in[A0 + adapter]),
+					       f32(w->in[B0 + adapter]), ranks[adapter],
+					       scales[adapter], w->d[A0 + adapter]->at,
+					       w->d[B0 + adapter]->at, 77 + (uint64_t)adapter }
 				     : (struct linear_pair){ 0 };
 	w->linear = (struct linear){ f32(w->in[W]), w->in[BIAS]->at, w->d[W]->at,
 		w->d[BIAS]->at, { w->pairs, BEFORE }, C, O };
@@ -145,8 +145,8 @@ work_new(size_t T, bool listed, double dropout)
 static void
 work_free(struct work *w)
 {
-	for (int gate = 0; gate < GATES; gate++)
-		free(w->mask[gate]);
+	for (int adapter = 0; adapter < ADAPTERS; adapter++)
+		free(w->mask[adapter]);
 	workspace_free(&w->workspace);
 	free(w->own);
 	free(w);
@@ -191,7 +191,7 @@ check_case(size_t T, bool listed, double dropout, bool back)
 }
 
 static void
-check_gates(void)
+check_adapters(void)
 {
 	check_case(12, false, 0, true);
 	check_case(1, false, 0, true);
@@ -208,7 +208,7 @@ check_dropout(void)
 	check_case(1298, false, 0.4, false);
 }
 
-/* A row has the same bits whatever gates the others go through, and without a gate those of the plain layer. */
+/* A row has the same bits whatever adapters the others go through, and without an adapter those of the plain layer. */
 static void
 check_bits(void)
 {
@@ -228,10 +228,10 @@ check_bits(void)
 		    w->in[X]->at + first * C, C, end - first);
 		first = end;
 	}
-	expect_same("rows by gate", some, y);
+	expect_same("rows by adapter", some, y);
 	/* B of zeros */
-	for (int gate = 0; gate < GATES; gate += 2)
-		nn_zero(w->in[B0 + gate]->at, w->in[B0 + gate]->n);
+	for (int adapter = 0; adapter < ADAPTERS; adapter += 2)
+		nn_zero(w->in[B0 + adapter]->at, w->in[B0 + adapter]->n);
 	linear_forward(&w->linear, &w->rows, y->at, O, w->in[X]->at, C, w->T);
 	nn_linear(some->at, O, w->in[X]->at, C, w->linear.w, w->linear.bias, w->T, C, O);
 	expect_same("B of zeros", y, some);
@@ -279,7 +279,7 @@ check_share(void)
 }
 
 static const struct check checks[] = {
-	{ "gates", check_gates },
+	{ "adapters", check_adapters },
 	{ "dropout", check_dropout },
 	{ "bits", check_bits },
 	{ "share", check_share },

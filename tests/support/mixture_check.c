@@ -299,7 +299,7 @@ work_new(const struct sizes *s)
 	w->in[SUM_BIAS] = array_random(s->C, 1);
 	w->experts = mem_zero(s->E, sizeof *w->experts);
 	w->gradients = mem_zero(s->E, sizeof *w->gradients);
-	w->gates = mem_zero(s->E, sizeof *w->gates);
+	w->adapters = mem_zero(s->E, sizeof *w->adapters);
 	for (int i = 0; i < MLP_PARAMETERS; i++) {
 		size_t n = size_of(w, i);
 		w->in[MLP + i] = array_random(s->E * n, 0.5);
@@ -321,7 +321,7 @@ work_free(struct work *w)
 	workspace_free(&w->workspace);
 	free(w->experts);
 	free(w->gradients);
-	free(w->gates);
+	free(w->adapters);
 	free(w);
 }
 

@@ -45,11 +45,11 @@ number_gates(struct routed_pass *pass)
 	pass->number = mem_new((size_t)gates, sizeof *pass->number);
 	for (int64_t g = 0; g < gates; g++) {
 		const char *name = strings_get(pass->library->gates, g);
-		pass->number[g] = model_gate(
+		pass->number[g] = model_adapter(
 		    pass->model, name, strings_length(pass->library->gates, g));
 		if (pass->number[g] < 0)
 			die("%s: sends texts to the gate '%s'; there are %s", pass->path,
-			    name, model_gate_names(pass->model));
+			    name, model_adapter_names(pass->model));
 	}
 }
 

@@ -1,7 +1,5 @@
-/*
- * The gate that learns: its A and B are the parameters, all weights stay mapped.  A pair's moments
- * move in every step, as in torch, where a gradient of zeros is not None (B starts at zero).
- */
+#include "model/adapter_training.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,32 +8,34 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "folder/folder.h"
+#include "model/adapter_places.h"
 #include "model/adapters.h"
+#include "model/lora_settings.h"
 #include "model/family/family.h"
 #include "model/model_struct.h"
 #include "model/save.h"
 
-/* The pair at parameters[2 i], parameters[2 i + 1]. */
-struct place {
+/* The tensor beside which the pair parameters[2 i], parameters[2 i + 1] stands. */
+struct training_pair {
 	int tensor;
 	double scale;
 	int64_t rank;
 };
 
-struct learning {
+struct adapter_training {
 	struct parameter *parameters; /* A and B of each pair, in this order */
-	struct place *places;
-	int count;   /* of pairs */
+	struct training_pair *pairs;  /* [count] */
+	int count;
 	size_t size; /* of values, in floats */
 	struct adapter_settings settings;
 	char **targets;
-	/* What it goes on from; NULL: nothing.  The pair of each place, and those that have none. */
+	/* The adapter that training continues; NULL: none.  Its pair for each of `pairs`, and those that do not learn. */
 	struct adapter *adapter;
 	const struct adapter_pair **from, **beside;
 	int beside_count;
 };
 
-/* Is the module of this weight named by one of the targets: as a whole, or at its end? */
+/* Whether one of the targets is the name of the weight's module, or its last parts. */
 static bool
 is_target(const char *weight, const struct lora_settings *lora)
 {
@@ -50,7 +50,7 @@ is_target(const char *weight, const struct lora_settings *lora)
 	return false;
 }
 
-/* The module's name as the base model has it: without what a head's model puts before. */
+/* A tensor's name without the prefix of the family (tensor_names), as the base model has it. */
 static const char *
 bare(const struct model *model, const char *name)
 {
@@ -60,7 +60,7 @@ bare(const struct model *model, const char *name)
 	return name;
 }
 
-/* "encoder.layer.0.attention.self.query", to be freed. */
+/* The name of its module, "encoder.layer.0.attention.self.query"; to be freed. */
 static char *
 module_of(const struct model *model, const struct parameter *p)
 {
@@ -70,8 +70,8 @@ module_of(const struct model *model, const struct parameter *p)
 }
 
 static void
-add_parameter(
-    struct learning *l, const char *weight, char which, struct parameter parameter)
+add_parameter(struct adapter_training *l, const char *weight, char which,
+    struct parameter parameter)
 {
 	parameter.name = adapter_tensor(weight, which);
 	parameter.count = (size_t)(parameter.rows * parameter.columns);
@@ -82,8 +82,8 @@ add_parameter(
 }
 
 static void
-add_pair(
-    const struct model *model, struct learning *l, int tensor, int64_t rank, double scale)
+add_pair(const struct model *model, struct adapter_training *l, int tensor, int64_t rank,
+    double scale)
 {
 	const struct parameter *p = &model->weights.tensors[tensor];
 	const char *name = bare(model, p->name);
@@ -98,15 +98,16 @@ add_pair(
 		.columns = rank,
 		.layer = p->layer,
 		.expert = p->expert });
-	l->places[l->count++] = (struct place){ tensor, scale, rank };
+	l->pairs[l->count++] = (struct training_pair){ tensor, scale, rank };
 }
 
-/* New pairs on the targets. */
+/* Adds new pairs on the targets. */
 static void
-choose(const struct model *model, struct learning *l, const struct lora_settings *lora)
+choose(const struct model *model, struct adapter_training *l,
+    const struct lora_settings *lora)
 {
-	unsigned char *marks = gates_layers(model);
-	int wanted = lora->target_count ? GATES_LINEAR : GATES_USUAL;
+	unsigned char *marks = adapters_layers(model);
+	int wanted = lora->target_count ? ADAPTERS_LINEAR : ADAPTERS_USUAL;
 	bool all = lora->target_count == 1 && !strcmp(lora->targets[0], "all-linear");
 	int named = all ? 0 : lora->target_count;
 	double root = lora->rslora ? sqrt(lora->rank) : lora->rank;
@@ -134,9 +135,9 @@ choose(const struct model *model, struct learning *l, const struct lora_settings
 	free(marks);
 }
 
-/* Notes a pair, with its rank and alpha where these are not the first one's; the name is taken over. */
+/* Adds a pair's module to the targets, and its rank and alpha where they differ from the first pair's; takes over the name. */
 static void
-note_pair(struct learning *l, char *module, const struct adapter_pair *pair)
+note_pair(struct adapter_training *l, char *module, const struct adapter_pair *pair)
 {
 	struct adapter_settings *settings = &l->settings;
 	double alpha = pair->scale * (double)pair->rank;
@@ -152,12 +153,13 @@ note_pair(struct learning *l, char *module, const struct adapter_pair *pair)
 	l->targets[settings->target_count++] = module;
 }
 
-/* A pair, if it has a place, which must be all of a tensor. */
+/* Adds a pair that has a place; the place must be a whole tensor. */
 static void
-take_pair(const struct model *model, struct learning *l, const struct adapter *adapter,
-    const struct gate_places *places, const struct adapter_pair *pair)
+take_pair(const struct model *model, struct adapter_training *l,
+    const struct adapter *adapter, const struct adapter_places *places,
+    const struct adapter_pair *pair)
 {
-	const struct gate_place *place = places->at, *end = place + places->count;
+	const struct adapter_place *place = places->at, *end = place + places->count;
 
 	while (place < end && place->pair != pair)
 		place++;
@@ -172,12 +174,12 @@ take_pair(const struct model *model, struct learning *l, const struct adapter *a
 	note_pair(l, module_of(model, p), pair);
 }
 
-/* The pairs of a folder, in its order.  Those of layers that no embedding depends on learn nothing, and are written as they are. */
+/* Adds the pairs of a folder, in its order.  Pairs of layers that no embedding depends on do not learn, and are copied. */
 static void
-take_over(const struct model *model, struct learning *l, struct adapter *adapter)
+take_over(const struct model *model, struct adapter_training *l, struct adapter *adapter)
 {
 	const struct adapter_pair *first = adapter_at(adapter, 0);
-	struct gate_places places = gates_places(model, adapter);
+	struct adapter_places places = adapter_places_find(model, adapter);
 
 	l->targets = mem_zero((size_t)adapter_count(adapter), sizeof *l->targets);
 	l->settings.rank = (int)first->rank;
@@ -191,12 +193,12 @@ take_over(const struct model *model, struct learning *l, struct adapter *adapter
 		l->beside[l->beside_count++] = pair;
 	}
 	l->adapter = adapter;
-	gates_places_free(&places);
+	adapter_places_free(&places);
 }
 
-/* A as PEFT draws it, uniform within 1 / sqrt(in), B zero; or what the adapter has. */
+/* Sets A and B: as PEFT draws A, uniform within 1 / sqrt(in), B zero; or the adapter's. */
 static void
-fill(const struct learning *l, uint64_t seed, float *to)
+fill(const struct adapter_training *l, uint64_t seed, float *to)
 {
 	for (int i = 0; i < 2 * l->count; i++) {
 		const struct parameter *p = &l->parameters[i];
@@ -216,38 +218,39 @@ fill(const struct learning *l, uint64_t seed, float *to)
 	}
 }
 
-/* The gate, of which the parameters are views. */
-static struct gates *
-gate_of(const struct model *model, const struct learning *l, uint64_t seed)
+/* The adapter, whose pairs are views of the parameters.  The optimiser moves them in every step, even where gradients are
+ * zero, as torch does (B starts at zero). */
+static struct adapters *
+adapters_of(const struct model *model, const struct adapter_training *l, uint64_t seed)
 {
-	struct gates *gates = gates_new(model, 1);
+	struct adapters *adapters = adapters_new(model, 1);
 
-	gates->dropout = l->settings.dropout;
+	adapters->dropout = l->settings.dropout;
 	for (int i = 0; i < l->count; i++) {
-		const struct place *place = &l->places[i];
+		const struct training_pair *pair = &l->pairs[i];
 		size_t a = l->parameters[2 * i].offset;
 		size_t b = l->parameters[2 * i + 1].offset;
-		gates_add(model, gates, 0, place->tensor,
+		adapters_add(model, adapters, 0, pair->tensor,
 		    (struct linear_pair){ .a = nn_f32(model->values + a),
 			.b = nn_f32(model->values + b),
 			.da = model->gradients + a,
 			.db = model->gradients + b,
-			.rank = (size_t)place->rank,
-			.scale = (float)place->scale,
-			.salt = rng_hash(seed, &place->tensor, sizeof place->tensor) });
+			.rank = (size_t)pair->rank,
+			.scale = (float)pair->scale,
+			.salt = rng_hash(seed, &pair->tensor, sizeof pair->tensor) });
 	}
-	return gates;
+	return adapters;
 }
 
 void
 model_adapt(struct model *model, const struct lora_settings *settings, uint64_t seed)
 {
 	struct adapter *adapter =
-	    settings->from ? gates_adapter(model, settings->from) : NULL;
-	struct learning *l = mem_zero(1, sizeof *l);
+	    settings->from ? adapters_read(model, settings->from) : NULL;
+	struct adapter_training *l = mem_zero(1, sizeof *l);
 	size_t most = (size_t)(adapter ? adapter_count(adapter) : model->weights.count);
 
-	l->places = mem_zero(most, sizeof *l->places);
+	l->pairs = mem_zero(most, sizeof *l->pairs);
 	l->parameters = mem_zero(2 * most, sizeof *l->parameters);
 	l->from = mem_zero(most, sizeof *l->from);
 	l->beside = mem_zero(most, sizeof *l->beside);
@@ -262,23 +265,23 @@ model_adapt(struct model *model, const struct lora_settings *settings, uint64_t 
 	model->values = nn_alloc(bytes);
 	model->gradients = nn_alloc(bytes);
 	fill(l, seed, model->values);
-	model->gates = gate_of(model, l, seed);
-	model->learning = l;
+	model->adapters = adapters_of(model, l, seed);
+	model->training = l;
 	model_resolve(model);
 }
 
 const struct parameter *
-learning_parameters(const struct model *model, int *count, size_t *size)
+adapter_training_parameters(const struct model *model, int *count, size_t *size)
 {
-	*count = 2 * model->learning->count;
-	*size = model->learning->size;
-	return model->learning->parameters;
+	*count = 2 * model->training->count;
+	*size = model->training->size;
+	return model->training->parameters;
 }
 
 void
-learning_save(const struct model *model, const char *dir, enum dtype dtype)
+adapter_training_save(const struct model *model, const char *dir, enum dtype dtype)
 {
-	const struct learning *l = model->learning;
+	const struct adapter_training *l = model->training;
 	char *folder = folder_begin(dir);
 	size_t beside = 2 * (size_t)l->beside_count;
 	struct safetensor *tensors =
@@ -298,7 +301,7 @@ learning_save(const struct model *model, const char *dir, enum dtype dtype)
 }
 
 void
-learning_free(struct learning *l)
+adapter_training_free(struct adapter_training *l)
 {
 	if (!l)
 		return;
@@ -313,7 +316,7 @@ learning_free(struct learning *l)
 	free(l->from);
 	free(l->beside);
 	free(l->targets);
-	free(l->places);
+	free(l->pairs);
 	free(l->parameters);
 	free(l);
 }

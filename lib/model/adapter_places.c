@@ -1,31 +1,31 @@
-/* Where the pairs of an adapter stand in a model, whichever of the family's names the adapter has for its layers. */
+#include "model/adapter_places.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "model/adapters.h"
 #include "model/family/family.h"
 #include "model/model_struct.h"
 
-/* What works on one pair. */
+/* A pair whose places are looked for. */
 struct placing {
 	const struct model *model;
 	const struct adapter *adapter;
 	const struct adapter_pair *pair;
-	const unsigned char *marks; /* of gates_layers */
-	struct gate_places *places;
+	const unsigned char *marks; /* of adapters_layers */
+	struct adapter_places *places;
 };
 
 static void
 add(struct placing *placing, int tensor, int64_t to, int64_t from, int64_t rows)
 {
-	struct gate_places *places = placing->places;
+	struct adapter_places *places = placing->places;
 
 	places->at =
 	    mem_grow(places->at, &places->room, places->count + 1, sizeof *places->at);
-	places->at[places->count++] = (struct gate_place){ .pair = placing->pair,
+	places->at[places->count++] = (struct adapter_place){ .pair = placing->pair,
 		.tensor = tensor,
 		.to = to,
 		.from = from,
@@ -44,7 +44,7 @@ die_of_shape(
 	    (long long)columns);
 }
 
-/* The tensor of the module's own name; false: there is none. */
+/* Finds the tensor of the module's name; false: there is none. */
 static bool
 place_by_name(struct placing *placing)
 {
@@ -82,8 +82,8 @@ after_dot(const char *name)
 	return dot ? dot + 1 : NULL;
 }
 
-/* Of a module's name what follows the number of its block, under these names; sets the block.  NULL: it is none of
- * theirs. */
+/* The part of a module's name after the number of its block, in these names; sets the block.  NULL: the name is not one of
+ * them. */
 static const char *
 in_block(const struct tensor_names *names, const char *module, int *layer)
 {
@@ -99,7 +99,7 @@ in_block(const struct tensor_names *names, const char *module, int *layer)
 	return NULL;
 }
 
-/* Whether that is what these names call a matrix of a block. */
+/* Whether the names call this matrix of a block `last`. */
 static bool
 is_called(const struct tensor_names *names, int which, const char *last)
 {
@@ -107,8 +107,8 @@ is_called(const struct tensor_names *names, int which, const char *last)
 	       (which == BLOCK_UP && names->plain && !strcmp(names->plain, last));
 }
 
-/* The matrices of the block that these names call so, one below the other in the module: each is some rows of a tensor,
- * which has another name. */
+/* Finds the matrices of a block that these names join in the module, one below the other: each is some rows of a tensor of
+ * another name. */
 static bool
 place_by_parameters(struct placing *placing, const struct tensor_names *names)
 {
@@ -147,15 +147,15 @@ place_by_parameters(struct placing *placing, const struct tensor_names *names)
 static void
 add_beside(struct placing *placing, int extra)
 {
-	struct gate_places *places = placing->places;
+	struct adapter_places *places = placing->places;
 
 	places->beside = mem_grow(places->beside, &places->beside_room,
 	    places->beside_count + 1, sizeof *places->beside);
 	places->beside[places->beside_count++] =
-	    (struct gate_beside){ placing->pair, extra };
+	    (struct adapter_beside){ placing->pair, extra };
 }
 
-/* A module on which no embedding depends: a pooler, or a head for another task, whether the model has it or not. */
+/* Finds a module on which no embedding depends, a pooler or a head for another task, which the model may lack. */
 static bool
 place_beside(struct placing *placing)
 {
@@ -203,17 +203,17 @@ place(struct placing *placing)
 static int
 by_place(const void *a, const void *b)
 {
-	const struct gate_place *x = a, *y = b;
+	const struct adapter_place *x = a, *y = b;
 
 	return x->tensor != y->tensor ? (x->tensor > y->tensor) - (x->tensor < y->tensor)
 				      : (x->to > y->to) - (x->to < y->to);
 }
 
-struct gate_places
-gates_places(const struct model *model, const struct adapter *adapter)
+struct adapter_places
+adapter_places_find(const struct model *model, const struct adapter *adapter)
 {
-	struct gate_places places = { 0 };
-	unsigned char *marks = gates_layers(model);
+	struct adapter_places places = { 0 };
+	unsigned char *marks = adapters_layers(model);
 	struct placing placing = {
 		.model = model, .adapter = adapter, .marks = marks, .places = &places
 	};
@@ -224,7 +224,7 @@ gates_places(const struct model *model, const struct adapter *adapter)
 	}
 	qsort(places.at, places.count, sizeof *places.at, by_place);
 	for (size_t i = 1; i < places.count; i++) {
-		const struct gate_place *last = &places.at[i - 1], *next = last + 1;
+		const struct adapter_place *last = &places.at[i - 1], *next = last + 1;
 		if (next->tensor == last->tensor && next->to < last->to + last->rows)
 			die("%s: '%s' and '%s' change the same rows of '%s' of %s",
 			    adapter_name(adapter), last->pair->module, next->pair->module,
@@ -235,14 +235,14 @@ gates_places(const struct model *model, const struct adapter *adapter)
 }
 
 void
-gates_places_free(struct gate_places *places)
+adapter_places_free(struct adapter_places *places)
 {
 	free(places->at);
 	free(places->beside);
 }
 
 size_t
-gates_together(const struct gate_places *places, size_t first)
+adapter_places_together(const struct adapter_places *places, size_t first)
 {
 	size_t end = first + 1;
 
@@ -257,10 +257,9 @@ read_floats(float *to, const struct safetensor *from)
 	tensor_to_f32(to, from->data, from->dtype, from->count);
 }
 
-/* The pair that does what several do, each with rows of its own: the A of all one below the other, beside them their
- * scaled B, zero in the columns of the others. */
+/* Joins pairs of several rows to one: A of all, one below the other; B scaled, zero in the columns of other pairs. */
 static struct linear_pair
-stacked(struct gates *gates, const struct gate_place *places, size_t count,
+stacked(struct adapters *adapters, const struct adapter_place *places, size_t count,
     const struct parameter *p)
 {
 	size_t rank = 0, columns = (size_t)p->columns, rows = (size_t)p->rows, before = 0;
@@ -285,8 +284,9 @@ stacked(struct gates *gates, const struct gate_place *places, size_t count,
 		before += own;
 		free(low);
 	}
-	struct linear_pair made = { .a = nn_f32(gates_copy(gates, a, rank * columns)),
-		.b = nn_f32(gates_copy(gates, b, rows * rank)),
+	struct linear_pair made = { .a = nn_f32(
+					adapters_copy(adapters, a, rank * columns)),
+		.b = nn_f32(adapters_copy(adapters, b, rows * rank)),
 		.rank = rank,
 		.scale = 1 };
 	free(a);
@@ -295,15 +295,15 @@ stacked(struct gates *gates, const struct gate_place *places, size_t count,
 }
 
 struct linear_pair
-gates_pair(struct gates *gates, const struct gate_place *places, size_t count,
-    const struct parameter *p)
+adapter_places_pair(struct adapters *adapters, const struct adapter_place *places,
+    size_t count, const struct parameter *p)
 {
 	const struct adapter_pair *pair = places->pair;
 
 	if (count > 1 || places->rows != p->rows)
-		return stacked(gates, places, count, p);
-	struct nn_matrix b = gates_mapped(gates, pair->b);
-	return (struct linear_pair){ .a = gates_mapped(gates, pair->a),
+		return stacked(adapters, places, count, p);
+	struct nn_matrix b = adapters_mapped(adapters, pair->b);
+	return (struct linear_pair){ .a = adapters_mapped(adapters, pair->a),
 		.b = nn_matrix_from(b, (size_t)places->from, (size_t)pair->rank),
 		.rank = (size_t)pair->rank,
 		.scale = (float)pair->scale };

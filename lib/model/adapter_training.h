@@ -1,0 +1,19 @@
+/*
+ * adapter_training - the adapter that learns (model_adapt in lora_settings.h): its A and B are the model's parameters.
+ */
+#ifndef MODEL_ADAPTER_TRAINING_H
+#define MODEL_ADAPTER_TRAINING_H
+
+#include "model/model.h"
+
+struct adapter_training;
+
+/* A and B of each pair, in this order; sets their number and the floats of all. */
+const struct parameter *adapter_training_parameters(
+    const struct model *model, int *count, size_t *size);
+
+/* Writes the adapter's folder, whole or not at all. */
+void adapter_training_save(const struct model *model, const char *dir, enum dtype dtype);
+void adapter_training_free(struct adapter_training *training);
+
+#endif
