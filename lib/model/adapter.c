@@ -357,7 +357,7 @@ adapter_folders(const char *dir, int *count)
 	int all = scandir(dir, &entries, not_hidden, alphasort);
 
 	if (all < 0)
-		die("%s: the folder of adapters cannot be read:", dir);
+		die("%s: the folder of gates cannot be read:", dir);
 	if (is_adapter(dir))
 		die("%s: is one adapter itself; a folder of such folders is expected (--adapter takes one)",
 		    dir);

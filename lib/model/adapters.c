@@ -237,7 +237,7 @@ demand_none(const struct model *model, const struct part *parts, int count, int 
 		    tensor < 0 ? NULL : adapters->pairs[tensor];
 		for (int index = 0; pairs && index < adapters->count; index++)
 			if (pairs[index].rank)
-				die("%s: changes '%s', which comes before layer %d, where adapters are chosen; train it with the targets of later layers",
+				die("%s: changes '%s', which comes before layer %d, where gates are chosen; train it with the targets of later layers",
 				    adapter_name(adapters->opened[index]),
 				    model->weights.tensors[tensor].name, layer);
 	}
