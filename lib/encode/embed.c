@@ -9,85 +9,61 @@
 #include "model/batch.h"
 #include "encode/emit.h"
 #include "encode/queue.h"
+#include "encode/text_batch.h"
 #include "model/experts.h"
 #include "nn/nn.h"
 #include "text/tree.h"
 
-/* A column of ids and the column that it becomes. */
-struct field {
-	int in, out, expert, gate; /* columns; -1: there is none */
-	char *name;		   /* X of X.ids */
-	/* of a record, by turns: what its lists become, of rows of those known */
-	struct filled {
+/* A column of ids and the columns that it becomes. */
+struct embedded_column {
+	char *name; /* X of X.ids */
+	struct text_column text;
+	int out; /* the column of embeddings; -1: none is asked for */
+	/* The embeddings of a record, [lists,width], of two records by turns; those that are pending are copied from rows
+	 * `place` of the cache. */
+	struct embedded_rows {
 		float *made;
-		int64_t *place; /* the row that a list's embedding goes to */
+		int64_t *place; /* [lists] */
 		int64_t lists, record;
-		bool pending; /* is yet to be taken from those known */
+		bool pending;
 		size_t room, place_room;
-	} filled[2];
+	} rows[2];
 };
 
-/* Texts that were met, as [expert, gate, skip, ids ...], and their embeddings by their number. */
-struct known {
+/* Texts by [expert, adapter, skip, ids ...], and their embeddings by the number of the text. */
+struct embedding_cache {
 	struct strings *texts;
-	float *made;
+	float *made; /* [texts,width] */
 	int32_t *key;
 	size_t room, key_room;
 	int64_t asked, repeated;
 };
+
 struct embed {
-	struct known known;
+	struct embedding_cache cache;
 	struct model *model;
 	const struct reader *in;
 	struct embed_options options;
-	struct field *fields;
+	struct embedded_column *columns; /* [count] */
 	size_t count;
-	int width; /* of what is made */
+	int width; /* of an embedding that is written */
 	struct emit *emit;
-	struct sequence *sequences; /* the lists of a column */
-	int64_t *order;		    /* those that are to be computed */
+	struct text_batch texts; /* of a column */
+	int64_t *order;		 /* [texts.count] those to compute */
 	struct batch batch;
-	bool whole; /* one who looks on sees all of a batch */
+	bool
+	    watched; /* hidden states are asked for: a batch is one forward pass, and nothing is cached */
 	struct encode_queue *queue;
 	int64_t begun, ended; /* records */
-	/* of who chooses gates in the pass: the field and the lists of the batch at work; the vectors that it sees */
-	int field;
+	/* For the router: column and texts of the batch at work, and their pooled hidden states. */
+	int column;
 	const int64_t *lists;
 	float *pooled, *seen;
-	size_t pooled_size, seen_room;
-	size_t sequences_room, order_room;
+	size_t pooled_size, seen_room, order_room;
 };
 
-/* The column of texts X.NAME, or -1. */
-static int
-find_texts(const struct embed *e, const char *field, const char *last)
-{
-	char *name = mem_format("%s%s", field, last);
-	int column = stream_find(e->in, name);
-
-	if (column >= 0)
-		column = stream_need(e->in, name, DTYPE_U8, 1);
-	free(name);
-	return column;
-}
-
-/* The column of texts X.gate, or gate: one a row, or one for each text of the row's list. */
-static int
-find_gates(const struct embed *e, const char *field, const struct column *ids)
-{
-	char *own = mem_format("%s.gate", field);
-	const char *name = stream_find(e->in, own) >= 0 ? own : "gate";
-	int column = stream_find(e->in, name);
-	bool lists =
-	    column >= 0 && ids->depth == 2 && stream_column(e->in, column)->depth == 2;
-
-	column = stream_need(e->in, name, DTYPE_U8, lists ? 2 : 1);
-	free(own);
-	return column;
-}
-
 static void
-add_field(struct embed *e, int in, struct writer *out)
+add_column(struct embed *e, int in, struct writer *out)
 {
 	const struct column *ids = stream_column(e->in, in);
 	size_t stem = strlen(ids->name) - strlen(".ids");
@@ -95,32 +71,28 @@ add_field(struct embed *e, int in, struct writer *out)
 	if (ids->dtype != DTYPE_I32 || ids->rank || ids->depth < 1)
 		die("%s: the column '%s' is no list of i32 token ids; did tok make it?",
 		    stream_name(e->in), ids->name);
-	e->fields = mem_resize(e->fields, e->count + 1, sizeof *e->fields);
-	struct field *field = &e->fields[e->count++];
-	*field =
-	    (struct field){ .in = in, .name = mem_format("%.*s", (int)stem, ids->name) };
-	char *name;
-	field->out = -1;
+	e->columns = mem_resize(e->columns, e->count + 1, sizeof *e->columns);
+	struct embedded_column *column = &e->columns[e->count++];
+	*column =
+	    (struct embedded_column){ .name = mem_format("%.*s", (int)stem, ids->name),
+		    .out = -1 };
 	if (emit_embedding(e->emit)) {
-		name = mem_format("%s.%s", field->name, emit_embedding(e->emit));
-		field->out = stream_add(out, &(struct column){ .name = name,
-						 .dtype = DTYPE_F32,
-						 .depth = ids->depth - 1,
-						 .rank = 1,
-						 .shape = { e->width } });
+		char *name = mem_format("%s.%s", column->name, emit_embedding(e->emit));
+		column->out = stream_add(out, &(struct column){ .name = name,
+						  .dtype = DTYPE_F32,
+						  .depth = ids->depth - 1,
+						  .rank = 1,
+						  .shape = { e->width } });
 		free(name);
 	}
-	emit_add(e->emit, out, field->name, ids);
-	field->expert = find_texts(e, field->name, ".expert");
-	field->gate = -1;
-	if (!e->options.routed)
-		return;
-	field->gate = find_gates(e, field->name, ids);
+	emit_add(e->emit, out, column->name, ids);
+	column->text =
+	    text_batch_column(e->in, in, column->name, column->name, e->options.routed);
 }
 
-/* Gates of the batch at work, by the hidden states on the way. */
+/* Chooses the adapters of the batch at work by pooled hidden states. */
 static void
-choose_on_the_way(void *context, const struct model_seen *seen, int32_t *gates)
+choose_adapters(void *context, const struct model_seen *seen, int32_t *adapters)
 {
 	struct embed *e = context;
 	const struct embed_router *router = e->options.router;
@@ -134,7 +106,8 @@ choose_on_the_way(void *context, const struct model_seen *seen, int32_t *gates)
 		    head->pool[i], seen->C);
 	e->seen = mem_grow(e->seen, &e->seen_room, N * width, sizeof *e->seen);
 	nn_download(e->seen, e->pooled, N * width * sizeof *e->seen);
-	router->route(router->context, e->field, e->lists, e->seen, (int64_t)N, gates);
+	router->route(
+	    router->context, e->column, e->lists, e->seen, (int64_t)N, adapters);
 }
 
 static void
@@ -144,11 +117,11 @@ add_router(struct embed *e)
 
 	if (!router)
 		return;
-	model_choose(e->model, router->layer, choose_on_the_way, e);
+	model_choose(e->model, router->layer, choose_adapters, e);
 	for (size_t i = 0; i < e->count; i++)
 		router->add(router->context, (int)i,
-		    e->count > 1 ? e->fields[i].name : NULL,
-		    stream_column(e->in, e->fields[i].in)->depth == 2);
+		    e->count > 1 ? e->columns[i].name : NULL,
+		    stream_column(e->in, e->columns[i].text.ids)->depth == 2);
 }
 
 struct embed *
@@ -160,15 +133,20 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 	e->model = model;
 	e->in = in;
 	e->options = *options;
+	e->texts = (struct text_batch){ .model = model,
+		.in = in,
+		.expert = options->expert,
+		.empty = options->zero,
+		.advice = "; see --empty" };
 	e->emit = emit_new(model, options->emit);
-	e->whole = options->emit || options->router;
-	int kept = options->width ? options->width : model_head(model)->truncate;
-	e->width = kept && kept < model_width(model) ? kept : model_width(model);
+	e->watched = options->emit || options->router;
+	int width = options->width ? options->width : model_head(model)->truncate;
+	e->width = width && width < model_width(model) ? width : model_width(model);
 	for (int i = 0; i < stream_columns(in); i++) {
 		const char *name = stream_column(in, i)->name, *dot = strrchr(name, '.');
 		if (!dot || strcmp(dot, ".ids") || dot == name)
 			continue;
-		add_field(e, i, out);
+		add_column(e, i, out);
 		if (!options->keep)
 			stream_drop(out, name);
 	}
@@ -181,43 +159,7 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 	return e;
 }
 
-static int
-expert_called(const struct embed *e, const char *name)
-{
-	int expert = model_expert(e->model, name);
-
-	if (expert < 0)
-		die("%s: record %lld: asks for the task%s '%s'; %s has %s",
-		    stream_name(e->in), (long long)stream_records(e->in),
-		    model_spec(e->model)->loras ? "" : " expert", name,
-		    model_dir(e->model), model_expert_names(e->model));
-	return expert;
-}
-
-_Noreturn static void
-no_expert(const struct embed *e, const struct field *field)
-{
-	die("%s: record %lld: names no task expert for '%s'; use 'tok --task NAME', or --expert with one of %s",
-	    stream_name(e->in), (long long)stream_records(e->in), field->name,
-	    model_expert_names(e->model));
-}
-
-/* The expert that a row of the column X.expert names; of a model's own LoRAs, -1 where it is empty. */
-static int
-row_expert(const struct embed *e, const struct array *names, int64_t row)
-{
-	int64_t from = names->offsets[0][row], to = names->offsets[0][row + 1];
-
-	if (from == to && model_spec(e->model)->loras)
-		return -1;
-	char *name =
-	    mem_format("%.*s", (int)(to - from), (const char *)names->data + from);
-	int expert = expert_called(e, name);
-	free(name);
-	return expert;
-}
-
-/* Of each sequence: its row's, else the record's, else the default.  A LoRA of the model's own is a gate. */
+/* Completes the rows of all records up to number `record`. */
 static void
 choose_experts(struct embed *e, const struct field *field, const struct record *record)
 {
@@ -324,22 +266,22 @@ settle(struct embed *e, int64_t record)
 {
 	size_t width = (size_t)e->width;
 
-	encode_queue_settle(e->queue, record);
+	encode_queue_commit(e->queue, record);
 	for (size_t f = 0; f < 2 * e->count; f++) {
-		struct filled *filled = &e->fields[f / 2].filled[f % 2];
-		if (!filled->pending || filled->record > record)
+		struct embedded_rows *rows = &e->columns[f / 2].rows[f % 2];
+		if (!rows->pending || rows->record > record)
 			continue;
-		for (int64_t i = 0; i < filled->lists; i++)
-			memcpy(filled->made + (size_t)i * width,
-			    e->known.made + (size_t)filled->place[i] * width,
-			    width * sizeof *filled->made);
-		filled->pending = false;
+		for (int64_t i = 0; i < rows->lists; i++)
+			memcpy(rows->made + (size_t)i * width,
+			    e->cache.made + (size_t)rows->place[i] * width,
+			    width * sizeof *rows->made);
+		rows->pending = false;
 	}
 }
 
-/* Tokens computed at a time, all of whose activations there are; and those of which each thread takes parts, which are the more
- * even the more there are; and how many of its batches stand before a device. */
-enum { WHOLE = 2048, EACH = 8192, QUEUE = 8 };
+/* Tokens of a group of batches: of one forward pass that is watched; of each thread, whose shares are the more even the
+ * more there are; of a device, in batches of its own size. */
+enum { WATCHED = 2048, EACH = 8192, QUEUE = 8 };
 
 static int64_t
 group_tokens(const struct embed *e)
@@ -348,24 +290,24 @@ group_tokens(const struct embed *e)
 	int64_t one = (int64_t)nn_worker_tokens(DTYPE_F32);
 
 	if (nn_device())
-		return tokens ? tokens : e->whole ? one : QUEUE * one;
-	if (e->whole)
-		return tokens ? tokens : WHOLE;
+		return tokens ? tokens : e->watched ? one : QUEUE * one;
+	if (e->watched)
+		return tokens ? tokens : WATCHED;
 	return (tokens ? tokens : EACH) * (int64_t)nn_workers();
 }
 
-/* Compute the lists order[0..count-1], each to its place among the rows *made. */
+/* Computes the texts order[0..count-1], text i to row place[i] of *made. */
 static void
 compute(struct embed *e, int64_t count, float *const *made, const int64_t *place,
     const int64_t *offsets, struct progress *progress)
 {
 	int64_t budget = group_tokens(e);
 
-	batch_sort(e->order, count, e->sequences);
+	batch_sort(e->order, count, e->texts.sequences);
 	for (int64_t first = 0, end; first < count; first = end) {
 		const int64_t *order = e->order + first;
-		end = batch_end(e->order, first, count, e->sequences, budget);
-		batch_pack(&e->batch, order, end - first, e->sequences);
+		end = batch_end(e->order, first, count, e->texts.sequences, budget);
+		batch_pack(&e->batch, order, end - first, e->texts.sequences);
 		emit_at(e->emit, order, offsets);
 		e->lists = order;
 		encode_queue_add(e->queue, e->begun, &e->batch, made, place, order);
@@ -373,40 +315,40 @@ compute(struct embed *e, int64_t count, float *const *made, const int64_t *place
 	}
 }
 
-/* Forget all texts at half of what they may take: arrays grow to twice their size. */
+/* Empties the cache at half of its limit: arrays grow to twice their size. */
 static void
-limit_known(struct embed *e)
+limit_cache(struct embed *e)
 {
-	struct known *known = &e->known;
-	size_t bytes = known->room * sizeof *known->made;
+	struct embedding_cache *cache = &e->cache;
+	size_t bytes = cache->room * sizeof *cache->made;
 	size_t limit = (size_t)e->options.cache;
 
-	if (known->texts && bytes + strings_bytes(known->texts) <= limit / 2)
+	if (cache->texts && bytes + strings_bytes(cache->texts) <= limit / 2)
 		return;
-	settle(e, e->begun); /* fields that were to be taken from them */
-	strings_free(known->texts);
-	free(known->made);
-	known->texts = strings_new();
-	known->made = NULL;
-	known->room = 0;
+	finish(e, e->begun); /* pending columns copy from it */
+	strings_free(cache->texts);
+	free(cache->made);
+	cache->texts = strings_new();
+	cache->made = NULL;
+	cache->room = 0;
 }
 
-/* Whether the embedding of a text is 0 without being computed. */
+/* Whether a text without tokens has the embedding 0. */
 static bool
 is_zero(const struct embed *e, const struct sequence *s)
 {
 	return e->options.zero && !s->length && model_spec(e->model)->layers;
 }
 
-/* Number the texts; those that are new are to be computed: returns how many. */
+/* Sets place[lists], the numbers of the texts in the cache, and `order`, those that are new; returns how many are. */
 static int64_t
 look_up(struct embed *e, int64_t *place, int64_t lists)
 {
-	struct known *known = &e->known;
+	struct embedding_cache *cache = &e->cache;
 	int64_t count = 0;
 
 	for (int64_t i = 0; i < lists; i++) {
-		const struct sequence *s = &e->sequences[i];
+		const struct sequence *s = &e->texts.sequences[i];
 		size_t length = (size_t)s->length;
 		bool fresh;
 		known->key = mem_grow(
@@ -420,72 +362,70 @@ look_up(struct embed *e, int64_t *place, int64_t lists)
 		if (fresh && !is_zero(e, s))
 			e->order[count++] = i;
 	}
-	known->asked += lists;
-	known->repeated += lists - count;
+	cache->asked += lists;
+	cache->repeated += lists - count;
 	return count;
 }
 
-/*
- * A text that was met before, in this record or another, has the embedding it had then, bit for bit:
- * benchmarks repeat theirs up to twenty times.
- */
+/* A repeated text has the embedding of its first occurrence, bit for bit: benchmarks repeat texts up to twenty times. */
 static void
-embed_known(struct embed *e, struct filled *filled, const int64_t *offsets,
+embed_cached(struct embed *e, struct embedded_rows *rows, const int64_t *offsets,
     struct progress *progress)
 {
-	struct known *known = &e->known;
+	struct embedding_cache *cache = &e->cache;
 
-	limit_known(e);
-	int64_t count = look_up(e, filled->place, filled->lists);
-	size_t texts = (size_t)strings_count(known->texts);
-	known->made = mem_grow(known->made, &known->room,
-	    mem_multiply(texts, (size_t)e->width, "embeddings"), sizeof *known->made);
-	for (int64_t i = 0; i < filled->lists; i++)
-		if (is_zero(e, &e->sequences[i]))
-			memset(known->made + (size_t)filled->place[i] * (size_t)e->width,
-			    0, (size_t)e->width * sizeof *known->made);
-	filled->pending = true;
-	compute(e, count, &known->made, filled->place, offsets, progress);
+	limit_cache(e);
+	int64_t count = look_up(e, rows->place, rows->lists);
+	size_t texts = (size_t)strings_count(cache->texts);
+	cache->made = mem_grow(cache->made, &cache->room,
+	    mem_multiply(texts, (size_t)e->width, "embeddings"), sizeof *cache->made);
+	for (int64_t i = 0; i < rows->lists; i++)
+		if (is_zero(e, &e->texts.sequences[i]))
+			memset(cache->made + (size_t)rows->place[i] * (size_t)e->width, 0,
+			    (size_t)e->width * sizeof *cache->made);
+	rows->pending = true;
+	compute(e, count, &cache->made, rows->place, offsets, progress);
 }
 
 static void
-embed_field(struct embed *e, const struct record *record, struct field *field,
+embed_column(struct embed *e, const struct record *record, struct embedded_column *column,
     struct progress *progress)
 {
-	const struct column *column = stream_column(e->in, field->in);
-	const struct array *ids = &record->columns[field->in];
-	int64_t lists = column_lists(column, ids, record->rows);
-	const int64_t *offsets = column_list_offsets(column, ids);
-	struct filled *filled = &field->filled[e->begun % 2];
+	const struct column *ids = stream_column(e->in, column->text.ids);
+	const struct array *array = &record->columns[column->text.ids];
+	int64_t lists = column_lists(ids, array, record->rows);
+	const int64_t *offsets = column_list_offsets(ids, array);
+	struct embedded_rows *rows = &column->rows[e->begun % 2];
 
-	filled->record = e->begun;
-	filled->lists = lists;
-	filled->made = mem_grow(filled->made, &filled->room,
+	rows->record = e->begun;
+	rows->lists = lists;
+	rows->made = mem_grow(rows->made, &rows->room,
 	    mem_multiply((size_t)lists, (size_t)e->width, "embeddings"),
-	    sizeof *filled->made);
-	e->field = (int)(field - e->fields);
-	emit_begin(e->emit, e->field, lists, lists ? offsets[lists] : 0);
+	    sizeof *rows->made);
+	e->column = (int)(column - e->columns);
+	emit_begin(e->emit, e->column, lists, lists ? offsets[lists] : 0);
 	if (e->options.router)
-		e->options.router->begin(e->options.router->context, e->field, lists);
+		e->options.router->begin(e->options.router->context, e->column, lists);
 	if (!lists)
 		return;
-	take_lists(e, field, record, lists, offsets);
+	e->texts.count = 0;
+	text_batch_add(&e->texts, &column->text, record);
 	e->order = mem_grow(e->order, &e->order_room, (size_t)lists, sizeof *e->order);
-	filled->place = mem_grow(
-	    filled->place, &filled->place_room, (size_t)lists, sizeof *filled->place);
-	if (!e->whole) {
-		embed_known(e, filled, offsets, progress);
+	rows->place =
+	    mem_grow(rows->place, &rows->place_room, (size_t)lists, sizeof *rows->place);
+	if (!e->watched) {
+		embed_cached(e, rows, offsets, progress);
 		return;
 	}
 	for (int64_t i = 0; i < lists; i++)
-		e->order[i] = filled->place[i] = i;
-	compute(e, lists, &filled->made, filled->place, offsets, progress);
+		e->order[i] = rows->place[i] = i;
+	compute(e, lists, &rows->made, rows->place, offsets, progress);
 }
 
 bool
 embed_ahead(const struct embed *e)
 {
-	return nn_device() && !e->whole;
+	return nn_device() && !e->watched;
 }
 
 void
@@ -495,13 +435,12 @@ embed_begin(struct embed *e, const struct record *record, struct progress *progr
 
 	e->begun++;
 	for (size_t i = 0; i < e->count; i++)
-		tokens += column_elements(stream_column(e->in, e->fields[i].in),
-		    &record->columns[e->fields[i].in], record->rows);
+		tokens += column_elements(stream_column(e->in, e->columns[i].text.ids),
+		    &record->columns[e->columns[i].text.ids], record->rows);
 	progress_span(progress, stream_share(e->in), tokens);
 	for (size_t i = 0; i < e->count; i++)
-		embed_field(e, record, &e->fields[i], progress);
-	progress_span(
-	    progress, stream_share(e->in), 0); /* some may have been met before */
+		embed_column(e, record, &e->columns[i], progress);
+	progress_span(progress, stream_share(e->in), 0); /* some were in the cache */
 }
 
 void
@@ -509,20 +448,20 @@ embed_end(struct embed *e, const struct record *record, struct record *made)
 {
 	const struct embed_router *router = e->options.router;
 
-	settle(e, ++e->ended);
+	finish(e, ++e->ended);
 	for (size_t i = 0; i < e->count; i++) {
-		const struct field *field = &e->fields[i];
-		const struct column *column = stream_column(e->in, field->in);
-		const struct array *ids = &record->columns[field->in];
-		const int64_t *starts = column->depth == 2 ? ids->offsets[0] : NULL;
-		emit_end(e->emit, (int)i, made, ids);
+		const struct embedded_column *column = &e->columns[i];
+		const struct column *ids = stream_column(e->in, column->text.ids);
+		const struct array *array = &record->columns[column->text.ids];
+		const int64_t *starts = ids->depth == 2 ? array->offsets[0] : NULL;
+		emit_end(e->emit, (int)i, made, array);
 		if (router)
 			router->put(router->context, (int)i, made,
-			    column_lists(column, ids, record->rows), starts);
-		if (field->out < 0)
+			    column_lists(ids, array, record->rows), starts);
+		if (column->out < 0)
 			continue;
-		made->columns[field->out].data = field->filled[e->ended % 2].made;
-		made->columns[field->out].offsets[0] = starts;
+		made->columns[column->out].data = column->rows[e->ended % 2].made;
+		made->columns[column->out].offsets[0] = starts;
 	}
 }
 
@@ -536,25 +475,25 @@ void
 embed_free(struct embed *e)
 {
 	for (size_t i = 0; i < e->count; i++) {
-		free(e->fields[i].name);
+		free(e->columns[i].name);
 		for (int j = 0; j < 2; j++) {
-			free(e->fields[i].filled[j].made);
-			free(e->fields[i].filled[j].place);
+			free(e->columns[i].rows[j].made);
+			free(e->columns[i].rows[j].place);
 		}
 	}
 	inform("%lld batches", (long long)encode_queue_batches(e->queue));
 	encode_queue_free(e->queue);
-	if (e->known.repeated)
+	if (e->cache.repeated)
 		inform("%lld of %lld texts had been met before",
-		    (long long)e->known.repeated, (long long)e->known.asked);
-	strings_free(e->known.texts);
-	free(e->known.made);
-	free(e->known.key);
-	free(e->sequences);
+		    (long long)e->cache.repeated, (long long)e->cache.asked);
+	strings_free(e->cache.texts);
+	free(e->cache.made);
+	free(e->cache.key);
+	text_batch_free(&e->texts);
 	free(e->order);
 	nn_free(e->pooled, e->pooled_size);
 	free(e->seen);
-	free(e->fields);
+	free(e->columns);
 	emit_free(e->emit);
 	batch_free(&e->batch);
 	free(e);

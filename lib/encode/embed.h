@@ -1,13 +1,8 @@
 /*
- * embed - the token columns of a stream as embeddings: every "X.ids" becomes "X.emb", and
- * what else is asked for (emit.h).
+ * embed - the token columns of a stream as embeddings: every "X.ids" becomes "X.emb", and what else is asked for (emit.h).
  *
- * The expert of a text: what its row says in the text column "X.expert", else what the record
- * says in the attribute experts{X}, else a default; of a model with LoRAs of its own for tasks, so its LoRA, none where nothing
- * is said.  The gate of a text (model.h): what its row says
- * in the text column "X.gate", or "gate", or for each of the texts of its list; none where that is empty.  The attribute prompt_tokens{X} counts the
- * tokens that pooling leaves out where the folder says so.  Texts are computed by expert, a batch
- * at a time; what is made is in their own order.
+ * Each text has its expert, adapter and prompt (text_batch.h).  Texts are computed by expert, a batch at a time, and
+ * written in the order of the stream.
  */
 #ifndef ENCODE_EMBED_H
 #define ENCODE_EMBED_H
@@ -20,36 +15,38 @@
 #include "stream/stream.h"
 
 /*
- * Who chooses the gates of texts in the pass that embeds them.  `add` is told of each column of ids before the first record,
- * with its X, NULL where it is the only one, and whether rows have lists of texts; `begin` how many texts it has in a record.
- * `route` has what the folder's pooling makes of the hidden states that enter block `layer`, vectors[count, width] of the texts
- * lists[count] of the column, and writes the number of each one's gate (model_adapter).  `put` fills in columns of its own.
+ * Chooses the adapters of texts during the forward pass that embeds them.  Before the first record, `add` is called for
+ * each column of ids, with its X, NULL where it is the only one, and whether rows have lists of texts; `begin` for each
+ * column of each record, with its number of texts.  `route` gets the hidden states that enter block `layer`, pooled as the
+ * folder says, vectors[count, width] of texts lists[count] of the column, and writes adapters[count] (model_adapter).
+ * `put` fills in the router's own columns of a record.
  */
 struct embed_router {
 	int layer;
-	void (*add)(void *context, int field, const char *name, bool lists);
-	void (*begin)(void *context, int field, int64_t count);
-	void (*route)(void *context, int field, const int64_t *lists,
-	    const float *vectors, int64_t count, int32_t *gates);
-	void (*put)(void *context, int field, struct record *made, int64_t count,
+	void (*add)(void *context, int column, const char *name, bool lists);
+	void (*begin)(void *context, int column, int64_t count);
+	void (*route)(void *context, int column, const int64_t *lists,
+	    const float *vectors, int64_t count, int32_t *adapters);
+	void (*put)(void *context, int column, struct record *made, int64_t count,
 	    const int64_t *starts);
 	void *context;
 };
 
 struct embed_options {
-	/* computed at a time, by each thread where nothing but embeddings is made; 0: 2048, by each thread 8192; on a device, as
-	 * many as it likes (nn_worker_tokens) */
+	/* Tokens computed at a time, by each thread if only embeddings are asked for; 0: 2048, each thread 8192; on a device
+	 * nn_worker_tokens. */
 	int64_t tokens;
 	int width; /* leading values of an embedding to keep; 0: as the folder says */
-	bool normalize;	    /* what is kept of it gets length 1 */
+	bool normalize;	    /* the kept values get length 1 */
 	const char *expert; /* default; NULL: none */
 	bool
-	    routed; /* texts go through the gates that their rows name, else all through gate 0, if there is one */
+	    routed; /* rows name their adapters; else all texts go through adapter 0, if there is one */
 	const struct embed_router *router; /* NULL: none; borrowed */
 	bool keep;			   /* the columns of ids */
-	bool zero;	  /* a text without tokens has the embedding 0, and is no fault */
+	bool zero; /* a text without tokens has the embedding 0; else it is an error */
 	const char *emit; /* what to make (emit.h); NULL: embeddings */
-	int64_t cache; /* bytes for texts that were met; those of a record always are */
+	int64_t
+	    cache; /* bytes of the cache of embeddings, which always has those of a record */
 };
 
 struct embed;
@@ -62,9 +59,9 @@ struct embed *embed_new(struct model *model, const struct reader *in, struct wri
 bool embed_embeds(const struct embed *embed);
 
 /*
- * Begin to make the embeddings of a record; and, in the order of records, fill in the columns of what it becomes, which
- * borrows them until another record has begun.  Where embed_ahead says so, a device makes those of one while the host
- * reads the next and writes the one before: a record may then be begun before the one before is ended, but no two.
+ * Begins to compute the embeddings of a record; then, in the order of records, fills in the columns of `made`, which borrows
+ * them until another record has begun.  If embed_ahead, a device computes one record while the host reads the next and
+ * writes the one before: a record may begin before the one before has ended, but at most two are under way.
  */
 bool embed_ahead(const struct embed *embed);
 void embed_begin(

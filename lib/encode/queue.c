@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 
-struct waiting {
-	struct encoding *encoding; /* NULL: nothing is on the way */
+struct queued_batch {
+	struct encoding *encoding; /* NULL: none is under way */
 	int64_t record, count;
 	float *rows;	 /* [count] embeddings */
 	int64_t *places; /* [count] */
@@ -18,10 +18,10 @@ struct waiting {
 struct encode_queue {
 	struct model *model;
 	struct encode_queue_options options;
-	struct waiting waiting[2];
-	int next; /* the older one */
-	int64_t batches;
-	float *cut; /* embeddings of fewer values, nn memory */
+	struct queued_batch batches[2];
+	int next; /* the older of them */
+	int64_t added;
+	float *cut; /* shortened embeddings, nn memory */
 	size_t cut_size;
 };
 
@@ -39,15 +39,14 @@ void
 encode_queue_free(struct encode_queue *queue)
 {
 	for (int i = 0; i < 2; i++) {
-		free(queue->waiting[i].rows);
-		free(queue->waiting[i].places);
+		free(queue->batches[i].rows);
+		free(queue->batches[i].places);
 	}
 	nn_free(queue->cut, queue->cut_size);
 	free(queue);
 }
 
-/* Embeddings as they are wanted.  As in sentence-transformers, what the folder says of length 1 is done before they are
- * cut, what the user says after it. */
+/* Cuts embeddings to their width.  As in sentence-transformers, the folder normalises before the cut, the user after it. */
 static void
 shorten(struct encode_queue *queue, float *made, size_t rows)
 {
@@ -67,9 +66,9 @@ shorten(struct encode_queue *queue, float *made, size_t rows)
 	nn_download(made, queue->cut, rows * width * sizeof *queue->cut);
 }
 
-/* Have the embeddings of a batch where they go. */
+/* Waits for a batch, and copies its embeddings to their rows. */
 static void
-end(struct encode_queue *queue, struct waiting *waiting)
+end(struct encode_queue *queue, struct queued_batch *waiting)
 {
 	size_t width = (size_t)queue->options.width;
 
@@ -87,7 +86,7 @@ void
 encode_queue_add(struct encode_queue *queue, int64_t record, const struct batch *batch,
     float *const *made, const int64_t *places, const int64_t *order)
 {
-	struct waiting *waiting = &queue->waiting[queue->next];
+	struct queued_batch *waiting = &queue->batches[queue->next];
 	size_t count = (size_t)batch->sequences;
 	size_t full = (size_t)model_width(queue->model);
 
@@ -103,16 +102,16 @@ encode_queue_add(struct encode_queue *queue, int64_t record, const struct batch 
 	waiting->count = batch->sequences;
 	waiting->made = made;
 	waiting->encoding = model_encode_begin(queue->model, batch, waiting->rows);
-	queue->batches++;
+	queue->added++;
 	if (!queue->options.ahead)
 		end(queue, waiting);
 }
 
 void
-encode_queue_settle(struct encode_queue *queue, int64_t record)
+encode_queue_commit(struct encode_queue *queue, int64_t record)
 {
 	for (int i = 0; i < 2; i++) {
-		struct waiting *waiting = &queue->waiting[queue->next ^ i];
+		struct queued_batch *waiting = &queue->batches[queue->next ^ i];
 		if (waiting->record <= record)
 			end(queue, waiting);
 	}
@@ -121,5 +120,5 @@ encode_queue_settle(struct encode_queue *queue, int64_t record)
 int64_t
 encode_queue_batches(const struct encode_queue *queue)
 {
-	return queue->batches;
+	return queue->added;
 }

@@ -1,8 +1,8 @@
 /*
- * encode_queue - batches of texts on their way through a model, each embedding to a row that was said before.
+ * encode_queue - batches of texts under way through a model, each embedding with its destination.
  *
- * Where a device computes, two of them are on the way, so that it has another when one ends and the host is somewhere
- * else; elsewhere none is when encode_queue_add returns.
+ * With a device two batches are under way, so that it has the next when one ends; else encode_queue_add returns when the
+ * batch is done.
  */
 #ifndef ENCODE_QUEUE_H
 #define ENCODE_QUEUE_H
@@ -11,8 +11,8 @@
 
 struct encode_queue_options {
 	int width;	/* leading values of an embedding to keep */
-	bool normalize; /* what is kept of it, where that is not all, gets length 1 */
-	bool ahead;	/* there may be batches on the way */
+	bool normalize; /* fewer values than the model's get length 1 */
+	bool ahead;	/* batches may be under way */
 };
 
 struct encode_queue;
@@ -21,16 +21,16 @@ struct encode_queue *encode_queue_new(
     struct model *model, const struct encode_queue_options *options);
 void encode_queue_free(struct encode_queue *queue);
 
-/* Row places[order[i]] of *made is to be the embedding of sequence i of the batch.  *made is looked at when it is there; the
- * number of its record does not fall. */
+/* Computes a batch; the embedding of its sequence i goes to row places[order[i]] of *made, which is read when the batch is
+ * done.  `record`, its number, does not fall from call to call. */
 void encode_queue_add(struct encode_queue *queue, int64_t record,
     const struct batch *batch, float *const *made, const int64_t *places,
     const int64_t *order);
 
-/* All rows of records up to that number are there. */
-void encode_queue_settle(struct encode_queue *queue, int64_t record);
+/* Waits for the batches of records up to that number. */
+void encode_queue_commit(struct encode_queue *queue, int64_t record);
 
-/* How many batches were added. */
+/* The number of batches added. */
 int64_t encode_queue_batches(const struct encode_queue *queue);
 
 #endif

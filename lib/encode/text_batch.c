@@ -13,7 +13,8 @@ struct texts_at {
 	const struct record *record;
 	struct sequence *sequences;
 	int64_t count;
-	const int64_t *rows; /* [rows + 1], where the texts of a row begin; NULL: each row has one */
+	const int64_t *
+	    rows; /* [rows + 1], where the texts of a row begin; NULL: each row has one */
 };
 
 static int64_t
@@ -92,8 +93,8 @@ choose_experts(const struct text_batch *batch, const struct text_column *column,
 	for (int64_t row = 0; row < at->record->rows; row++) {
 		int64_t first = first_of(at, row), end = first_of(at, row + 1);
 		if (by_row && first < end)
-			expert = row_expert(
-			    batch, &at->record->columns[column->expert], row);
+			expert =
+			    row_expert(batch, &at->record->columns[column->expert], row);
 		for (int64_t i = first; i < end; i++) {
 			struct sequence *s = &at->sequences[i];
 			if (spec->loras)
@@ -183,11 +184,11 @@ text_batch_add(struct text_batch *batch, const struct text_column *column,
 	    (size_t)(batch->count + count), sizeof *batch->sequences);
 	struct sequence *to = batch->sequences + batch->count;
 	for (int64_t i = 0; i < count; i++)
-		to[i] = (struct sequence){ .ids = (const int32_t *)array->data +
-						  offsets[i],
-			.length = (int32_t)(offsets[i + 1] - offsets[i]),
-			.skip = skip,
-			.expert = -1 };
+		to[i] =
+		    (struct sequence){ .ids = (const int32_t *)array->data + offsets[i],
+			    .length = (int32_t)(offsets[i + 1] - offsets[i]),
+			    .skip = skip,
+			    .expert = -1 };
 	struct texts_at at = { column->name, record, to, count,
 		ids->depth == 2 ? array->offsets[0] : NULL };
 	choose_experts(batch, column, &at);

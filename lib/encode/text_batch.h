@@ -20,8 +20,9 @@
 #include "stream/stream.h"
 
 struct text_column {
-	const char *name;	 /* X; borrowed */
-	const char *expert_name; /* X of the expert's column and attribute: negatives have the documents'; borrowed */
+	const char *name; /* X; borrowed */
+	const char *
+	    expert_name; /* X of the expert's column and attribute: negatives have the documents'; borrowed */
 	int ids, expert, adapter; /* columns of the stream; -1: there is none */
 };
 
