@@ -312,9 +312,9 @@ targeted() {
 	rm -r out
 	for name in left '*'; do
 		run -1 --separate-stderr train -q -m "$G/bert" -o out --from-scratch --objective mlm --expert "$name" text.mts
-		[ "$stderr" = "train: --expert: the model has no task expert \"$name\"" ]
+		[ "$stderr" = "train: $G/bert: has no task expert '$name'" ]
 		run -1 --separate-stderr train -q -m "$G/bert" -o out --expert "$name" renamed.mts
-		[ "$stderr" = "train: --expert: the model has no task expert \"$name\"" ]
+		[ "$stderr" = "train: $G/bert: has no task expert '$name'" ]
 		[ ! -e out ]
 	done
 }
@@ -353,10 +353,10 @@ targeted() {
 	close_to 1e-5 <(column loss out.log.tsv | head -1) <(column loss same.log.tsv | head -1)
 
 	run -1 --separate-stderr train -q -m mote -o out pairs.mts
-	[ "$stderr" = 'train: pairs.mts: record 1: no task expert is named (attribute "experts" or --expert); the model has left, right' ]
+	[ "$stderr" = "train: pairs.mts: record 1: names no task expert for 'query'; use 'tok --task NAME', or --expert with one of left, right" ]
 	pairs_stream '{"experts": {"query": "up", "document": "left"}}' <"$G/pairs.txt" >up.mts
 	run -1 --separate-stderr train -q -m mote -o out up.mts
-	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "up"; it has left, right' ]
+	[ "$stderr" = "train: up.mts: record 1: asks for the task expert 'up'; mote has left, right" ]
 }
 
 # The moments of a checkpoint, a line each: 8 hexadecimal digits.
@@ -408,7 +408,7 @@ moments() { # checkpoint
 	[ "$(jq -c .task_experts.tasks shared/config.json)" = '{"a":"left","b":"left","right":"left"}' ]
 	pairs_stream '{"experts": {"query": "c", "document": "a"}}' <"$G/pairs.txt" >up.mts
 	run -1 --separate-stderr train -q -m mote -o out up.mts
-	[ "$stderr" = 'train: up.mts: record 1: the model has no task expert "c"; it has left, right, and the tasks a, b, right' ]
+	[ "$stderr" = "train: up.mts: record 1: asks for the task expert 'c'; shared has left, right, and the tasks a, b, right" ]
 }
 
 # bats test_tags=plain
@@ -1298,12 +1298,12 @@ recipe() {
 	[[ "$stderr" == "train: big.mts: record 1: "*999* ]]
 	printf '2 5 3\t\n\n' | pairs_stream >empty.mts
 	run -1 --separate-stderr train -q -m "$G/bert" -o out empty.mts
-	[ "$stderr" = "train: empty.mts: record 1: document.ids: text 0 has no tokens" ]
+	[ "$stderr" = "train: empty.mts: record 1: column 'document.ids': text 0 has no tokens" ]
 	pairs_stream </dev/null >none.mts
 	run -1 --separate-stderr train -q -m "$G/bert" -o out none.mts
 	[ "$stderr" = "train: none.mts: there is nothing to train on" ]
 	run -1 --separate-stderr train -q -m "$G/bert" -o out --expert x pairs.mts
-	[[ "$stderr" == *'no task expert "x"'* ]]
+	[[ "$stderr" == *"has no task expert 'x'" ]]
 	cmp out/model.safetensors old/model.safetensors
 }
 
@@ -1380,7 +1380,7 @@ recipe() {
 	run -2 --separate-stderr train "${mlm[@]}" --from-scratch -m mote -o drawn pairs.mts
 	[ "${stderr%%$'\n'*}" = "train: the model has task experts: say which one learns, with --expert" ]
 	run -1 --separate-stderr train "${mlm[@]}" --from-scratch --expert up -m mote -o drawn pairs.mts
-	[ "$stderr" = 'train: --expert: the model has no task expert "up"' ]
+	[ "$stderr" = "train: mote: has no task expert 'up'; it has left, right" ]
 	train "${mlm[@]}" --from-scratch --expert left -m mote -o drawn pairs.mts
 	train "${mlm[@]}" --expert right -m drawn -o right pairs.mts
 	tensor_sums drawn | sort >before

@@ -18,6 +18,7 @@
 #include "folder/similarity_name.h"
 #include "encode/embed.h"
 #include "encode/emit.h"
+#include "encode/text_batch.h"
 #include "model/model.h"
 #include "encode/with_tokens.h"
 #include "nn/nn.h"
@@ -214,9 +215,8 @@ open_model(const struct settings *s)
 	if (s->expert && !spec->experts && !spec->loras)
 		die_usage(
 		    "--expert does not apply to %s, which has no task experts", s->model);
-	if (s->expert && model_expert(model, s->expert) < 0)
-		die("%s: has no task%s '%s'; it has %s", s->model,
-		    spec->loras ? "" : " expert", s->expert, model_expert_names(model));
+	if (s->expert)
+		text_batch_option(model, s->expert);
 	if (s->dim > model_width(model))
 		die_usage("--dim: %lld is more than the %d values of an embedding of %s",
 		    (long long)s->dim, model_width(model), s->model);

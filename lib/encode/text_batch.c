@@ -48,6 +48,19 @@ text_batch_column(const struct reader *in, int ids, const char *name,
 	return column;
 }
 
+int
+text_batch_option(const struct model *model, const char *task)
+{
+	const char *names = model_expert_names(model);
+	int expert = model_expert(model, task);
+
+	if (expert < 0)
+		die("%s: has no task%s '%s'%s%s", model_dir(model),
+		    model_spec(model)->loras ? "" : " expert", task,
+		    *names ? "; it has " : "", names);
+	return expert;
+}
+
 static int
 find_expert(const struct text_batch *batch, const char *name)
 {

@@ -37,6 +37,9 @@ struct text_batch {
 	size_t room;
 };
 
+/* The task expert, or adapter, of the option --expert (model_expert); dies where the model has none for that task. */
+int text_batch_option(const struct model *model, const char *task);
+
 /* The column of ids of index `ids`, called "X.ids", with the X.expert beside it, and with `adapters` the one of adapters.
  * name and expert_name are those that are given. */
 struct text_column text_batch_column(const struct reader *in, int ids, const char *name,

@@ -6,188 +6,15 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/batch.h"
-#include "model/experts.h"
 #include "ranks/ranks.h"
-#include "stream/stream.h"
-#include "stream/values.h"
 #include "text/json.h"
-#include "token/tokenizer.h"
-#include "train/batch_sync.h"
-#include "train/precomputed.h"
-
-enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
-
-static const char *const sides[] = { "query", "document", "negatives" };
-
-struct contrast {
-	struct reader *reader;
-	struct model *model;
-	struct contrast_options options;
-	char *path;
-	int ids[SIDES], key[SIDES], expert[SIDES], target; /* columns; -1: absent */
-	struct record record;
-	bool ahead;	       /* `record` was read but not yet taken */
-	int64_t pass;	       /* number of the current reading of a file, from 0 */
-	int64_t epoch, epochs; /* of the batch; the number of epochs in passes before */
-	struct contrast_position position;
-	struct sequence *sequences;
-	struct batch batch; /* one side, for model_refuses */
-	int64_t *keys;
-	size_t sequence_capacity, key_capacity;
-	struct loss_keys loss_keys[LOSS_KEYS]; /* of columns; hashes of tokens */
-	struct floats targets;
-	struct precomputed *precomputed; /* NULL: documents are computed */
-	struct batch_sync sync;		 /* with the other ranks */
-};
+#include "train/contrast_internal.h"
 
 const char *
 contrast_name(const struct contrast *contrast)
 {
 	return strcmp(contrast->path, "-") == 0 ? "<stdin>" : contrast->path;
 }
-
-/* Opening. ------------------------------------------------------------------------- */
-
-static int
-find(struct contrast *contrast, enum side side, const char *suffix, enum dtype dtype)
-{
-	char *name = mem_format("%s.%s", sides[side], suffix);
-	int index = stream_find(contrast->reader, name);
-
-	if (index >= 0 && stream_column(contrast->reader, index)->dtype != dtype)
-		die("%s: column \"%s\" is %s, %s was expected",
-		    stream_name(contrast->reader), name,
-		    dtype_name(stream_column(contrast->reader, index)->dtype),
-		    dtype_name(dtype));
-	free(name);
-	return index;
-}
-
-/* The column of relation targets, of twice the model's width; -1: not wanted. */
-static int
-find_target(const struct contrast *contrast)
-{
-	static const char name[] = "relation.target";
-	const struct reader *reader = contrast->reader;
-	int index = stream_find(reader, name), width = 2 * model_width(contrast->model);
-
-	if (!contrast->options.targets)
-		return -1;
-	if (index < 0)
-		die("%s: there is no column \"%s\", to which --reze holds the model; reze-stats apply makes it",
-		    stream_name(reader), name);
-	const struct column *column = stream_column(reader, index);
-	if (column->depth != 0 || column->rank != 1 || !dtype_is_float(column->dtype) ||
-	    column->shape[0] != width)
-		die("%s: column \"%s\" is not of vectors of %d components, twice the width of %s",
-		    stream_name(reader), name, width, model_dir(contrast->model));
-	return index;
-}
-
-static void
-open_stream(struct contrast *contrast)
-{
-	contrast->reader = stream_open(contrast->path);
-	for (enum side side = QUERY; side < SIDES; side++) {
-		contrast->ids[side] = find(contrast, side, "ids", DTYPE_I32);
-		contrast->key[side] = find(contrast, side, "key", DTYPE_I64);
-		contrast->expert[side] =
-		    side == NEGATIVES ? -1 : find(contrast, side, "expert", DTYPE_U8);
-	}
-	stream_need(contrast->reader, "query.ids", DTYPE_I32, 1);
-	stream_need(contrast->reader, "document.ids", DTYPE_I32, 1);
-	contrast->target = find_target(contrast);
-}
-
-/* Dies if the stream is not this rank's. */
-static void
-check_rank(const struct contrast *contrast)
-{
-	const struct tree *properties = stream_properties(contrast->reader);
-	const char *name = stream_name(contrast->reader);
-	long rank = strtol(tree_string(properties, "rank", "0"), NULL, 10);
-	long ranks = strtol(tree_string(properties, "ranks", "1"), NULL, 10);
-
-	if (ranks == ranks_count() && rank == ranks_own())
-		return;
-	if (ranks == 1)
-		die("%s: has whole batches, of which each of %d ranks would learn the same; tasksample --rank %d --ranks %d makes a rank's",
-		    name, ranks_count(), ranks_own(), ranks_count());
-	die("%s: is for rank %ld of %ld, but is read by rank %d of %d", name, rank, ranks,
-	    ranks_own(), ranks_count());
-}
-
-/* Warns if the relation targets were computed by another model. */
-static void
-check_model(const struct contrast *contrast)
-{
-	const char *made =
-	    tree_string(stream_properties(contrast->reader), "model", NULL);
-
-	if (contrast->options.targets && made &&
-	    strcmp(made, model_fingerprint(contrast->model)) != 0)
-		warn(
-		    "%s: the targets are of another model than %s, which learns from them",
-		    stream_name(contrast->reader), model_dir(contrast->model));
-}
-
-/* Warns of columns of tokens that the loss does not use, for example negatives under another name. */
-static void
-tell_unread(const struct contrast *contrast)
-{
-	const struct reader *reader = contrast->reader;
-
-	for (int i = 0; i < stream_columns(reader); i++) {
-		const char *name = stream_column(reader, i)->name;
-		size_t length = strlen(name);
-		bool read = length < 4 || strcmp(name + length - 4, ".ids") != 0;
-		for (enum side side = QUERY; side < SIDES; side++)
-			read |= contrast->ids[side] == i;
-		if (!read)
-			warn(
-			    "%s: column \"%s\" is not trained on; hard negatives are in \"negatives.ids\", which tok -f negatives=%.*s makes",
-			    stream_name(reader), name, (int)length - 4, name);
-	}
-}
-
-struct contrast *
-contrast_open(
-    const char *path, struct model *model, const struct contrast_options *options)
-{
-	struct contrast *contrast = mem_zero(1, sizeof *contrast);
-
-	contrast->path = mem_string(path);
-	contrast->model = model;
-	contrast->options = *options;
-	open_stream(contrast);
-	check_rank(contrast);
-	tell_unread(contrast);
-	tokenizer_check(contrast->reader, model_dir(model));
-	check_model(contrast);
-	batch_sync_open(&contrast->sync);
-	if (options->documents)
-		contrast->precomputed = precomputed_open(options->documents, model);
-	if (options->expert && model_expert(model, options->expert) < 0)
-		die("--expert: the model has no task expert \"%s\"", options->expert);
-	return contrast;
-}
-
-void
-contrast_close(struct contrast *contrast)
-{
-	stream_close(contrast->reader);
-	batch_free(&contrast->batch);
-	precomputed_free(contrast->precomputed);
-	free(contrast->path);
-	free(contrast->sequences);
-	free(contrast->keys);
-	free(contrast->targets.data);
-	batch_sync_close(&contrast->sync);
-	free(contrast);
-}
-
-/* Records. ------------------------------------------------------------------------- */
 
 _Noreturn static void
 bad(const struct contrast *contrast, const char *what)
@@ -202,13 +29,15 @@ read_ahead(struct contrast *contrast)
 {
 	if (contrast->ahead)
 		return true;
+	if (!contrast->reader)
+		return false;
 	while (!stream_next(contrast->reader, &contrast->record)) {
 		bool empty = stream_records(contrast->reader) == 0;
 		if (empty || strcmp(contrast->path, "-") == 0 ||
 		    contrast->pass + 1 >= contrast->options.epochs)
 			return false;
 		stream_close(contrast->reader);
-		open_stream(contrast);
+		contrast_open_stream(contrast);
 		contrast->pass++;
 		contrast->epochs = contrast->epoch + 1;
 	}
@@ -218,14 +47,14 @@ read_ahead(struct contrast *contrast)
 void
 contrast_prepare(struct contrast *contrast)
 {
-	if (!stream_waits(contrast->reader, 0))
+	if (contrast->reader && !stream_waits(contrast->reader, 0))
 		read_ahead(contrast);
 }
 
 static const int64_t *
 lists(const struct contrast *contrast, enum side side, int64_t *count)
 {
-	int index = contrast->ids[side];
+	int index = contrast->text[side].ids;
 
 	*count = 0;
 	if (index < 0)
@@ -236,51 +65,6 @@ lists(const struct contrast *contrast, enum side side, int64_t *count)
 		bad(contrast, "the negatives are not lists of token ids");
 	*count = column_lists(column, array, contrast->record.rows);
 	return column_list_offsets(column, array);
-}
-
-/* The expert of a side's row: its column, the record's attribute, the option. */
-static int
-row_expert(const struct contrast *contrast, enum side side, int64_t row)
-{
-	enum side from = side == QUERY ? QUERY : DOCUMENT; /* negatives are documents */
-
-	if (!model_spec(contrast->model)->experts)
-		return -1;
-	const char *name = tree_string(tree_get(contrast->record.attributes, "experts"),
-	    sides[from], contrast->options.expert);
-	char *own = NULL;
-	if (contrast->expert[from] >= 0) {
-		const struct array *array =
-		    &contrast->record.columns[contrast->expert[from]];
-		const int64_t *offsets = array->offsets[0];
-		name = own = mem_format("%.*s", (int)(offsets[row + 1] - offsets[row]),
-		    (const char *)array->data + offsets[row]);
-	}
-	if (!name)
-		bad(contrast,
-		    mem_format(
-			"no task expert is named (attribute \"experts\" or --expert); the model has %s",
-			model_expert_names(contrast->model)));
-	int expert = model_expert(contrast->model, name);
-	if (expert < 0)
-		bad(contrast, mem_format("the model has no task expert \"%s\"; it has %s",
-				  name, model_expert_names(contrast->model)));
-	free(own);
-	return expert;
-}
-
-/* Dies naming the record if the model refuses a side's sequences. */
-static void
-demand(struct contrast *contrast, enum side side, const int64_t *offsets, int64_t count)
-{
-	struct batch *batch = &contrast->batch;
-
-	batch_cut(batch, contrast->record.columns[contrast->ids[side]].data, offsets, 0,
-	    count, INT32_MAX);
-	batch->expert = model_spec(contrast->model)->experts ? 0 : -1;
-	char *why = model_refuses(contrast->model, batch, 0);
-	if (why)
-		bad(contrast, mem_format("%s.ids: %s", sides[side], why));
 }
 
 /* Seed of a sequence's dropout: depends on batch and row alone, not on chunks or ranks. */
@@ -304,49 +88,34 @@ precomputed_vector(const struct contrast *contrast, enum side side, int64_t inde
 		return NULL;
 	const float *vector = precomputed_find(contrast->precomputed, ids, length);
 	if (!vector)
-		bad(contrast,
-		    mem_format(
-			"text %lld of '%s' is not in %s, or was cut to other tokens there",
-			(long long)index, sides[side], contrast->options.documents));
+		die("%s: record %lld: text %lld of '%s' is not in %s, or was cut to other tokens there",
+		    contrast_name(contrast), (long long)stream_records(contrast->reader),
+		    (long long)index, contrast_sides[side], contrast->options.documents);
 	return vector;
 }
 
-/* Fills in a side's sequences; returns their number of tokens. */
+/* Adds a side's sequences; returns their number of tokens. */
 static int64_t
-add_side(struct contrast *contrast, enum side side, struct sequence *to,
-    const int64_t *offsets, int64_t count)
+add_side(struct contrast *contrast, enum side side, int64_t count)
 {
-	if (!count)
-		return 0;
-	const struct column *column =
-	    stream_column(contrast->reader, contrast->ids[side]);
-	const struct array *array = &contrast->record.columns[contrast->ids[side]];
-	int32_t skip = batch_prompt_tokens(contrast->record.attributes, sides[side]);
-	bool by_row = contrast->expert[side == QUERY ? QUERY : DOCUMENT] >= 0;
-	int expert = by_row ? -1 : row_expert(contrast, side, 0);
 	bool frozen = side != QUERY &&
 		      (contrast->options.freeze_documents || contrast->precomputed);
+	int64_t tokens = 0;
 
-	demand(contrast, side, offsets, count);
-	for (int64_t i = 0, row = 0; i < count; i++) {
-		const int32_t *ids = (const int32_t *)array->data + offsets[i];
-		int64_t length = offsets[i + 1] - offsets[i];
-		while (column->depth == 2 ? array->offsets[0][row + 1] <= i : row < i)
-			row++;
-		if (by_row)
-			expert = row_expert(contrast, side, row);
-		to[i] = (struct sequence){ .ids = ids,
-			.length = (int32_t)length,
-			.skip = skip,
-			.expert = experts_choose(
-			    model_spec(contrast->model), expert, ids, length),
-			.adapter = frozen ? -1 : 0,
-			.frozen = frozen,
-			.vector = precomputed_vector(contrast, side, i, ids, length),
-			.side = side != QUERY,
-			.draw = draw_of(contrast, side, i) };
+	if (!count)
+		return 0;
+	struct sequence *to =
+	    text_batch_add(&contrast->texts, &contrast->text[side], &contrast->record);
+	for (int64_t i = 0; i < count; i++) {
+		to[i].adapter = frozen ? -1 : 0;
+		to[i].frozen = frozen;
+		to[i].vector =
+		    precomputed_vector(contrast, side, i, to[i].ids, to[i].length);
+		to[i].side = side != QUERY;
+		to[i].draw = draw_of(contrast, side, i);
+		tokens += to[i].length;
 	}
-	return offsets[count] - offsets[0];
+	return tokens;
 }
 
 /* Keys of a side: those of its column, or else the hashes of its tokens; and those hashes. */
@@ -393,25 +162,20 @@ take_targets(struct contrast *contrast)
 static void
 take(struct contrast *contrast, struct contrast_batch *batch)
 {
-	int64_t count[SIDES], tokens = 0, at = 0;
-	const int64_t *offsets[SIDES];
+	int64_t count[SIDES], tokens = 0, all = 0, at = 0;
 
 	for (enum side side = QUERY; side < SIDES; side++) {
-		offsets[side] = lists(contrast, side, &count[side]);
-		at += count[side];
+		lists(contrast, side, &count[side]);
+		all += count[side];
 	}
-	contrast->sequences = mem_grow(contrast->sequences, &contrast->sequence_capacity,
-	    (size_t)at, sizeof *contrast->sequences);
-	int64_t all = at;
 	contrast->keys = mem_grow(contrast->keys, &contrast->key_capacity,
 	    LOSS_KEYS * (size_t)all, sizeof *contrast->keys);
-	at = 0;
+	contrast->texts.count = 0;
 	for (enum side side = QUERY; side < SIDES; at += count[side++]) {
-		tokens += add_side(
-		    contrast, side, contrast->sequences + at, offsets[side], count[side]);
+		tokens += add_side(contrast, side, count[side]);
 		if (!contrast->options.keep_duplicates)
 			add_keys(contrast, side, contrast->keys + at,
-			    contrast->keys + all + at, contrast->sequences + at,
+			    contrast->keys + all + at, contrast->texts.sequences + at,
 			    count[side]);
 	}
 	for (int kind = 0; kind < LOSS_KEYS; kind++) {
@@ -423,7 +187,7 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 		.rows = count[QUERY],
 		.negatives = count[NEGATIVES],
 		.tokens = tokens,
-		.sequences = contrast->sequences,
+		.sequences = contrast->texts.sequences,
 		.keys = contrast->options.keep_duplicates ? NULL : contrast->loss_keys,
 		.parts = batch_sync_parts(&contrast->sync),
 		.targets = take_targets(contrast),
@@ -441,7 +205,8 @@ hash_rows(const struct contrast *contrast)
 		const int64_t *offsets = lists(contrast, side, &count);
 		const int32_t *ids =
 		    contrast->record
-			.columns[contrast->ids[side] < 0 ? 0 : contrast->ids[side]]
+			.columns[contrast->text[side].ids < 0 ? 0
+							      : contrast->text[side].ids]
 			.data;
 		for (int64_t i = 0; i < count; i++)
 			sum += rng_hash(side + 1, ids + offsets[i],

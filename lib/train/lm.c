@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "encode/text_batch.h"
 #include "model/experts.h"
 #include "ranks/ranks.h"
 
@@ -22,14 +23,12 @@ expert_of_texts(const struct model *model, const char *name)
 	if (!name)
 		die_usage(
 		    "the model has task experts: say which one learns, with --expert");
-	int expert = model_expert(model, name);
+	int expert = text_batch_option(model, name);
 	if (expert == EXPERT_BY_TEXT)
 		die_usage("--expert: a batch of %s has one expert; name it, not '%s'",
 		    model_spec(model)->causal ? "causal language modelling"
 					      : "masked language modelling",
 		    name);
-	if (expert < 0)
-		die("--expert: the model has no task expert \"%s\"", name);
 	return expert;
 }
 
