@@ -161,108 +161,7 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 
 /* Completes the rows of all records up to number `record`. */
 static void
-choose_experts(struct embed *e, const struct field *field, const struct record *record)
-{
-	const struct spec *spec = model_spec(e->model);
-	const int64_t *lists = record->columns[field->in].offsets[0];
-	bool nested = stream_column(e->in, field->in)->depth == 2;
-	const char *name = tree_string(
-	    tree_get(record->attributes, "experts"), field->name, e->options.expert);
-	bool has = spec->experts || spec->loras;
-	bool by_row = has && field->expert >= 0;
-	int expert = has && !by_row && name ? expert_called(e, name) : -1;
-
-	if (spec->experts && !by_row && !name && record->rows)
-		no_expert(e, field);
-	for (int64_t row = 0; row < record->rows; row++) {
-		int64_t first = nested ? lists[row] : row;
-		int64_t end = nested ? lists[row + 1] : row + 1;
-		if (by_row && first < end)
-			expert = row_expert(e, &record->columns[field->expert], row);
-		for (int64_t i = first; i < end; i++) {
-			struct sequence *s = &e->sequences[i];
-			s->adapter = spec->loras ? expert : 0;
-			s->expert = spec->loras
-					? -1
-					: experts_choose(spec, expert, s->ids, s->length);
-		}
-	}
-}
-
-/* The gate that a row names with the text at `index` of a column of that depth; -1: none. */
-static int
-named_gate(const struct embed *e, const struct array *names, int depth, int64_t index,
-    int64_t row)
-{
-	const int64_t *offsets = names->offsets[depth - 1];
-	int64_t from = offsets[index];
-	size_t length = (size_t)(offsets[index + 1] - from);
-	const char *name = (const char *)names->data + from;
-	int gate = length ? model_adapter(e->model, name, length) : -1;
-
-	if (length && gate < 0)
-		die("%s: record %lld: row %lld asks for the gate '%.*s'; there are %s",
-		    stream_name(e->in), (long long)stream_records(e->in),
-		    (long long)row + 1, length < 80 ? (int)length : 80, name,
-		    model_adapter_names(e->model));
-	return gate;
-}
-
-static void
-choose_gates(struct embed *e, const struct field *field, const struct record *record)
-{
-	const int64_t *lists = record->columns[field->in].offsets[0];
-	bool nested = stream_column(e->in, field->in)->depth == 2;
-	int depth = field->gate < 0 ? 0 : stream_column(e->in, field->gate)->depth;
-	const struct array *names = depth ? &record->columns[field->gate] : NULL;
-
-	if (model_spec(e->model)->loras)
-		return;
-	for (int64_t row = 0; row < record->rows; row++) {
-		int64_t first = nested ? lists[row] : row;
-		int64_t end = nested ? lists[row + 1] : row + 1;
-		if (depth == 2 && names->offsets[0][row + 1] != end)
-			die("%s: record %lld: row %lld has not as many gates as texts in '%s.ids'",
-			    stream_name(e->in), (long long)stream_records(e->in),
-			    (long long)row + 1, field->name);
-		int gate = depth == 1 ? named_gate(e, names, depth, row, row) : 0;
-		for (int64_t i = first; i < end; i++)
-			e->sequences[i].adapter =
-			    depth == 2 ? named_gate(e, names, depth, i, row) : gate;
-	}
-}
-
-/* The lists of a column as sequences, which the model takes, or death. */
-static void
-take_lists(struct embed *e, const struct field *field, const struct record *record,
-    int64_t lists, const int64_t *offsets)
-{
-	const int32_t *ids = record->columns[field->in].data;
-	int32_t skip = batch_prompt_tokens(record->attributes, field->name);
-	struct batch all = { .expert = 0, .empty = e->options.zero };
-
-	for (int64_t first = 0, next; first < lists; first = next) {
-		next = batch_cut(&all, ids, offsets, first, lists, INT32_MAX);
-		char *why = model_refuses(e->model, &all, first);
-		if (why)
-			die("%s: record %lld: column '%s.ids': %s%s", stream_name(e->in),
-			    (long long)stream_records(e->in), field->name, why,
-			    strstr(why, "no tokens") ? "; see --empty" : "");
-	}
-	batch_free(&all);
-	e->sequences = mem_grow(
-	    e->sequences, &e->sequences_room, (size_t)lists, sizeof *e->sequences);
-	for (int64_t i = 0; i < lists; i++)
-		e->sequences[i] = (struct sequence){ .ids = ids + offsets[i],
-			.length = (int32_t)(offsets[i + 1] - offsets[i]),
-			.skip = skip };
-	choose_experts(e, field, record);
-	choose_gates(e, field, record);
-}
-
-/* Have all embeddings of records up to number `record` where their fields have them. */
-static void
-settle(struct embed *e, int64_t record)
+finish(struct embed *e, int64_t record)
 {
 	size_t width = (size_t)e->width;
 
@@ -351,14 +250,14 @@ look_up(struct embed *e, int64_t *place, int64_t lists)
 		const struct sequence *s = &e->texts.sequences[i];
 		size_t length = (size_t)s->length;
 		bool fresh;
-		known->key = mem_grow(
-		    known->key, &known->key_room, length + 3, sizeof *known->key);
-		known->key[0] = (int32_t)s->expert;
-		known->key[1] = (int32_t)s->adapter;
-		known->key[2] = s->skip;
-		memcpy(known->key + 3, s->ids, length * sizeof *s->ids);
-		place[i] = strings_add(known->texts, (const char *)known->key,
-		    (length + 3) * sizeof *known->key, &fresh);
+		cache->key = mem_grow(
+		    cache->key, &cache->key_room, length + 3, sizeof *cache->key);
+		cache->key[0] = (int32_t)s->expert;
+		cache->key[1] = (int32_t)s->adapter;
+		cache->key[2] = s->skip;
+		memcpy(cache->key + 3, s->ids, length * sizeof *s->ids);
+		place[i] = strings_add(cache->texts, (const char *)cache->key,
+		    (length + 3) * sizeof *cache->key, &fresh);
 		if (fresh && !is_zero(e, s))
 			e->order[count++] = i;
 	}

@@ -18,7 +18,7 @@ struct sequence {
 	int32_t length;
 	int32_t skip; /* prompt tokens that pooling leaves out */
 	int expert;   /* -1: the dense weights */
-	int adapter; /* that it goes through; -1: none.  Not read of a model without gates */
+	int adapter; /* that it goes through; -1: none.  Not read of a model without adapters */
 	bool frozen; /* nothing learns from it */
 	const float *
 	    vector; /* its embedding, host memory, where it is known; NULL: it is computed */

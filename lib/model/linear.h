@@ -30,11 +30,11 @@ struct linear_pair {
 
 /* The pairs beside a layer, whose W begins at a row of the tensor. */
 struct linear_pairs {
-	const struct linear_pair *at; /* [adapters]; NULL: no adapter has a pair here */
+	const struct linear_pair *at; /* [adapters]; NULL: none has any */
 	size_t row;
 };
 
-/* Neighbouring sequences that go through one adapter: their tokens, up to `end`. */
+/* Tokens of a batch, up to `end`, that go through one adapter; -1: through none. */
 struct linear_segment {
 	int adapter; /* -1: none */
 	size_t end;
@@ -42,14 +42,15 @@ struct linear_segment {
 
 /* The adapters of a batch. */
 struct linear_batch {
-	const struct linear_segment *segments; /* [count], host memory */
-	size_t count;	      /* 0: no sequence goes through an adapter */
-	size_t step;	      /* rows at a time: scratch does not grow with the batch */
-	float *low, *dlow;    /* scratch [step,rank] */
-	double dropout;	      /* of x before A, in training */
-	const uint64_t *keys; /* [T], of each token's dropout; NULL: none */
-	float *dropped, *ddropped;	  /* scratch [step,C] */
-	const struct linear_watch *watch; /* NULL: none */
+	const struct linear_segment *segments;
+	size_t count;	   /* 0: none goes through an adapter */
+	size_t step;	   /* rows at a time: scratch does not grow with the batch */
+	float *low, *dlow; /* some rows, [rank] */
+	/* Dropout, of x before A: with the keys of the tokens, [T]; NULL: none.  Scratch for some rows, [C] */
+	double dropout;
+	const uint64_t *keys;
+	float *dropped, *ddropped;
+	const struct linear_watch *watch; /* NULL: nobody looks */
 };
 
 /* Is called with the input of each linear layer, x[T,C] with row stride ldx. */

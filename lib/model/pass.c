@@ -70,13 +70,14 @@ layout_adapters(struct pass *pass, const struct model *model, const struct batch
 	bool chosen = model->choose && !pass->keep;
 
 	pass->adapters = (struct linear_batch){ .watch = model->linear_watch };
-	if (!model->gates)
+	if (!model->adapters)
 		return;
 	if (!chosen && batch->adapters)
 		pass_find_segments(pass, batch, batch->adapters);
 	if (chosen || pass->adapters.count)
 		linear_layout(&pass->adapters, &pass->workspace, (size_t)batch->tokens,
-		    model->gates->rank, model->gates->width, dropout_of(model, batch));
+		    model->adapters->rank, model->adapters->width,
+		    dropout_of(model, batch));
 }
 
 static void

@@ -219,8 +219,8 @@ task_loras_embed(const struct model *model, const struct pass *pass)
 		    stem[STEM_TYPES], stem[STEM_POSITIONS], C);
 	for (size_t i = 0, first = 0; i < count;
 	     first = pass->adapters.segments[i++].end) {
-		int gate = pass->adapters.segments[i].adapter;
-		const float *types = gate < 0 ? NULL : own[gate].types;
+		int index = pass->adapters.segments[i].adapter;
+		const float *types = index < 0 ? NULL : own[index].types;
 		some.T = pass->adapters.segments[i].end - first;
 		nn_embed(pass->sum0 + first * C, pass->ids + first, &some,
 		    stem[STEM_TOKENS], types ? nn_f32(types) : stem[STEM_TYPES],

@@ -14,7 +14,7 @@ struct work {
 	struct block_gradients gradients;
 	struct nn_matrix experts[4][MLP_PARAMETERS];
 	float *dexperts[4][MLP_PARAMETERS];
-	struct linear_pairs gates[4][MLP_PARAMETERS]; /* none */
+	struct linear_pairs pairs[4][MLP_PARAMETERS]; /* none */
 	struct array *values[MOST], *found[MOST], *x, *dout;
 	int count;
 	struct block_batch batch;
@@ -86,7 +86,7 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate, bool plain, boo
 				    *add(w, (size_t)(rows * (columns ? columns : 1)), 0,
 					&w->dexperts[e][i]);
 	w->weights.mixture = (const struct nn_matrix(*)[MLP_PARAMETERS])w->experts;
-	w->weights.mixture_pairs = (const struct linear_pairs(*)[MLP_PARAMETERS])w->gates;
+	w->weights.mixture_pairs = (const struct linear_pairs(*)[MLP_PARAMETERS])w->pairs;
 	w->gradients.mixture = w->dexperts;
 	w->x = array_random(T * 8, 1);
 	w->dout = array_random(T * 8, 1);

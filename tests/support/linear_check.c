@@ -10,9 +10,9 @@
 enum { ADAPTERS = 3, C = 11, O = 7, WIDER = 9, BEFORE = 2 };
 enum { X, W, BIAS, A0, B0, A2 = A0 + 2, B2, INPUTS };
 
-/* Gate 0 has rank 3, gate 1 leaves the layer alone, gate 2 has rank 5; B has two rows that are another layer's. */
-static const size_t ranks[GATES] = { 3, 0, 5 };
-static const float scales[GATES] = { 0.75f, 1, -1.5f };
+/* Adapter 0 has rank 3, adapter 1 leaves the layer alone, adapter 2 has rank 5; B has two rows that are another layer's. */
+static const size_t ranks[ADAPTERS] = { 3, 0, 5 };
+static const float scales[ADAPTERS] = { 0.75f, 1, -1.5f };
 static const struct linear_segment segments[] = { { 2, 4 }, { -1, 6 }, { 0, 7 }, { 1, 9 },
 	{ 0, 640 }, { 2, 1300 } };
 
@@ -125,12 +125,12 @@ work_new(size_t T, bool listed, double dropout)
 	for (int i = 0; i < INPUTS; i++)
 		w->d[i] = w->in[i] ? array_of(w->in[i]->n, 1) : NULL;
 	for (int adapter = 0; adapter < ADAPTERS; adapter++)
-		w->pairs[adapter] = ranks[adapter]
-				     ? (struct linear_pair){ f32(w->in[A0 + adapter]),
-					       f32(w->in[B0 + adapter]), ranks[adapter],
-					       scales[adapter], w->d[A0 + adapter]->at,
-					       w->d[B0 + adapter]->at, 77 + (uint64_t)adapter }
-				     : (struct linear_pair){ 0 };
+		w->pairs[adapter] =
+		    ranks[adapter] ? (struct linear_pair){ f32(w->in[A0 + adapter]),
+			    f32(w->in[B0 + adapter]), ranks[adapter], scales[adapter],
+			    w->d[A0 + adapter]->at, w->d[B0 + adapter]->at,
+			    77 + (uint64_t)adapter }
+				   : (struct linear_pair){ 0 };
 	w->linear = (struct linear){ f32(w->in[W]), w->in[BIAS]->at, w->d[W]->at,
 		w->d[BIAS]->at, { w->pairs, BEFORE }, C, O };
 	lay_out(w, 1300, dropout);
