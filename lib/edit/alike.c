@@ -1,25 +1,17 @@
-/* What two folders must have in common for their weights to be put together. */
+#include "edit/alike.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "edit/alike.h"
 #include "folder/prompt.h"
 #include "folder/sentence_config.h"
 #include "model/config.h"
 #include "model/model_struct.h"
 #include "text/json.h"
 #include "token/tokenizer.h"
-
-static bool
-listed(const char *const *names, const char *name)
-{
-	while (*names && strcmp(*names, name))
-		names++;
-	return *names;
-}
 
 static bool
 is_empty(const struct tree *value)
@@ -36,7 +28,7 @@ add_keys(char *found, const struct tree *a, const struct tree *b,
 	for (size_t i = 0; a && i < a->count; i++) {
 		const char *key = a->items[i]->key;
 		const struct tree *ours = tree_get(a, key), *theirs = tree_get(b, key);
-		if (listed(harmless, key) || (once && theirs) ||
+		if (tree_listed(harmless, key) || (once && theirs) ||
 		    (is_empty(ours) && is_empty(theirs)) ||
 		    (ours && theirs && tree_equal(ours, theirs)))
 			continue;

@@ -1,4 +1,5 @@
-/* A model whose weights are the means of those of several. */
+#include "edit/mean.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "edit/alike.h"
-#include "edit/edit.h"
 #include "folder/folder.h"
 #include "model/model_struct.h"
 #include "model/save.h"
@@ -18,7 +18,7 @@ same_shape(const struct safetensor *a, const struct safetensor *b)
 	       !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
 }
 
-/* Die unless b has the tensors of a, in their shapes. */
+/* Dies unless b has the tensors of a, in their shapes. */
 static void
 demand_same_tensors(const struct model *a, const struct model *b)
 {
@@ -39,10 +39,8 @@ demand_same_tensors(const struct model *a, const struct model *b)
 	}
 }
 
-/* The mean of the models' tensors, in double precision and in the type of the first. */
-static void
-put_mean(
-    struct safetensors_writer *writer, const struct safetensor *const *tensors, int count)
+void *
+mean_of_tensors(const struct safetensor *const *tensors, int count)
 {
 	const struct safetensor *first = tensors[0];
 	size_t n = first->count;
@@ -58,13 +56,12 @@ put_mean(
 	for (size_t j = 0; j < n; j++)
 		values[j] = (float)(sum[j] / count);
 	tensor_from_f32(stored, first->dtype, values, n);
-	safetensors_put(writer, stored, n * dtype_size(first->dtype));
-	free(stored);
 	free(values);
 	free(sum);
+	return stored;
 }
 
-/* The tensor of that name among those that are no parameters; NULL: the model has none of that shape. */
+/* The tensor of that name and shape in weights.extra; NULL: there is none. */
 static const struct safetensor *
 extra_like(const struct model *model, const struct safetensor *wanted)
 {
@@ -78,8 +75,8 @@ extra_like(const struct model *model, const struct safetensor *wanted)
 	return NULL;
 }
 
-/* What a mean is made of: a tensor of each model after another; returns how many means there are.  A pooler or a head
- * that is not in all is left out. */
+/* Sets chosen[means, count], the tensors of each mean; returns the number of means.  A pooler or a head that a model lacks is
+ * left out. */
 static int
 choose_tensors(const struct model *models, int count, const struct safetensor **chosen)
 {
@@ -121,8 +118,12 @@ write_means(const struct model *models, int count, const char *folder)
 	}
 	struct safetensors_writer *writer =
 	    safetensors_create(path, tensors, means, NULL, NULL);
-	for (int i = 0; i < means; i++)
-		put_mean(writer, &chosen[i * count], count);
+	for (int i = 0; i < means; i++) {
+		void *mean = mean_of_tensors(&chosen[i * count], count);
+		safetensors_put(
+		    writer, mean, tensors[i].count * dtype_size(tensors[i].dtype));
+		free(mean);
+	}
 	safetensors_finish(writer);
 	free(path);
 	free(tensors);

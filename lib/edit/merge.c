@@ -1,9 +1,9 @@
-/* A LoRA adapter folded into the weights of its model: W + scale B A in the place of W. */
+#include "edit/merge.h"
+
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "edit/edit.h"
 #include "folder/folder.h"
 #include "model/adapters.h"
 #include "model/adapter_places.h"
@@ -37,7 +37,7 @@ add_product(float *w, const struct adapter_place *place)
 	nn_free(b, pair->b->count * sizeof *b);
 }
 
-/* W with all that the places add, in the type of W. */
+/* Puts W plus the products of the places, in the type of W. */
 static void
 put_merged(struct safetensors_writer *writer, const struct safetensor *w,
     const struct adapter_place *places, size_t count, const char *adapter)
@@ -78,7 +78,7 @@ put_parameters(struct safetensors_writer *writer, const struct model *model,
 	}
 }
 
-/* Poolers and heads, which an adapter changes, too. */
+/* Puts poolers and heads, with what the adapter adds to them. */
 static void
 put_extra(struct safetensors_writer *writer, const struct model *model,
     const struct adapter_places *places, const char *adapter)

@@ -1,10 +1,11 @@
-/* Task experts: given to a dense model, assigned to tasks, averaged to a dense model again. */
+#include "edit/upcycle.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "edit/edit.h"
+#include "edit/mean.h"
 #include "folder/folder.h"
 #include "folder/modules.h"
 #include "folder/prompt.h"
@@ -14,7 +15,7 @@
 #include "model/save.h"
 #include "text/json.h"
 
-/* Those of the folder `from`, in their place those of `how`, and what its experts lack. */
+/* Writes the prompts of the folder `from`, or those of `how` instead, and of experts without one. */
 static void
 write_prompts(const char *from, const char *folder, const struct upcycle *how)
 {
@@ -143,36 +144,23 @@ model_assign(const char *from, const char *dir, const struct upcycle *how)
 	model_unconfigure(&model);
 }
 
-/* The mean of the experts' tensors that one parameter has, in their own dtype. */
+/* The mean of a parameter's tensors of all experts, in their dtype; its data are to be freed. */
 static struct safetensor
-mean_of(const struct model *model, int layer, int which)
+mean_of_experts(const struct model *model, int layer, int which)
 {
 	const struct weights *weights = &model->weights;
-	size_t experts = (size_t)model->spec.experts;
-	const struct part(*rows)[BLOCK_PARAMETERS] =
-	    (const struct part(*)[BLOCK_PARAMETERS])weights->blocks +
-	    (size_t)layer * experts;
-	struct safetensor mean = *weights->stored[rows[0][which].tensor];
-	double *sum = mem_zero(mean.count, sizeof *sum);
-	float *values = mem_new(mean.count, sizeof *values);
-	void *stored = mem_new(mean.count, dtype_size(mean.dtype));
+	int experts = model->spec.experts;
+	const struct safetensor *tensors[SPEC_EXPERTS];
 
-	for (size_t e = 0; e < experts; e++) {
-		const struct safetensor *tensor = weights->stored[rows[e][which].tensor];
-		tensor_to_f32(values, tensor->data, tensor->dtype, tensor->count);
-		for (size_t i = 0; i < mean.count; i++)
-			sum[i] += (double)values[i];
-	}
-	for (size_t i = 0; i < mean.count; i++)
-		values[i] = (float)(sum[i] / (double)experts);
-	tensor_from_f32(stored, mean.dtype, values, mean.count);
-	free(sum);
-	free(values);
-	mean.data = stored;
+	for (int e = 0; e < experts; e++)
+		tensors[e] =
+		    weights->stored[weights->blocks[layer * experts + e][which].tensor];
+	struct safetensor mean = *tensors[0];
+	mean.data = mean_of_tensors(tensors, experts);
 	return mean;
 }
 
-/* The name without its "experts.NAME." */
+/* A tensor's name without "experts.NAME."; to be freed. */
 static char *
 dense_name(const char *name)
 {
@@ -204,11 +192,11 @@ model_average(const char *from, const char *dir)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
 			struct part own =
 			    weights->blocks[(size_t)layer * (size_t)spec->experts][i];
-			/* of parts of one tensor, the first stands for it */
+			/* parameters of one tensor: the first of them stands for it */
 			if (own.tensor < 0 || own.offset ||
 			    !experts_own(spec, layer, (enum block_parameter)i))
 				continue;
-			out[count] = mean_of(&model, layer, i);
+			out[count] = mean_of_experts(&model, layer, i);
 			out[count++].name = dense_name(weights->tensors[own.tensor].name);
 		}
 	struct tree *prompts = spec->tasks ? prompt_list(from) : NULL;

@@ -1,11 +1,11 @@
-/* A dense model given token experts. */
+#include "edit/upcycle_tokens.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "edit/edit.h"
 #include "base/rng.h"
 #include "folder/folder.h"
 #include "model/experts.h"
@@ -14,22 +14,22 @@
 #include "model/save.h"
 #include "model/token_experts.h"
 
-/* The file to be: copies borrow what the dense one stores. */
-struct tensors {
+/* The tensors of the new file; the data are borrowed from the dense one. */
+struct new_tensors {
 	struct safetensor *at;
 	size_t room;
 	int count;
 };
 
 static void
-add(struct tensors *out, const struct safetensor *tensor, char *name)
+add(struct new_tensors *out, const struct safetensor *tensor, char *name)
 {
 	out->at = mem_grow(out->at, &out->room, (size_t)out->count + 1, sizeof *out->at);
 	out->at[out->count] = *tensor;
 	out->at[out->count++].name = name;
 }
 
-/* Normal, as the model's matrices were drawn; all routers stand one after another. */
+/* Draws the routers of all layers, [layers, count], as the model's matrices were initialised. */
 static float *
 draw_routers(const struct model *model, size_t count, uint64_t seed)
 {
@@ -47,7 +47,7 @@ draw_routers(const struct model *model, size_t count, uint64_t seed)
 
 static void
 add_router(
-    struct tensors *out, const struct model *model, int layer, const float *routers)
+    struct new_tensors *out, const struct model *model, int layer, const float *routers)
 {
 	const struct weights *weights = &model->weights;
 	struct safetensor router = { .dtype = DTYPE_F32, .rank = 2 };
@@ -61,7 +61,7 @@ add_router(
 		"%s%s%d.router.weight", weights->prefix, weights->names->layers, layer));
 }
 
-/* Which blocks have tensors that become experts': [weights.count], -1 elsewhere. */
+/* The block of each tensor that becomes experts', [weights.count]; -1: it stays. */
 static int *
 layers_of(const struct model *model, const bool *layers)
 {
@@ -79,7 +79,7 @@ layers_of(const struct model *model, const bool *layers)
 }
 
 static void
-give(struct model *model, const struct upcycle_tokens *how)
+give_experts(struct model *model, const struct upcycle_tokens *how)
 {
 	struct spec *spec = &model->spec;
 	bool any = false;
@@ -108,14 +108,14 @@ give(struct model *model, const struct upcycle_tokens *how)
 void
 model_upcycle_tokens(const char *from, const char *dir, const struct upcycle_tokens *how)
 {
-	struct tensors out = { 0 };
+	struct new_tensors out = { 0 };
 	struct model model;
 	int drawn = -1;
 
 	model_open_stored(&model, from);
 	const struct weights *weights = &model.weights;
 	spec_refuse_shared(&model.spec, from);
-	give(&model, how);
+	give_experts(&model, how);
 	int *layer_of = layers_of(&model, how->layers);
 	size_t size = (size_t)how->count * (size_t)model.spec.width;
 	float *routers = draw_routers(&model, size, how->seed);

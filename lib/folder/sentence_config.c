@@ -46,14 +46,6 @@ check_output(const struct tree *config)
 	expect(config, "module_output_name", "token_embeddings");
 }
 
-static bool
-listed(const char *const *names, const char *name)
-{
-	while (*names && strcmp(*names, name))
-		names++;
-	return *names;
-}
-
 /* Arguments for the model and its configuration: only those that change no embedding. */
 static void
 check_arguments(const struct tree *config)
@@ -71,7 +63,7 @@ check_arguments(const struct tree *config)
 		if (arguments && arguments->kind != TREE_OBJECT)
 			tree_die(arguments, "'%s' must be an object", keys[i]);
 		for (size_t j = 0; arguments && j < arguments->count; j++)
-			if (!listed(harmless, arguments->items[j]->key))
+			if (!tree_listed(harmless, arguments->items[j]->key))
 				tree_die(arguments->items[j], "'%s' in '%s' is not known",
 				    arguments->items[j]->key, keys[i]);
 	}

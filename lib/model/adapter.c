@@ -29,7 +29,7 @@ static const char base_key[] =
 /* The configuration. --------------------------------------------------------------- */
 
 static bool
-says_nothing(const struct tree *value)
+is_off(const struct tree *value)
 {
 	switch (value->kind) {
 	case TREE_NULL: return true;
@@ -41,8 +41,8 @@ says_nothing(const struct tree *value)
 	}
 }
 
-/* Keys that are read below, or of which the result does not depend; all others must say nothing:
- * new versions of PEFT add ways of changing the arithmetic. */
+/* Dies where a key is set that is neither read below nor without influence on the result: new versions of PEFT add ways of
+ * changing the arithmetic. */
 static void
 refuse_unknown(const struct tree *config)
 {
@@ -56,10 +56,7 @@ refuse_unknown(const struct tree *config)
 
 	for (size_t i = 0; i < config->count; i++) {
 		const struct tree *member = config->items[i];
-		const char *const *key = keys;
-		while (*key && strcmp(*key, member->key))
-			key++;
-		if (!*key && !says_nothing(member))
+		if (!tree_listed(keys, member->key) && !is_off(member))
 			tree_die(member,
 			    "'%s' is set; only plain LoRA is known, without it",
 			    member->key);

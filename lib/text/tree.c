@@ -161,16 +161,21 @@ die_unknown(const struct tree *member, const char *const *keys)
 	tree_die(member, "'%s' is not known here; known are %s", member->key, known);
 }
 
+bool
+tree_listed(const char *const *names, const char *name)
+{
+	while (*names && strcmp(*names, name))
+		names++;
+	return *names;
+}
+
 void
 tree_only(const struct tree *object, const char *const *keys)
 {
 	if (object->kind != TREE_OBJECT)
 		tree_die(object, "an object is expected, not %s", kinds[object->kind]);
 	for (size_t i = 0; i < object->count; i++) {
-		const char *const *key = keys;
-		while (*key && strcmp(*key, object->items[i]->key))
-			key++;
-		if (!*key)
+		if (!tree_listed(keys, object->items[i]->key))
 			die_unknown(object->items[i], keys);
 		tree_once(object->items[i]);
 	}

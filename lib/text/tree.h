@@ -64,6 +64,9 @@ int64_t tree_integer_in(
 int64_t tree_integer_or(const struct tree *object, const char *key, int64_t otherwise,
     int64_t least, int64_t most);
 
+/* Whether a NULL-terminated list has the name. */
+bool tree_listed(const char *const *names, const char *name);
+
 /* Dies if the object has a member that is not in the NULL-terminated list. */
 void tree_only(const struct tree *object, const char *const *keys);
 

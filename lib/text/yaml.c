@@ -25,14 +25,6 @@ line_of(const yaml_node_t *node)
 	return (int)node->start_mark.line + 1;
 }
 
-static bool
-is_one_of(const char *text, const char *const *words)
-{
-	while (*words && strcmp(*words, text))
-		words++;
-	return *words;
-}
-
 static struct tree *
 scalar(const yaml_node_t *node)
 {
@@ -44,10 +36,10 @@ scalar(const yaml_node_t *node)
 
 	if (node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
 		return tree_of_bytes(text, node->data.scalar.length);
-	if (!*text || is_one_of(text, nulls))
+	if (!*text || tree_listed(nulls, text))
 		return tree_of_null();
-	if (is_one_of(text, trues) || is_one_of(text, falses))
-		return tree_of_boolean(is_one_of(text, trues));
+	if (tree_listed(trues, text) || tree_listed(falses, text))
+		return tree_of_boolean(tree_listed(trues, text));
 	if (strspn(text, "+-0123456789") == strlen(text)) {
 		errno = 0;
 		long long integer = strtoll(text, &end, 10);
