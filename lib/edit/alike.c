@@ -118,7 +118,7 @@ demand_same_json(const char *a, const char *b, const char *name,
 	return both;
 }
 
-/* Other ids would say nothing of these weights. */
+/* Weights of models with other token ids cannot be combined. */
 static void
 demand_same_tokenizer(const struct model *a, const struct model *b)
 {

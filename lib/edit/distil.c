@@ -19,26 +19,26 @@
 enum { MOST = 512, SOME = 1024 }; /* ids of a text; tokens at a time */
 static const double sif = 1e-4;
 
-struct table {
+struct static_table {
 	size_t rows, width;
 	float *values; /* nn memory */
 };
 
-static struct table
+static struct static_table
 table_new(size_t rows, size_t width)
 {
-	return (struct table){ rows, width,
+	return (struct static_table){ rows, width,
 		nn_alloc(mem_multiply(rows, width, "a table") * sizeof(float)) };
 }
 
 static void
-table_free(struct table *table)
+table_free(struct static_table *table)
 {
 	nn_free(table->values, table->rows * table->width * sizeof(float));
 }
 
-/* The means of all tokens by themselves. */
-static struct table
+/* The embedding of each token, encoded alone. */
+static struct static_table
 embed(const char *from, const struct pruned *pruned)
 {
 	struct model *model = model_open(from, MODEL_ENCODE, 0);
@@ -56,7 +56,7 @@ embed(const char *from, const struct pruned *pruned)
 	head_pool(head, "mean");
 	tokenizer_template(tokenizer, &before, &after);
 	tokenizer_encode(tokenizer, "", 0, 0, true, &around);
-	struct table made = table_new(pruned->count, (size_t)model_width(model));
+	struct static_table made = table_new(pruned->count, (size_t)model_width(model));
 	struct progress *progress = progress_new("tokens", (int64_t)pruned->count);
 	int64_t offsets[SOME + 1] = { 0 };
 	for (size_t first = 0, some; first < pruned->count; first += some) {
@@ -84,9 +84,9 @@ embed(const char *from, const struct pruned *pruned)
 	return made;
 }
 
-/* The table less its mean, and the first eigenvectors of its covariance. */
+/* Subtracts the mean; returns the first eigenvectors of the covariance. */
 static struct eigen *
-centre(struct table *table, int width)
+centre(struct static_table *table, int width)
 {
 	size_t C = table->width;
 	struct covariance *covariance = covariance_new((int)C);
@@ -106,13 +106,13 @@ centre(struct table *table, int width)
 	return eigen;
 }
 
-/* Principal components in the place of the table. */
+/* Replaces the table by its principal components. */
 static void
-reduce(struct table *table, int width)
+reduce(struct static_table *table, int width)
 {
 	struct eigen *eigen = centre(table, width);
 	size_t C = table->width, count = (size_t)width * C;
-	struct table reduced = table_new(table->rows, (size_t)width);
+	struct static_table reduced = table_new(table->rows, (size_t)width);
 	float *vectors = nn_alloc(count * sizeof *vectors);
 	float *host = mem_new(count, sizeof *host);
 
@@ -130,7 +130,7 @@ reduce(struct table *table, int width)
 
 /* 1, or -1 where the number of greatest magnitude in a column is negative; to be freed. */
 static float *
-signs(const float *rows, const struct table *table)
+signs(const float *rows, const struct static_table *table)
 {
 	float *most = mem_zero(table->width, sizeof *most);
 
@@ -142,9 +142,9 @@ signs(const float *rows, const struct table *table)
 	return most;
 }
 
-/* The table in host memory, each row weighed by its place; to be freed. */
+/* The table in host memory, rows weighed by SIF; to be freed. */
 static float *
-weigh(const struct table *table, bool reduced)
+weigh(const struct static_table *table, bool reduced)
 {
 	size_t count = table->rows * table->width;
 	float *rows = mem_new(count, sizeof *rows);
@@ -183,7 +183,7 @@ config_of(const char *from, size_t width)
 }
 
 static void
-write_table(const char *folder, const float *rows, const struct table *table)
+write_table(const char *folder, const float *rows, const struct static_table *table)
 {
 	struct safetensor tensor = { .name = "embeddings",
 		.dtype = DTYPE_F16,
@@ -205,7 +205,7 @@ distil(const char *from, const char *dir, int width)
 {
 	folder_check(dir);
 	struct pruned *pruned = pruned_read(from, MOST);
-	struct table table = embed(from, pruned);
+	struct static_table table = embed(from, pruned);
 	bool reduced = false;
 
 	if ((size_t)width > table.width)

@@ -190,7 +190,7 @@ model_average(const char *from, const char *dir)
 	int shared = count;
 	for (int layer = 0; layer < spec->layers; layer++)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-			struct part own =
+			struct tensor_slice own =
 			    weights->blocks[(size_t)layer * (size_t)spec->experts][i];
 			/* parameters of one tensor: the first of them stands for it */
 			if (own.tensor < 0 || own.offset ||

@@ -7,17 +7,17 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 
-struct item {
+struct emit_item {
 	char *name;
 	bool routing, logits, tokens;
 	bool mean;		     /* of the layers, instead of one after another */
-	bool layer[SPEC_LAYERS + 1]; /* which sights are taken */
+	bool layer[SPEC_LAYERS + 1]; /* the layers that it takes */
 	int layers;
 	struct head pooling; /* only how to pool */
 };
 
-/* One item of one field. */
-struct output {
+/* The column of one item for one column of ids. */
+struct emit_output {
 	int column;
 	float *made;
 	size_t room;
@@ -26,8 +26,8 @@ struct output {
 struct emit {
 	struct model *model;
 	char *embedding;
-	struct item *items;
-	struct output *outputs; /* [fields, count] */
+	struct emit_item *items;
+	struct emit_output *outputs; /* [fields, count] */
 	int count, fields;
 	int field;			/* at work */
 	const int64_t *lists, *offsets; /* as emit_at says */
@@ -35,9 +35,9 @@ struct emit {
 	size_t pooled_size, host_room;
 };
 
-/* Channels of one token in what an item looks at. */
+/* Channels of an item for one token: hidden states, or experts. */
 static size_t
-channels(const struct emit *emit, const struct item *item)
+channels(const struct emit *emit, const struct emit_item *item)
 {
 	const struct spec *spec = model_spec(emit->model);
 
@@ -46,20 +46,20 @@ channels(const struct emit *emit, const struct item *item)
 
 /* Values of one layer in an element. */
 static size_t
-width_of(const struct emit *emit, const struct item *item)
+width_of(const struct emit *emit, const struct emit_item *item)
 {
 	return channels(emit, item) * (size_t)(item->tokens ? 1 : item->pooling.pools);
 }
 
-/* Layers that stand one after another in an element. */
+/* Layers in an element. */
 static size_t
-slots_of(const struct item *item)
+slots_of(const struct emit_item *item)
 {
 	return item->mean ? 1 : (size_t)item->layers;
 }
 
 static int
-slot_of(const struct item *item, int layer)
+slot_of(const struct emit_item *item, int layer)
 {
 	int slot = 0;
 
@@ -72,7 +72,7 @@ slot_of(const struct item *item, int layer)
 
 /* One layer of an item into its place. */
 static void
-take(struct emit *emit, const struct item *item, struct output *to,
+take(struct emit *emit, const struct emit_item *item, struct emit_output *to,
     const struct model_seen *seen)
 {
 	const float *x = !item->routing ? seen->hidden
@@ -112,7 +112,7 @@ see(void *context, const struct model_seen *seen)
 	struct emit *emit = context;
 
 	for (int i = 0; i < emit->count; i++) {
-		const struct item *item = &emit->items[i];
+		const struct emit_item *item = &emit->items[i];
 		if (item->layer[seen->layer])
 			take(emit, item, &emit->outputs[emit->field * emit->count + i],
 			    seen);
@@ -122,7 +122,7 @@ see(void *context, const struct model_seen *seen)
 /* Requests. ------------------------------------------------------------------------ */
 
 static void
-choose(struct item *item, int layer)
+choose(struct emit_item *item, int layer)
 {
 	if (item->layer[layer])
 		die_usage("--emit: layer %d is asked for twice", layer);
@@ -131,7 +131,7 @@ choose(struct item *item, int layer)
 }
 
 static void
-choose_layers(struct item *item, const struct spec *spec, const char *text)
+choose_layers(struct emit_item *item, const struct spec *spec, const char *text)
 {
 	bool all = !strcmp(text, "all");
 
@@ -158,7 +158,7 @@ choose_layers(struct item *item, const struct spec *spec, const char *text)
 }
 
 static void
-choose_pooling(struct item *item, const char *text)
+choose_pooling(struct emit_item *item, const char *text)
 {
 	item->tokens = !strcmp(text, "tokens");
 	if (!item->tokens && !head_pool(&item->pooling, text))
@@ -167,9 +167,9 @@ choose_pooling(struct item *item, const char *text)
 		    text);
 }
 
-/* "hs", "rw" and what follows them. */
+/* Parses "hs" or "rw" with its options. */
 static void
-parse_item(struct item *item, struct model *model, char *text)
+parse_item(struct emit_item *item, struct model *model, char *text)
 {
 	const struct spec *spec = model_spec(model);
 	char *rest = NULL, *what = strtok_r(text, ":", &rest);
@@ -236,7 +236,7 @@ emit_new(struct model *model, const char *request)
 		}
 		emit->items =
 		    mem_resize(emit->items, (size_t)emit->count + 1, sizeof *emit->items);
-		emit->items[emit->count] = (struct item){ .name = name };
+		emit->items[emit->count] = (struct emit_item){ .name = name };
 		parse_item(&emit->items[emit->count], model, what);
 		emit->count++;
 	}
@@ -248,7 +248,7 @@ emit_new(struct model *model, const char *request)
 	return emit;
 }
 
-/* What a request makes under a name, to be freed; NULL: what the name says, or nothing. */
+/* The item that a request calls `name`, to be freed; NULL: there is none, or it is the plain item of that name. */
 static char *
 made_as(const char *request, const char *name)
 {
@@ -292,7 +292,7 @@ emit_add(
 	emit->outputs = mem_resize(emit->outputs,
 	    (size_t)(emit->fields + 1) * (size_t)emit->count + 1, sizeof *emit->outputs);
 	for (int i = 0; i < emit->count; i++) {
-		const struct item *item = &emit->items[i];
+		const struct emit_item *item = &emit->items[i];
 		int64_t width = (int64_t)width_of(emit, item);
 		int64_t slots = (int64_t)slots_of(item);
 		bool flat = slots == 1 || item->routing;
@@ -303,7 +303,7 @@ emit_add(
 		char *name = mem_format("%s.%s", field, item->name);
 		column.name = name;
 		emit->outputs[emit->fields * emit->count + i] =
-		    (struct output){ .column = stream_add(out, &column) };
+		    (struct emit_output){ .column = stream_add(out, &column) };
 		free(name);
 	}
 	emit->fields++;
@@ -314,8 +314,8 @@ emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens)
 {
 	emit->field = field;
 	for (int i = 0; i < emit->count; i++) {
-		const struct item *item = &emit->items[i];
-		struct output *to = &emit->outputs[field * emit->count + i];
+		const struct emit_item *item = &emit->items[i];
+		struct emit_output *to = &emit->outputs[field * emit->count + i];
 		size_t element = width_of(emit, item) * slots_of(item);
 		size_t size = mem_multiply(
 		    (size_t)(item->tokens ? tokens : lists), element, "hidden states");
@@ -336,7 +336,7 @@ void
 emit_end(struct emit *emit, int field, struct record *made, const struct array *ids)
 {
 	for (int i = 0; i < emit->count; i++) {
-		const struct output *from = &emit->outputs[field * emit->count + i];
+		const struct emit_output *from = &emit->outputs[field * emit->count + i];
 		struct array *to = &made->columns[from->column];
 		for (int d = 0; d < STREAM_DEPTH; d++)
 			to->offsets[d] = ids->offsets[d];

@@ -1,6 +1,6 @@
 /*
- * emit - what else a model says of a text: hidden states of any layer and routing weights of
- * its token experts (Li and Zhou 2024, MoEE), as columns beside the embedding.
+ * emit - hidden states of any layer and routing weights of token experts (Li and Zhou 2024, MoEE) as columns beside the
+ * embedding.
  *
  * A request is a list, items joined by ',':
  *	[NAME=]emb			the embedding, column "X.emb"
@@ -9,7 +9,7 @@
  *					experts (or its logits), of every block that has a router
  * L: last (default; after the final norm), all, mean (over all), or numbers joined by '+',
  * 0 being the embeddings, negative ones counted from the end (transformers' hidden_states).
- * P: how the folder pools (default of hs; the last token of a decoder without a word on it),
+ * P: as the folder pools (default of hs; of a decoder that does not say, the last token),
  * last (default of rw), cls, mean, max, mean_sqrt, weighted, several joined by '+', or tokens:
  * one row a token.
  * Elements: of hs [C], or [layers, C] where L is all or several; of rw [routers x experts].
@@ -26,12 +26,12 @@
 
 struct emit;
 
-/* NULL: the embedding alone.  Ends with a usage error for what cannot be parsed, dies for what
- * the model does not have.  Watches the model from here on. */
+/* A NULL request is the embedding alone.  Exits with a usage error where it cannot be parsed; dies where the model lacks
+ * what it asks for.  Watches the model from here on. */
 struct emit *emit_new(struct model *model, const char *request);
 
-/* Says in the stream's properties "emb", "hs" and "rw" what a request (or NULL) makes under these names, "hs:layers=3",
- * where that is not what the name says. */
+/* Sets the stream's properties "emb", "hs" and "rw" to the items that a request (or NULL) calls so, "hs:layers=3", unless
+ * they are the plain ones. */
 void emit_tell(struct writer *out, const char *request);
 
 /* The name of the embedding's column after "X.", or NULL when it is not asked for. */
@@ -41,7 +41,7 @@ const char *emit_embedding(const struct emit *emit);
 void emit_add(
     struct emit *emit, struct writer *out, const char *field, const struct column *ids);
 
-/* Field `field` (as added, from 0) of a record: so many lists and tokens are to come. */
+/* Begins field `field` (as added, from 0) of a record, with its number of lists and tokens. */
 void emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens);
 
 /* The next model_encode computes lists[0], lists[1], ... of the field, whose tokens are those from

@@ -79,7 +79,7 @@ check_config(const struct tree *config)
 	if (!(dropout >= 0 && dropout < 1))
 		tree_die(config, "'lora_dropout' is %g; it is a share below 1", dropout);
 	refuse_unknown(config);
-	/* these change the base model's weights, too */
+	/* these change the base model's weights */
 	for (const char *const *name = (const char *const[]){ "pissa", "olora", "corda",
 		 "loftq", "lora_ga", NULL };
 	     *name && init && init->kind == TREE_STRING; name++)
@@ -117,8 +117,7 @@ matches(
 	return found;
 }
 
-/* The value that a pattern gives a module, else `otherwise`.  As PEFT: the first regular expression that matches the
- * whole name, or what follows a dot. */
+/* The value of the first pattern that matches a module's name, or its part after a dot, as in PEFT; else `otherwise`. */
 static double
 by_pattern(
     const struct tree *config, const char *key, const char *module, double otherwise)

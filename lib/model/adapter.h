@@ -4,7 +4,7 @@
  * adapter_config.json, and adapter_model.safetensors (or .bin) with the tensors
  * base_model.model.MODULE.lora_A.weight [rank, in] and .lora_B.weight [out, rank].
  *
- * What would change the result and is not known here is refused by its key: DoRA, biases,
+ * Unknown options that change the result are refused by their key: DoRA, biases,
  * modules_to_save, other kinds of adapters.  Which modules are changed is what the file of
  * tensors holds; target_modules, a list or a regular expression, and layers_to_transform must agree.
  */
@@ -47,7 +47,7 @@ bool adapter_means(const char *module, const char *tensor);
 
 /* Writing. ------------------------------------------------------------------------- */
 
-/* What adapter_config.json is to say; the rest is as PEFT has it by default. */
+/* Values for adapter_config.json; PEFT's defaults for the rest. */
 struct adapter_settings {
 	int rank;
 	double alpha;
@@ -57,7 +57,7 @@ struct adapter_settings {
 	const char *fingerprint; /* and that model's; NULL: not said */
 	const char *const *targets;
 	int target_count; /* "query", "value": last parts of the modules' names */
-	/* Of modules whose rank or alpha is another, by name; NULL: there are none. */
+	/* Rank and alpha of modules that have others, by name; NULL: none has. */
 	struct tree *ranks, *alphas;
 };
 

@@ -124,7 +124,7 @@ place_by_parameters(struct placing *placing, const struct tensor_names *names)
 		/* gate and up change places where the names say so */
 		bool swapped = names->gate_first && (i == BLOCK_UP || i == BLOCK_GATE);
 		int which = swapped ? BLOCK_UP + BLOCK_GATE - i : i;
-		const struct part *part =
+		const struct tensor_slice *part =
 		    &model->weights.blocks[model_block_index(model, layer, -1)][which];
 		if (!is_called(names, which, last) ||
 		    !spec_block_shape(&model->spec, layer, (enum block_parameter)which,

@@ -15,7 +15,7 @@
 
 /* Marks the tensors of parts from..to-1 with `bits`. */
 static void
-mark(unsigned char *marks, const struct part *parts, int from, int to, int bits)
+mark(unsigned char *marks, const struct tensor_slice *parts, int from, int to, int bits)
 {
 	for (int i = from; i < to; i++)
 		if (parts[i].tensor >= 0)
@@ -227,7 +227,7 @@ model_adapter_marks(const struct model *model)
 
 /* Dies where an adapter has a pair for one of the tensors. */
 static void
-demand_none(const struct model *model, const struct part *parts, int count, int layer)
+demand_none(const struct model *model, const struct tensor_slice *parts, int count, int layer)
 {
 	const struct adapters *adapters = model->adapters;
 

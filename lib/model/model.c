@@ -26,7 +26,7 @@
 #include "model/token_experts.h"
 #include "text/json.h"
 
-static struct part
+static struct tensor_slice
 module_part(struct model *model, const struct head_module *module,
     struct safetensors *file, int which, int64_t columns)
 {
@@ -39,7 +39,7 @@ module_part(struct model *model, const struct head_module *module,
 		.layer = -1,
 		.expert = -1 };
 
-	return (struct part){ .tensor = weights_add(&model->weights, stored,
+	return (struct tensor_slice){ .tensor = weights_add(&model->weights, stored,
 				  file ? safetensors_name(file) : NULL, wanted) };
 }
 
@@ -52,7 +52,7 @@ open_modules(struct model *model)
 	head_width(head, model->spec.width, model->dir);
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
-		struct part *to = model->dense[i];
+		struct tensor_slice *to = model->dense[i];
 		int64_t columns = module->kind == HEAD_DENSE ? module->in : 0;
 		if (!head_tensor_name(module, 0))
 			continue;

@@ -29,7 +29,7 @@ struct model {
 	    *head_files[HEAD_MODULES]; /* of its Dense and LayerNorm modules */
 	struct weights weights;
 	struct table_rows table_rows;
-	struct part dense[HEAD_MODULES][2]; /* weight and bias of the head's modules */
+	struct tensor_slice dense[HEAD_MODULES][2]; /* weight and bias of the head's modules */
 	/* MODEL_ENCODE: each tensor [weights.count], and whether it is a copy that the model owns */
 	struct nn_matrix *data;
 	bool *copied;
@@ -77,8 +77,8 @@ void model_close_stored(struct model *model);
 void model_resolve(struct model *model);
 
 /* A part of a tensor as a matrix, and its gradient; at NULL, or NULL: there is none. */
-struct nn_matrix model_matrix(const struct model *model, const struct part *part);
-float *model_gradient_pointer(const struct model *model, const struct part *part);
+struct nn_matrix model_matrix(const struct model *model, const struct tensor_slice *part);
+float *model_gradient_pointer(const struct model *model, const struct tensor_slice *part);
 
 /* The index in `blocks` of a block of a task expert (-1: the dense ones). */
 size_t model_block_index(const struct model *model, int layer, int expert);

@@ -16,7 +16,7 @@ enum { SEQUENCES = 8, LENGTH = 32 };
 /* A matrix as it is stored, and what is made of it. */
 struct made {
 	const void *from;
-	struct part part;
+	struct tensor_slice part;
 	size_t O, C, bytes;
 	bool turned;
 	float *most; /* [C] */
@@ -32,7 +32,7 @@ struct packed_weights {
 };
 
 static struct made *
-find_part(const struct packed_weights *packed, const struct part *part)
+find_part(const struct packed_weights *packed, const struct tensor_slice *part)
 {
 	for (size_t i = 0; i < packed->count; i++)
 		if (packed->all[i].part.tensor == part->tensor &&
@@ -55,7 +55,7 @@ find(const struct packed_weights *packed, const void *from)
 
 /* What is done with each linear layer of blocks and experts: its matrix, where it is, its shape. */
 typedef void visit(struct packed_weights *packed, struct nn_matrix *matrix,
-    const struct part *part, int64_t O, int64_t C, bool turned);
+    const struct tensor_slice *part, int64_t O, int64_t C, bool turned);
 
 static void
 each_of_block(const struct model *model, struct packed_weights *packed, int layer,
@@ -104,7 +104,7 @@ each(const struct model *model, struct packed_weights *packed, visit *do_with)
 }
 
 static void
-note(struct packed_weights *packed, struct nn_matrix *matrix, const struct part *part,
+note(struct packed_weights *packed, struct nn_matrix *matrix, const struct tensor_slice *part,
     int64_t O, int64_t C, bool turned)
 {
 	if (!matrix->at || matrix->packed || find_part(packed, part))
@@ -124,7 +124,7 @@ note(struct packed_weights *packed, struct nn_matrix *matrix, const struct part 
 }
 
 static void
-replace(struct packed_weights *packed, struct nn_matrix *matrix, const struct part *part,
+replace(struct packed_weights *packed, struct nn_matrix *matrix, const struct tensor_slice *part,
     int64_t O, int64_t C, bool turned)
 {
 	const struct made *made = find_part(packed, part);
@@ -138,7 +138,7 @@ replace(struct packed_weights *packed, struct nn_matrix *matrix, const struct pa
 
 static void
 set_rounded(struct packed_weights *packed, struct nn_matrix *matrix,
-    const struct part *part, int64_t O, int64_t C, bool turned)
+    const struct tensor_slice *part, int64_t O, int64_t C, bool turned)
 {
 	(void)packed, (void)part, (void)O, (void)C, (void)turned;
 	matrix->bf16 = true;

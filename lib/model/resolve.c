@@ -13,7 +13,7 @@ model_block_index(const struct model *model, int layer, int expert)
 }
 
 struct nn_matrix
-model_matrix(const struct model *model, const struct part *part)
+model_matrix(const struct model *model, const struct tensor_slice *part)
 {
 	if (part->tensor < 0)
 		return (struct nn_matrix){ 0 };
@@ -28,7 +28,7 @@ model_matrix(const struct model *model, const struct part *part)
 }
 
 float *
-model_gradient_pointer(const struct model *model, const struct part *part)
+model_gradient_pointer(const struct model *model, const struct tensor_slice *part)
 {
 	if (part->tensor < 0 || !model->gradients || model->training)
 		return NULL;
@@ -37,7 +37,7 @@ model_gradient_pointer(const struct model *model, const struct part *part)
 }
 
 static struct linear_pairs
-pairs_beside(const struct model *model, const struct part *part)
+pairs_beside(const struct model *model, const struct tensor_slice *part)
 {
 	const struct linear_pair *pairs = model->adapters && part->tensor >= 0
 					      ? model->adapters->pairs[part->tensor]
@@ -92,7 +92,7 @@ resolve_modules(struct model *model)
 {
 	for (int i = 0; i < model->head.count; i++) {
 		struct head_module *module = &model->head.modules[i];
-		const struct part *from = model->dense[i];
+		const struct tensor_slice *from = model->dense[i];
 		if (!head_tensor_name(module, 0))
 			continue;
 		module->weight = model_matrix(model, &from[0]);

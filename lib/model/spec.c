@@ -28,7 +28,7 @@ spec_embedding_width(const struct spec *spec)
 	return spec->embedding_width ? spec->embedding_width : spec->width;
 }
 
-/* Of the attention and the router. */
+/* The shape of a parameter of attention or router. */
 static bool
 attention_shape(const struct spec *spec, const struct spec_layer *layer,
     enum block_parameter which, int64_t *rows, int64_t *columns)
@@ -203,7 +203,7 @@ spec_blocks(const struct spec *spec, const struct tree *own)
 	return layers;
 }
 
-/* Whether two are the same. */
+/* Comparison. ---------------------------------------------------------------------- */
 
 #define SAME(field) (a->field == b->field)
 

@@ -27,13 +27,11 @@ struct spec_rotary {
 	double
 	    divisor; /* 1; static NTK (GTE v1.5) folds its factor into base and divisor */
 	/* Dynamic NTK: a sequence of T > trained tokens has the base
-	 * base ((factor T / trained) - (factor - 1))^(D/(D-2)); factor 0: off.  A function of
-	 * the sequence's own length: the reference takes the batch's, and keeps it for later,
-	 * shorter texts, so that an embedding would depend on its company. */
+	 * base ((factor T / trained) - (factor - 1))^(D/(D-2)); factor 0: off.  T is the length of the sequence; the
+	 * reference takes the batch's, and keeps it for later texts, so that an embedding depends on other texts. */
 	double factor;
 	int trained;
-	/* llama3 and yarn: inverse[i] is divided by own[i] too where that is not 0, and scores
-	 * are multiplied by `attention` where that is not 0. */
+	/* llama3 and yarn: inverse[i] is divided by own[i] as well, and scores are multiplied by `attention`; 0: not. */
 	double own[NN_MAX_HEAD / 2], attention;
 };
 
@@ -47,34 +45,33 @@ enum spec_qk_norm {
 /* Token experts (mixture.h): a router sends every token to the `top` best of `count` MLPs. */
 struct spec_mixture {
 	int count, top, inner;
-	bool renormalize; /* the weights of the chosen ones sum to 1 */
+	bool renormalize; /* the weights of a token's experts sum to 1 */
 	double balance;	  /* weight of the load-balancing loss (balance.h) by config.json:
 			 * "router_aux_loss_coef", else "aux_loss_alpha", else 0.001 */
-	bool balance_apart; /* "aux_loss_alpha": of a loss of each block, and of each text
-			     * ("seq_aux"), which balance.h's is not (DeepSeekMoE) */
-	const char
-	    *shared; /* what a checkpoint has for "mlp" in the names of the dense MLP
-			     * beside them */
 	bool
-	    shared_gate; /* the dense MLP beside them counts sigmoid(gate . x) (Qwen2-MoE) */
+	    balance_apart; /* "aux_loss_alpha": the reference's loss is one a block, or one a text
+			     * ("seq_aux"), unlike balance.h's (DeepSeekMoE) */
+	const char *shared; /* replaces "mlp" in the tensor names of the shared experts */
+	bool
+	    shared_gate; /* the shared experts are weighed by sigmoid(gate . x) (Qwen2-MoE) */
 	bool up_bias, down_bias; /* of each expert */
 	bool bias;		 /* one, added to their sum (nomic-embed-text-v2-moe) */
 	bool turned; /* down projections are stored [inner, C]; they have no bias */
 	bool
-	    upcycled; /* of "token_experts": named after the dense MLP (token_experts.h) */
+	    upcycled; /* by upcycle(1): tensors are named as the dense MLP's (token_experts.h) */
 };
 
-/* What is added to the scores of attention by how far a key is from its query (distance.h). */
+/* The bias of attention scores by the distance of key and query (distance.h). */
 struct spec_distance {
-	/* Rows of a table that is learned, [buckets, heads], half of them for keys after the query (T5,
-	 * MPNet); 0: none.  From `farthest` on, all distances have the last bucket of their half. */
+	/* Rows of a learned table [buckets, heads], half of them for keys after the query (T5, MPNet); 0: none.  Distances
+	 * from `farthest` on have the last bucket of their half. */
 	int buckets, farthest;
-	bool each; /* the table is not one for all blocks, but each has its own (UMT5) */
+	bool each;   /* a table for each block instead of one for all (UMT5) */
 	bool slopes; /* -slope |i - j|, a slope a head (ALiBi; Press et al. 2022) */
 };
 
 struct spec_layer {
-	int stored; /* which of the checkpoint's blocks it is; those of one number share its weights (ALBERT) */
+	int stored; /* index of its block in the checkpoint; layers may share one (ALBERT) */
 	bool norm1; /* false: its first norm is the identity (ModernBERT's first block) */
 	int window; /* local attention: |i - j| <= window, causal or not; 0: global */
 	int rotary; /* index into spec.rotary */
@@ -89,29 +86,28 @@ struct spec {
 	const struct tensor_names *names; /* of the family (family/family.h) */
 	/* layers 0: static embeddings, the mean of the tokens' rows; a text of no tokens is zeros */
 	int layers, width, heads, kv_heads, head_size, vocabulary, positions, types;
-	/* Above 0: embeddings, their norm and the rows that predict tokens have so many channels; a linear layer
-	 * leads from them to the blocks (ALBERT, ELECTRA).  0: `width`. */
+	/* Channels of embeddings, their norm and the output matrix, where a linear layer leads from them to the blocks
+	 * (ALBERT, ELECTRA).  0: `width`. */
 	int embedding_width;
-	int tasks_of_text; /* rows of a second table of types, of which the first is added (ERNIE); 0: none */
+	int tasks_of_text; /* rows of a table of task types; the first is added to each token (ERNIE); 0: none */
 	bool position_table; /* learned absolute positions */
-	/* The row of the first of them; the table has so many more than `positions`, the tokens of
-	 * the longest text.  Above 0, a token with the id position_first - 1 is padding: it has the
-	 * row of that number, and those after it count on as if it were not there. */
+	/* The row of the first token's position; the table has position_first + positions rows.  Above 0, the token id
+	 * position_first - 1 is padding: it has the row of that number, and is not counted. */
 	int position_first;
 	int rotaries; /* 0: no rotary positions */
 	struct spec_rotary rotary[SPEC_ROTARIES];
 	struct spec_distance distance;
 	float attention_scale; /* of scores; 0: 1 / sqrt(head_size) */
-	bool causal;	       /* a token sees those before it alone */
-	/* Where the norms stand.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
+	bool causal;	       /* a token attends to itself and earlier tokens only */
+	/* The place of the norms.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
 	 * Pre: y = x + attention(norm1(x)), z = y + mlp(norm2(y)), and a norm after the last
 	 * block. */
 	bool prenorm;
 	bool
-	    branch_norms; /* what attention and MLP give is normed before it joins x and y */
+	    branch_norms; /* the outputs of attention and MLP are normed before they are added */
 	bool embedding_norm; /* after the sum of the embeddings */
-	/* Embeddings are multiplied by it; 0: 1.  Encoding, it is rounded to the type of the
-	 * stored matrix, as where the reference computes in that type. */
+	/* Factor of the embeddings; 0: 1.  To encode, it is rounded to the type of the stored matrix, as in a reference that
+	 * computes in that type. */
 	float embedding_scale;
 	enum nn_norm norm;
 	bool norm_bias;
@@ -120,11 +116,10 @@ struct spec {
 	enum nn_act act;
 	enum nn_act head_act; /* of the dense layer in the head that predicts tokens */
 	bool gated;	      /* down(up(x) * act(gate(x))); else down(act(up(x))) */
-	bool fused; /* as the checkpoint has it: q, k and v are one tensor, one product */
+	bool fused; /* the checkpoint has q, k and v in one tensor: one product */
 	bool qkv_bias, out_bias, up_bias, down_bias;
 	bool mlm_bias, output_bias; /* of that dense layer and of the output matrix */
-	/* Tokens are predicted with a matrix of its own, not that of their embeddings; a family sets
-	 * what holds where config.json has no "tie_word_embeddings". */
+	/* The output matrix is not the embeddings' (not "tie_word_embeddings"). */
 	bool untied;
 	double initializer_range;
 	struct spec_mixture mixture;
@@ -185,8 +180,8 @@ enum mlp_parameter {
 	MLP_PARAMETERS
 };
 
-/* The parameters outside the blocks.  From MLM_* on: the head that predicts tokens, which is that of masked language
- * models, or of a decoder the output matrix alone. */
+/* The parameters outside the blocks.  From STEM_MLM_DENSE on the head that predicts tokens: a masked language model's, or a
+ * decoder's output matrix alone. */
 enum stem_parameter {
 	STEM_TOKENS,
 	STEM_POSITIONS,
@@ -208,22 +203,21 @@ enum stem_parameter {
 	STEM_PARAMETERS
 };
 
-/* What must hold for any model: heads divide the width, rotary heads are even, and so on.
- * Dies naming config's file. */
+/* Dies, naming config's file, where sizes do not fit together: heads, rotary positions, experts. */
 void spec_check(const struct spec *spec, const struct tree *config);
 
-/* Die, naming `dir`, where blocks share weights: experts would be those of several blocks. */
+/* Dies, naming `dir`, where blocks share weights: experts of one block would be several blocks'. */
 void spec_refuse_shared(const struct spec *spec, const char *dir);
 
-/* Channels of the embeddings. */
+/* Channels of the embeddings: embedding_width, or width. */
 int spec_embedding_width(const struct spec *spec);
 
 /* The member "layers" of task_experts or token_experts: a list of blocks, counted from 0, one at least.
  * Dies, naming the object, on anything else. */
 const struct tree *spec_blocks(const struct spec *spec, const struct tree *own);
 
-/* Whether both make the same of the same tensors; what counts in training alone is not compared.  A field more in the
- * structs above is one more there (spec_same.c). */
+/* Whether both compute the same from the same tensors; fields that only training reads are not compared.  Each new field
+ * above needs a comparison there. */
 bool spec_same(const struct spec *a, const struct spec *b);
 
 /* Shape of a parameter under a specification; false when the model has none such.

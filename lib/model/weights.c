@@ -7,18 +7,19 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/experts.h"
-#include "model/weights_internal.h"
+#include "model/tensor_search.h"
 
-/* The tensor's number; it is added when it is new.  -1: it is not in the file, and need not be. */
+/* The index of a tensor, which is added if it is new; -1: an optional one is not in the file. */
 static int
-tensor_of(struct search *search, const char *name, struct parameter wanted, bool optional)
+tensor_of(struct tensor_search *search, const char *name, struct parameter wanted,
+    bool optional)
 {
 	struct weights *weights = search->weights;
 	const struct safetensor *stored = NULL;
 	int64_t shape[3];
 	char *full = NULL;
 
-	if (search->file && !(stored = search_find(search, name, &full))) {
+	if (search->file && !(stored = tensor_search_find(search, name, &full))) {
 		if (optional)
 			return -1;
 		die("%s: tensor '%s%s' is missing; config.json asks for it, with the shape %s",
@@ -27,7 +28,7 @@ tensor_of(struct search *search, const char *name, struct parameter wanted, bool
 	}
 	wanted.layer = search->layer;
 	if (full && search->weights->wrapper)
-		search_unwrap(search, full);
+		tensor_search_unwrap(search, full);
 	if (!full)
 		full = mem_format("%s%s", wanted.predicts ? "" : search->prefix, name);
 	/* parts of one tensor follow each other closely */
@@ -42,21 +43,20 @@ tensor_of(struct search *search, const char *name, struct parameter wanted, bool
 	    search->file ? safetensors_name(search->file) : NULL, wanted);
 }
 
-/* Whether the matrix that predicts tokens is its own: config.json says so, or it is another than
- * that of their embeddings (as transformers 5 decides). */
+/* Whether the output matrix is not tied to the embeddings: config.json says so, or their values differ (transformers 5). */
 static bool
-own_output(const struct search *search)
+own_output(const struct tensor_search *search)
 {
-	const struct safetensor *tokens = search_held_stem(search, STEM_TOKENS);
-	const struct safetensor *output = search_held_stem(search, STEM_OUTPUT);
+	const struct safetensor *tokens = tensor_search_held_stem(search, STEM_TOKENS);
+	const struct safetensor *output = tensor_search_held_stem(search, STEM_OUTPUT);
 
 	if (!search->file || !output)
 		return !search->file && search->spec->untied;
-	return search->spec->untied || !tokens || !search_equal(tokens, output);
+	return search->spec->untied || !tokens || !tensor_search_equal(tokens, output);
 }
 
 static void
-match_stem(struct search *search, bool predicts)
+match_stem(struct tensor_search *search, bool predicts)
 {
 	struct weights *weights = search->weights;
 
@@ -67,11 +67,11 @@ match_stem(struct search *search, bool predicts)
 			.floats = which == STEM_TASKS,
 			.whole = which == STEM_TOKENS && !search->spec->layers };
 		char room[NAME_ROOM];
-		const char *name = search_name(room, search->names->stem, which);
+		const char *name = tensor_search_name(room, search->names->stem, which);
 		bool has =
 		    spec_stem_shape(search->spec, which, &wanted.rows, &wanted.columns);
 		weights->stem[which].tensor = -1;
-		/* a matrix that predicts tokens is taken where it is its own, whatever config.json says */
+		/* an untied output matrix counts, whatever config.json says */
 		bool may = which == STEM_OUTPUT && search->file;
 		if (!name || !(has || may) || (wanted.predicts && !predicts))
 			continue;
@@ -94,8 +94,7 @@ dense_beside(const struct spec *spec, int layer)
 	return spec->layer[layer].mixture && spec->layer[layer].inner;
 }
 
-/* The shape of a parameter of a block, and of what stands in its place: the MLP of an upcycled
- * token expert. */
+/* The shape of a parameter of a block, or of the upcycled token experts' MLP that replaces it. */
 static bool
 shape_of(const struct spec *spec, int layer, enum block_parameter which, int64_t *rows,
     int64_t *columns)
@@ -106,9 +105,9 @@ shape_of(const struct spec *spec, int layer, enum block_parameter which, int64_t
 	return spec_block_shape(spec, layer, which, rows, columns);
 }
 
-/* What the parameter is called after "LAYERS.LAYER."; the caller frees it. */
+/* The name of a parameter after "LAYERS.LAYER."; to be freed. */
 static char *
-name_in_block(const struct search *search, int layer, enum block_parameter which)
+name_in_block(const struct tensor_search *search, int layer, enum block_parameter which)
 {
 	const struct tensor_names *names = search->names;
 	const struct spec *spec = search->spec;
@@ -122,13 +121,13 @@ name_in_block(const struct search *search, int layer, enum block_parameter which
 		modules[BLOCK_ROUTER] = "router";
 	if (which == BLOCK_MIXTURE_BIAS)
 		return mem_string(names->mixture_bias);
-	const char *name = search_name(room, modules, which);
+	const char *name = tensor_search_name(room, modules, which);
 	if (dense_beside(spec, layer) && of_mlp(which))
 		return mem_format("%s%s", spec->mixture.shared, name + strlen("mlp"));
 	return mem_string(name);
 }
 
-/* The place of a parameter among those that may lie in one tensor. */
+/* The order of parameters in one tensor. */
 static int
 rank(const struct tensor_names *names, int which)
 {
@@ -139,22 +138,22 @@ rank(const struct tensor_names *names, int which)
 	return which;
 }
 
-/* Rows of the tensor that a parameter is in; sets those before it. */
+/* Rows of the tensor of a parameter; sets `before`, the rows above the parameter. */
 static int64_t
-rows_together(
-    const struct search *search, int layer, enum block_parameter which, int64_t *before)
+rows_together(const struct tensor_search *search, int layer, enum block_parameter which,
+    int64_t *before)
 {
 	const struct tensor_names *names = search->names;
 	int64_t all = 0, rows, columns;
 	char room[NAME_ROOM], other[NAME_ROOM];
 
 	*before = 0;
-	if (!search_name(room, names->block, which)) {
+	if (!tensor_search_name(room, names->block, which)) {
 		shape_of(search->spec, layer, which, &rows, &columns);
 		return rows;
 	}
 	for (int i = 0; i < BLOCK_PARAMETERS; i++) {
-		if (!search_name(other, names->block, i) || strcmp(other, room) ||
+		if (!tensor_search_name(other, names->block, i) || strcmp(other, room) ||
 		    !shape_of(
 			search->spec, layer, (enum block_parameter)i, &rows, &columns))
 			continue;
@@ -164,17 +163,17 @@ rows_together(
 	return all;
 }
 
-/* A parameter of a block, or of an expert of that name; all but its rows and columns are set. */
-static struct part
-match_parameter(struct search *search, int layer, enum block_parameter which,
+/* Matches a parameter of a block, or of the expert of that name; `wanted` lacks rows and columns. */
+static struct tensor_slice
+match_parameter(struct tensor_search *search, int layer, enum block_parameter which,
     const char *expert, struct parameter wanted)
 {
-	struct part part;
+	struct tensor_slice part;
 	int64_t before;
 
 	shape_of(search->spec, layer, which, &wanted.rows, &wanted.columns);
 	char *last = name_in_block(search, layer, which);
-	char *name = search_block_name(search, layer, last);
+	char *name = tensor_search_block_name(search, layer, last);
 	char *full = expert ? experts_tensor(name, expert) : NULL;
 	wanted.rows = rows_together(search, layer, which, &before);
 	part.tensor = tensor_of(search, full ? full : name, wanted, false);
@@ -186,12 +185,12 @@ match_parameter(struct search *search, int layer, enum block_parameter which,
 }
 
 static void
-match_block(struct search *search, int layer, int expert)
+match_block(struct tensor_search *search, int layer, int expert)
 {
 	const struct spec *spec = search->spec;
-	struct part(*blocks)[BLOCK_PARAMETERS] = search->weights->blocks;
+	struct tensor_slice(*blocks)[BLOCK_PARAMETERS] = search->weights->blocks;
 	size_t row = (size_t)layer * (size_t)(spec->experts ? spec->experts : 1);
-	struct part *to = blocks[row + (size_t)(expert > 0 ? expert : 0)];
+	struct tensor_slice *to = blocks[row + (size_t)(expert > 0 ? expert : 0)];
 
 	search->layer = layer;
 	if (layer && spec->layer[layer].stored == spec->layer[layer - 1].stored) {
@@ -214,15 +213,16 @@ match_block(struct search *search, int layer, int expert)
 	}
 }
 
-/* All experts of a layer, one below the other, in a tensor for each matrix. */
-static struct part
-match_stacked(struct search *search, int layer, int expert, enum mlp_parameter which,
-    struct parameter wanted)
+/* Matches a matrix of an expert in the tensor of all experts of the layer. */
+static struct tensor_slice
+match_stacked(struct tensor_search *search, int layer, int expert,
+    enum mlp_parameter which, struct parameter wanted)
 {
 	bool plain = which == MLP_UP && !search->spec->gated;
 	const char *last = search->names->stacked[plain ? MLP_GATE : which];
-	char *name = search_block_name(search, layer, last);
-	struct part part = { .offset = (size_t)(expert * wanted.rows * wanted.columns) };
+	char *name = tensor_search_block_name(search, layer, last);
+	struct tensor_slice part = { .offset = (size_t)(expert * wanted.rows *
+							wanted.columns) };
 
 	wanted.stack = search->spec->mixture.count;
 	wanted.rows *= wanted.stack;
@@ -232,23 +232,23 @@ match_stacked(struct search *search, int layer, int expert, enum mlp_parameter w
 	return part;
 }
 
-/* A tensor for each expert and matrix, or a part of one that has all experts of a layer, as
- * transformers 5 has them in memory: experts.gate_up_proj [E, 2 I, C], the gate first, and
- * experts.down_proj [E, C, I]. */
-static struct part
-match_apart(struct search *search, int layer, int expert, enum mlp_parameter which,
+/* Matches a matrix of an expert in its own tensor, or in one of all experts of the layer, as transformers 5 has them:
+ * experts.gate_up_proj [E, 2 I, C], the gate first, and experts.down_proj [E, C, I]. */
+static struct tensor_slice
+match_apart(struct tensor_search *search, int layer, int expert, enum mlp_parameter which,
     struct parameter wanted)
 {
 	const struct tensor_names *names = search->names;
 	const struct spec_mixture *mixture = &search->spec->mixture;
 	bool down = which == MLP_DOWN;
-	struct part part = { 0 };
+	struct tensor_slice part = { 0 };
 
 	char *name = mem_format("%s%d.%s%d.%s.weight", names->layers, layer,
 	    names->expert, expert, names->mixture[which]);
 	char *stacked = mem_format("%s%d.%s%s", names->layers, layer, names->expert,
 	    down ? "down_proj" : "gate_up_proj");
-	if (search->file && !search_held(search, name) && search_held(search, stacked)) {
+	if (search->file && !tensor_search_held(search, name) &&
+	    tensor_search_held(search, stacked)) {
 		int64_t rows = down ? wanted.rows : 2 * wanted.rows;
 		int64_t before = expert * rows + (which == MLP_UP ? wanted.rows : 0);
 		part.offset = (size_t)(before * wanted.columns);
@@ -263,16 +263,16 @@ match_apart(struct search *search, int layer, int expert, enum mlp_parameter whi
 	return part;
 }
 
-/* A parameter of a token expert; named after the dense MLP's with the number of the expert, or
- * as the family has it. */
-static struct part
-match_mixture(struct search *search, int layer, int expert, enum mlp_parameter which)
+/* Matches a parameter of a token expert: named as the dense MLP's with the expert's number (upcycled), or by the family. */
+static struct tensor_slice
+match_mixture(
+    struct tensor_search *search, int layer, int expert, enum mlp_parameter which)
 {
 	struct parameter wanted = { .expert = -1 };
 	char number[16];
 
 	if (!spec_mixture_shape(search->spec, which, &wanted.rows, &wanted.columns))
-		return (struct part){ .tensor = -1 };
+		return (struct tensor_slice){ .tensor = -1 };
 	if (search->spec->mixture.upcycled) {
 		snprintf(number, sizeof number, "%d", expert);
 		return match_parameter(search, layer,
@@ -284,14 +284,14 @@ match_mixture(struct search *search, int layer, int expert, enum mlp_parameter w
 }
 
 static void
-match_layer(struct search *search, int layer)
+match_layer(struct tensor_search *search, int layer)
 {
 	const struct spec *spec = search->spec;
 
 	search->layer = layer;
 	for (int expert = 0; expert < spec->mixture.count; expert++)
 		for (int i = 0; i < MLP_PARAMETERS; i++) {
-			struct part *to =
+			struct tensor_slice *to =
 			    &search->weights
 				 ->mixtures[layer * spec->mixture.count + expert][i];
 			to->tensor = -1;
@@ -305,7 +305,7 @@ void
 weights_match(struct weights *weights, const struct spec *spec,
     const struct safetensors *file, bool predicts)
 {
-	struct search search = { weights, spec, file, spec->names,
+	struct tensor_search search = { weights, spec, file, spec->names,
 		spec->names->prefixes[0], -1 };
 	size_t layers = (size_t)spec->layers, count = (size_t)spec->mixture.count;
 	int experts = spec->experts ? spec->experts : 1;
@@ -315,7 +315,7 @@ weights_match(struct weights *weights, const struct spec *spec,
 	weights->mixtures =
 	    count ? mem_zero(layers * count, sizeof *weights->mixtures) : NULL;
 	if (file)
-		search_choose_names(&search);
+		tensor_search_choose_names(&search);
 	else if (spec->names->init_prefix)
 		search.prefix = spec->names->init_prefix;
 	if (count && !spec->mixture.upcycled && !search.names->stacked[MLP_UP] &&
@@ -330,15 +330,15 @@ weights_match(struct weights *weights, const struct spec *spec,
 		match_layer(&search, layer);
 	weights->own = weights->count;
 	weights->names = search.names;
-	weights->prefix = search_written_prefix(&search);
+	weights->prefix = tensor_search_written_prefix(&search);
 	if (file && safetensors_count(file) != weights->count)
-		search_judge_extra(&search, predicts);
+		tensor_search_judge_extra(&search, predicts);
 }
 
 bool
 weights_fused(const struct weights *weights)
 {
-	const struct part *first = weights->blocks[0];
+	const struct tensor_slice *first = weights->blocks[0];
 
 	return first[BLOCK_Q].tensor == first[BLOCK_K].tensor &&
 	       first[BLOCK_Q].tensor == first[BLOCK_V].tensor;

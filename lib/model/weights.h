@@ -1,9 +1,7 @@
 /*
- * weights - the tensors of a checkpoint that a specification asks for, each once, and where in
- * them its parameters are.
+ * weights - the tensors of a checkpoint that a specification needs, and the place of each parameter in them.
  *
- * Three steps lead from a name to numbers: the specification says a parameter's shape and what
- * its family calls it (spec.h); here that becomes a part of a tensor; model.c points to it.
+ * spec.h gives a parameter's shape and family.h its name; here that becomes a slice of a tensor; resolve.c points to it.
  */
 #ifndef MODEL_WEIGHTS_H
 #define MODEL_WEIGHTS_H
@@ -15,65 +13,63 @@
 #include "folder/safetensors.h"
 #include "model/spec.h"
 
-/* In the place of ".weight", before what torch's parametrizations keep of one: "original", "0.lora_A". */
+/* torch's parametrizations write this for ".weight", before "original" or "0.lora_A". */
 #define WEIGHTS_BESIDE ".parametrizations.weight."
 
 /* A tensor that can learn. */
 struct parameter {
-	const char *name; /* as in the checkpoint; of the head: "2_Dense.linear.weight" */
-	size_t offset, count;  /* into one block of all values */
+	const char
+	    *name; /* in the checkpoint; of the head's modules "2_Dense.linear.weight" */
+	size_t offset, count;  /* floats, into the block of all values */
 	int64_t rows, columns; /* columns 0: a vector */
-	/* So many matrices of rows / stack, of token experts, each of which learns by itself; in the
-	 * file [stack, rows / stack, columns], or flat as one of [rows, columns].  0: one */
+	/* Number of matrices, one a token expert, each of rows / stack rows; in the file [stack, rows / stack, columns], or
+	 * flat [rows, columns].  0: one matrix */
 	int64_t stack;
 	bool flat;
-	int layer;     /* of its block; -1: of none */
-	bool whole;    /* may be whole numbers in the file, i8 */
-	bool floats;   /* is read as floats, as vectors are */
-	int expert;    /* -1: shared by all */
+	int layer;     /* its block; -1: none */
+	bool whole;    /* may be i8 in the file */
+	bool floats;   /* is converted to f32, as vectors are */
+	int expert;    /* task expert; -1: shared */
 	bool predicts; /* of the head that predicts tokens: no embedding depends on it */
 	bool decay;    /* false: biases, norms, a matrix of one row (squeezed rank < 2) */
 };
 
-/* The shape as a checkpoint has it, shape[3]; returns its rank. */
+/* Sets shape[3], the shape in a checkpoint; returns its rank. */
 int parameter_shape(int64_t *shape, const struct parameter *parameter);
 
 /* "[2, 3]", to be freed. */
 char *weights_shape_text(const int64_t *shape, int rank);
 
-/* Where a parameter of the specification is: `offset` floats into a tensor. */
-struct part {
+/* A parameter of the specification: values of a tensor from `offset` on. */
+struct tensor_slice {
 	int tensor; /* -1: the model has none */
 	size_t offset;
 };
 
 struct weights {
 	struct parameter *tensors;
-	/* NULL entries when there are no weights on disk */
+	/* [count]; NULL entries without weights on disk */
 	const struct safetensor **stored;
 	size_t room, stored_room;
-	int count, own; /* of all; of the transformer, before those of the head */
+	int count, own; /* all; the transformer's, which stand before the head's */
 	size_t size;	/* floats of all tensors, each aligned to 64 bytes */
-	struct part stem[STEM_PARAMETERS];
-	struct part (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
+	struct tensor_slice stem[STEM_PARAMETERS];
+	struct tensor_slice (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
 	/* [layers x mixture.count], or NULL */
-	struct part (*mixtures)[MLP_PARAMETERS];
-	/* what the file's names begin with, and what follows */
+	struct tensor_slice (*mixtures)[MLP_PARAMETERS];
+	/* prefix of the file's names, and the names after it */
 	const char *prefix;
 	const struct tensor_names *names;
-	char
-	    *wrapper; /* the prefix of the file, where it is none of the family's; NULL */
-	/* Tensors of the file that no embedding depends on and that stay with the model when it is
-	 * written: a pooler, heads for other tasks. */
+	char *wrapper; /* a prefix of the file that is none of the family's; NULL: none */
+	/* Tensors that no embedding depends on, but that a copy of the model keeps: a pooler, heads for other tasks. */
 	struct safetensor *extra;
 	int extra_count;
 };
 
 /*
- * Find all of them in `file` (NULL: no weights on disk), with the head that predicts tokens when
- * `predicts`.  Dies naming the tensor that is missing or has another shape or type, or that nothing
- * here knows: it may be what embeddings depend on.  Blocks beyond those of config.json are
- * warned of; heads of other tasks become `extra`.
+ * Finds all tensors in `file` (NULL: no weights on disk), with the head that predicts tokens if `predicts`.  Dies naming a
+ * tensor that is missing, has another shape or type, or is unknown: embeddings may depend on it.  Warns of blocks beyond
+ * config.json's; heads of other tasks become `extra`.
  */
 void weights_match(struct weights *weights, const struct spec *spec,
     const struct safetensors *file, bool predicts);
@@ -86,9 +82,8 @@ void weights_check(
 /* Whether q, k and v are one tensor. */
 bool weights_fused(const struct weights *weights);
 
-/* Add a tensor, whose name is taken over; its index.  stored NULL: no weights on disk; else its
- * shape and type are held to what is asked for, naming `file`.  wanted: all but offset, count and
- * decay, which are filled in. */
+/* Adds a tensor, whose name is taken over; returns its index.  stored NULL: no weights on disk; else dies, naming `file`,
+ * where its shape or type is not the wanted one.  Sets offset, count and decay of `wanted`. */
 int weights_add(struct weights *weights, const struct safetensor *stored,
     const char *file, struct parameter wanted);
 

@@ -1,5 +1,5 @@
 /*
- * family - the families of models (BERT, Llama, ...): how each spells config.json, and what it calls its tensors.
+ * family - the families of models (BERT, Llama, ...): the keys of their config.json and the names of their tensors.
  *
  * A family is a row of a table: bert.c has those of BERT's kind, decoder.c those of Llama's; gte.c, nomic_bert.c,
  * jina_v3.c, modernbert.c and t5.c one kind each.  A row has a function only for the arithmetic that its columns cannot say.
@@ -86,10 +86,10 @@ extern const struct family bert_families[], decoder_families[], gte_families[],
 /* Fill a cleared spec by the family that config.json names; dies naming the key. */
 void family_configure(struct spec *spec, const struct tree *config);
 
-/* What configure functions share; all die naming the key. ------------------------ */
+/* For configure functions; all die naming the key. ------------------------------- */
 
-/* Vocabulary, width, layers, heads (as many for keys and values), positions, initializer_range; every block as
- * spec_layer's comments say of 0, but with its first norm and weights of its own.  Returns the channels of the MLP. */
+/* Sets vocabulary, width, layers, heads (as many for keys and values), positions and initializer_range; each layer has its
+ * own weights, a first norm and a dense MLP, whose channels are returned. */
 int family_sizes(
     struct spec *spec, const struct tree *config, const struct family *family);
 

@@ -1,14 +1,14 @@
-/* What a checkpoint calls its tensors. */
+#include "model/tensor_search.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "model/weights_internal.h"
 
 size_t
-search_outer_prefix(const char *prefix, size_t length)
+tensor_search_outer_prefix(const char *prefix, size_t length)
 {
 	do
 		length--;
@@ -17,9 +17,9 @@ search_outer_prefix(const char *prefix, size_t length)
 }
 
 const struct safetensor *
-search_find(const struct search *search, const char *name, char **full)
+tensor_search_find(const struct tensor_search *search, const char *name, char **full)
 {
-	/* older spellings; then heads, which stand outside of what the prefix names */
+	/* older spellings; heads may stand outside of the prefix */
 	static const char *const spellings[][2] = { { "", "" }, { ".weight", ".gamma" },
 		{ ".bias", ".beta" }, { ".weight", WEIGHTS_BESIDE "original" },
 		{ "transform.layer_norm.", "transform.LayerNorm." },
@@ -32,7 +32,7 @@ search_find(const struct search *search, const char *name, char **full)
 		if (!at)
 			continue;
 		for (size_t length = strlen(search->prefix);;
-		     length = search_outer_prefix(search->prefix, length)) {
+		     length = tensor_search_outer_prefix(search->prefix, length)) {
 			char *other = mem_format("%.*s%.*s%s%s", (int)length,
 			    search->prefix, (int)(at - name), name, spellings[i][1],
 			    at + strlen(spellings[i][0]));
@@ -51,18 +51,18 @@ search_find(const struct search *search, const char *name, char **full)
 }
 
 const struct safetensor *
-search_held(const struct search *search, const char *name)
+tensor_search_held(const struct tensor_search *search, const char *name)
 {
 	char *full = NULL;
 	const struct safetensor *tensor =
-	    search->file ? search_find(search, name, &full) : NULL;
+	    search->file ? tensor_search_find(search, name, &full) : NULL;
 
 	free(full);
 	return tensor;
 }
 
 const char *
-search_name(char room[NAME_ROOM], const char *const *modules, int which)
+tensor_search_name(char room[NAME_ROOM], const char *const *modules, int which)
 {
 	bool weight = modules[which];
 
@@ -74,15 +74,16 @@ search_name(char room[NAME_ROOM], const char *const *modules, int which)
 }
 
 const struct safetensor *
-search_held_stem(const struct search *search, enum stem_parameter which)
+tensor_search_held_stem(const struct tensor_search *search, enum stem_parameter which)
 {
 	char room[NAME_ROOM];
 
-	return search_held(search, search_name(room, search->names->stem, which));
+	return tensor_search_held(
+	    search, tensor_search_name(room, search->names->stem, which));
 }
 
 char *
-search_block_name(const struct search *search, int layer, const char *last)
+tensor_search_block_name(const struct tensor_search *search, int layer, const char *last)
 {
 	const char *inner = search->names->inner ? search->names->inner : "";
 
@@ -90,9 +91,9 @@ search_block_name(const struct search *search, int layer, const char *last)
 	    search->spec->layer[layer].stored, inner, last);
 }
 
-/* Of a wrapper's prefix, what stands before one of the family's: "module." of "module.bert.". */
+/* Length of a wrapper's prefix before one of the family's: of "module." in "module.bert.". */
 static size_t
-foreign_length(const struct search *search)
+foreign_length(const struct tensor_search *search)
 {
 	const char *wrapper = search->weights->wrapper;
 	size_t length = wrapper ? strlen(wrapper) : 0, found = length;
@@ -107,39 +108,40 @@ foreign_length(const struct search *search)
 }
 
 const char *
-search_written_prefix(const struct search *search)
+tensor_search_written_prefix(const struct tensor_search *search)
 {
 	return search->prefix + foreign_length(search);
 }
 
 void
-search_unwrap(const struct search *search, char *name)
+tensor_search_unwrap(const struct tensor_search *search, char *name)
 {
 	size_t length = foreign_length(search);
 
 	while (length && strncmp(name, search->prefix, length))
-		length = search_outer_prefix(search->prefix, length);
+		length = tensor_search_outer_prefix(search->prefix, length);
 	memmove(name, name + length, strlen(name) - length + 1);
 }
 
 bool
-search_equal(const struct safetensor *a, const struct safetensor *b)
+tensor_search_equal(const struct safetensor *a, const struct safetensor *b)
 {
 	return a->dtype == b->dtype && a->count == b->count &&
 	       !memcmp(a->data, b->data, a->count * dtype_size(a->dtype));
 }
 
-/* Whether the file has embeddings that these names are not for. */
+/* Whether the names do not apply to the file (tensor_names.unless). */
 static bool
-differs(const struct search *search)
+differs(const struct tensor_search *search)
 {
 	const char *name = search->names->unless;
-	const struct safetensor *own = name ? search_held(search, name) : NULL;
+	const struct safetensor *own = name ? tensor_search_held(search, name) : NULL;
 
-	return own && !search_equal(own, search_held_stem(search, STEM_TOKENS));
+	return own &&
+	       !tensor_search_equal(own, tensor_search_held_stem(search, STEM_TOKENS));
 }
 
-/* "PREFIX" of a name that is PREFIX and `last`, to be freed; NULL: it is another. */
+/* The part of a name before `last`, to be freed; NULL: the name does not end in it. */
 static char *
 prefix_of(const char *name, const char *last)
 {
@@ -150,14 +152,13 @@ prefix_of(const char *name, const char *last)
 	return mem_format("%.*s", (int)(length - n), name);
 }
 
-/* Whether the file has tensors of these names, the first block's queries and the tokens' embeddings, under one prefix
- * that no family knows: that of a wrapper, such as "module." of torch's DataParallel or "0.auto_model." of a whole
- * sentence-transformers model. */
+/* Finds the first block's queries and the tokens' embeddings under one prefix that no family has: a wrapper's, such as
+ * "module." of torch's DataParallel or "0.auto_model." of a sentence-transformers model. */
 static bool
-find_wrapper(struct search *search, const char *queries)
+find_wrapper(struct tensor_search *search, const char *queries)
 {
 	char room[NAME_ROOM];
-	const char *tokens = search_name(room, search->names->stem, STEM_TOKENS);
+	const char *tokens = tensor_search_name(room, search->names->stem, STEM_TOKENS);
 	char *found = NULL;
 
 	for (int i = 0; i < safetensors_count(search->file); i++) {
@@ -186,32 +187,32 @@ find_wrapper(struct search *search, const char *queries)
 	return true;
 }
 
-/* The weight of the first block's queries, without the prefix; to be freed. */
+/* The name of the first block's query weights, without the prefix; to be freed. */
 static char *
-queries_of(const struct search *search)
+queries_of(const struct tensor_search *search)
 {
-	char *module = search_block_name(search, 0, search->names->block[BLOCK_Q]);
+	char *module = tensor_search_block_name(search, 0, search->names->block[BLOCK_Q]);
 	char *weight = mem_format("%s.weight", module);
 
 	free(module);
 	return weight;
 }
 
-/* Whether the file has names of one of the family's prefixes. */
+/* Finds the prefix of the family that the file has. */
 static bool
-find_prefix(struct search *search, const char *queries)
+find_prefix(struct tensor_search *search, const char *queries)
 {
 	for (const char *const *prefix = search->names->prefixes; *prefix; prefix++) {
 		search->prefix = *prefix;
-		if (search_held_stem(search, STEM_TOKENS) &&
-		    search_held(search, queries) && !differs(search))
+		if (tensor_search_held_stem(search, STEM_TOKENS) &&
+		    tensor_search_held(search, queries) && !differs(search))
 			return true;
 	}
 	return false;
 }
 
 void
-search_choose_names(struct search *search)
+tensor_search_choose_names(struct tensor_search *search)
 {
 	const struct tensor_names *first = search->names;
 	bool found = !search->spec->layers;

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "model/weights_internal.h"
+#include "model/tensor_search.h"
 
 static bool
 starts_with(const char *name, const char *with)
@@ -12,12 +12,12 @@ starts_with(const char *name, const char *with)
 	return !strncmp(name, with, strlen(with));
 }
 
-/* Of a head for another task, or a pooler. */
+/* Whether the tensor is of a head for another task, or of a pooler. */
 static bool
-of_head(const struct search *search, const char *name)
+of_head(const struct tensor_search *search, const char *name)
 {
 	for (size_t length = strlen(search->prefix);;
-	     length = search_outer_prefix(search->prefix, length)) {
+	     length = tensor_search_outer_prefix(search->prefix, length)) {
 		const char *const *head = search->names->heads;
 		while (*head && (strncmp(name, search->prefix, length) ||
 				    !starts_with(name + length, *head)))
@@ -30,7 +30,7 @@ of_head(const struct search *search, const char *name)
 	return false;
 }
 
-/* A table that follows from the configuration. */
+/* Whether the tensor is a table that follows from config.json. */
 static bool
 follows(const char *name)
 {
@@ -39,9 +39,9 @@ follows(const char *name)
 	return !strcmp(last, "position_ids") || !strcmp(last, "inv_freq");
 }
 
-/* Half of a LoRA of tasks, of a tensor that is there. */
+/* Whether the tensor is A or B of a task's LoRA, of a tensor that the file has. */
 static bool
-of_lora(const struct search *search, const char *name)
+of_lora(const struct tensor_search *search, const char *name)
 {
 	const char *at = strstr(name, WEIGHTS_BESIDE "0.lora_");
 	bool found = false;
@@ -55,9 +55,9 @@ of_lora(const struct search *search, const char *name)
 	return found;
 }
 
-/* Whether a tensor belongs to a block beyond those that config.json asks for. */
+/* Whether the tensor's block is beyond config.json's number of blocks. */
 static bool
-beyond(const struct search *search, const char *name)
+beyond(const struct tensor_search *search, const char *name)
 {
 	const char *layers = search->names->layers;
 	const struct spec *spec = search->spec;
@@ -67,9 +67,9 @@ beyond(const struct search *search, const char *name)
 	       strtol(name + strlen(layers), NULL, 10) > last;
 }
 
-/* Whether a tensor repeats one that is a parameter, under another name: kept, it would not learn with that. */
+/* Whether the tensor repeats a parameter under another name: kept, it would not learn with the parameter. */
 static bool
-repeats(const struct search *search, const struct safetensor *tensor)
+repeats(const struct tensor_search *search, const struct safetensor *tensor)
 {
 	static const enum stem_parameter tied[] = { STEM_TOKENS, STEM_OUTPUT,
 		STEM_OUTPUT_BIAS };
@@ -77,28 +77,27 @@ repeats(const struct search *search, const struct safetensor *tensor)
 
 	for (size_t i = 0; i < sizeof tied / sizeof *tied; i++) {
 		int own = weights->stem[tied[i]].tensor;
-		if (own >= 0 && search_equal(tensor, weights->stored[own]))
+		if (own >= 0 && tensor_search_equal(tensor, weights->stored[own]))
 			return true;
 	}
 	return false;
 }
 
 static void
-keep(const struct search *search, const struct safetensor *tensor)
+keep(const struct tensor_search *search, const struct safetensor *tensor)
 {
 	struct weights *weights = search->weights;
 	char *name = mem_string(tensor->name);
 
 	weights->extra = mem_resize(
 	    weights->extra, (size_t)weights->extra_count + 1, sizeof *weights->extra);
-	search_unwrap(search, name);
+	tensor_search_unwrap(search, name);
 	weights->extra[weights->extra_count] = *tensor;
 	weights->extra[weights->extra_count++].name = name;
 }
 
-/* Tensors that nothing uses: a projection of its own, say, without which embeddings are wrong. */
 void
-search_judge_extra(const struct search *search, bool written)
+tensor_search_judge_extra(const struct tensor_search *search, bool written)
 {
 	const struct weights *weights = search->weights;
 	const char *file = safetensors_name(search->file), *example = NULL;
