@@ -45,7 +45,7 @@ property() { # NAME: of a stream on standard input
 
 # bats test_tags=plain
 @test "gates: a linear layer with adapters equals plain loops, with dropout, and so do its gradients" {
-	for name in gates dropout bits share; do
+	for name in adapters dropout bits share; do
 		run -0 linear_check $name
 		[ -z "$output" ]
 	done

@@ -1,8 +1,7 @@
 /*
  * batch - packed batches: sequences of token ids one after another, no padding.
  *
- * Work is grouped by a token budget, not by a number of texts, and by task expert; sequences of
- * different adapters (linear.h) share a batch.
+ * A batch has a budget of tokens, not of texts, and one task expert; sequences of different adapters (linear.h) share a batch.
  */
 #ifndef MODEL_BATCH_H
 #define MODEL_BATCH_H
@@ -17,14 +16,13 @@ struct sequence {
 	const int32_t *ids; /* [length], host memory, borrowed */
 	int32_t length;
 	int32_t skip; /* prompt tokens that pooling leaves out */
-	int expert;   /* -1: the dense weights */
-	int adapter; /* that it goes through; -1: none.  Not read of a model without adapters */
-	bool frozen; /* nothing learns from it */
-	const float *
-	    vector; /* its embedding, host memory, where it is known; NULL: it is computed */
-	int side; /* of those that token experts are balanced over: balance.h */
-	uint64_t
-	    draw; /* what dropout is drawn from, in an adapter that has it; 0: there is none */
+	int expert;   /* task expert; -1: the dense weights */
+	int adapter;  /* -1: none; not read of a model without adapters */
+	bool frozen;  /* nothing learns from it */
+	const float
+	    *vector; /* its embedding if it is known, host memory; NULL: it is computed */
+	int side;    /* balance.h */
+	uint64_t draw; /* seed of its dropout; 0: none */
 };
 
 /* The skip of sequences of the column "X.ids": the attribute prompt_tokens{X} of their record; 0 without it or if it is negative,
@@ -55,8 +53,8 @@ struct batch {
 int64_t batch_cut(struct batch *batch, const int32_t *ids, const int64_t *offsets,
     int64_t first, int64_t last, int64_t budget);
 
-/* Sort indices of sequences, so that those stand together which can share a batch: first the
- * frozen ones, then by expert, within these by adapter, else in ascending order. */
+/* Sort indices of sequences so that those which can share a batch stand together: the frozen first, then by expert, then by
+ * adapter, then in ascending order. */
 void batch_sort(int64_t *order, int64_t count, const struct sequence *sequences);
 
 /* The end of the batch that begins with sequence order[first]: as frozen and of the same expert, at most `budget` tokens, at

@@ -30,7 +30,7 @@ linear_busy(const struct linear *linear, const struct linear_rows *rows)
 }
 
 /* Some rows of one adapter with a pair. */
-struct piece {
+struct pair_rows {
 	const struct linear_pair *pair;
 	struct nn_matrix b; /* the layer's rows of it */
 	float *db;
@@ -105,7 +105,7 @@ narrow(const struct linear *linear, const struct linear_rows *rows,
 	nn_scale(batch->low, pair->scale, part->rows * pair->rank);
 }
 
-/* y += what the adapters have beside the layer. */
+/* y += the pairs. */
 static void
 add_pairs(const struct linear *linear, const struct linear_rows *rows, float *y,
     size_t ldy, const float *x, size_t ldx, size_t T)

@@ -1,11 +1,10 @@
 /*
- * linear - a linear layer, and the low-rank pairs of adapters beside it:
+ * linear - a linear layer, and the LoRA pairs of adapters beside it:
  *
- *	y = x W' + b		y += scale drop(x) A' B'	of the rows that go through an adapter with a pair
+ *	y = x W' + b,	y += scale drop(x) A' B'  for the rows that go through an adapter with a pair
  *
- * An adapter is a LoRA (adapter.h) that some sequences of a batch go through and others do not.  Nothing is merged:
- * an adapter costs its own A and B, and so do its gradients.  Rows of one adapter stand together, and are computed together; a
- * row's bits do not depend on the adapters of the others.
+ * Each sequence of a batch goes through one adapter (adapter.h) or none.  Nothing is merged: an adapter costs its own A and B,
+ * and so do its gradients.  Rows of one adapter are computed together; a row's bits do not depend on other rows' adapters.
  *
  * Letters as in nn.h.  All arrays but segments and `tokens` are in memory of the kernels.
  */
@@ -19,7 +18,7 @@
 #include "model/workspace.h"
 #include "nn/nn.h"
 
-/* What one adapter has beside one tensor. */
+/* The LoRA pair of one adapter beside one tensor. */
 struct linear_pair {
 	struct nn_matrix a, b; /* [rank,C], [rows of the tensor,rank] */
 	size_t rank;	       /* 0: the adapter leaves this tensor as it is */
@@ -30,11 +29,11 @@ struct linear_pair {
 
 /* The pairs beside a layer, whose W begins at a row of the tensor. */
 struct linear_pairs {
-	const struct linear_pair *at; /* [adapters]; NULL: none has any */
+	const struct linear_pair *at; /* [adapters]; NULL: no adapter has a pair here */
 	size_t row;
 };
 
-/* Tokens of a batch, up to `end`, that go through one adapter; -1: through none. */
+/* Neighbouring sequences that go through one adapter: their tokens, up to `end`. */
 struct linear_segment {
 	int adapter; /* -1: none */
 	size_t end;
@@ -42,15 +41,14 @@ struct linear_segment {
 
 /* The adapters of a batch. */
 struct linear_batch {
-	const struct linear_segment *segments;
-	size_t count;	   /* 0: none goes through an adapter */
-	size_t step;	   /* rows at a time: scratch does not grow with the batch */
-	float *low, *dlow; /* some rows, [rank] */
-	/* Dropout, of x before A: with the keys of the tokens, [T]; NULL: none.  Scratch for some rows, [C] */
-	double dropout;
-	const uint64_t *keys;
-	float *dropped, *ddropped;
-	const struct linear_watch *watch; /* NULL: nobody looks */
+	const struct linear_segment *segments; /* [count], host memory */
+	size_t count;	      /* 0: no sequence goes through an adapter */
+	size_t step;	      /* rows at a time: scratch does not grow with the batch */
+	float *low, *dlow;    /* scratch [step,rank] */
+	double dropout;	      /* of x before A, in training */
+	const uint64_t *keys; /* [T], of each token's dropout; NULL: none */
+	float *dropped, *ddropped;	  /* scratch [step,C] */
+	const struct linear_watch *watch; /* NULL: none */
 };
 
 /* Is called with the input of each linear layer, x[T,C] with row stride ldx. */

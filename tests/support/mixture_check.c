@@ -246,7 +246,7 @@ struct work {
 	struct array *in[INPUTS];
 	struct nn_matrix (*experts)[MLP_PARAMETERS];
 	float *(*gradients)[MLP_PARAMETERS];
-	struct linear_pairs (*pairs)[MLP_PARAMETERS]; /* none */
+	struct linear_pairs (*gates)[MLP_PARAMETERS]; /* none */
 	struct linear_batch batch;
 	struct mixture_weights weights;
 	struct workspace workspace;
@@ -299,7 +299,7 @@ work_new(const struct sizes *s)
 	w->in[SUM_BIAS] = array_random(s->C, 1);
 	w->experts = mem_zero(s->E, sizeof *w->experts);
 	w->gradients = mem_zero(s->E, sizeof *w->gradients);
-	w->pairs = mem_zero(s->E, sizeof *w->pairs);
+	w->gates = mem_zero(s->E, sizeof *w->gates);
 	for (int i = 0; i < MLP_PARAMETERS; i++) {
 		size_t n = size_of(w, i);
 		w->in[MLP + i] = array_random(s->E * n, 0.5);
@@ -308,7 +308,7 @@ work_new(const struct sizes *s)
 	}
 	w->weights.router =
 	    (struct linear){ .w = f32(w->in[ROUTER]), .C = s->C, .O = s->E };
-	w->weights.pairs = (const struct linear_pairs(*)[MLP_PARAMETERS])w->pairs;
+	w->weights.pairs = (const struct linear_pairs(*)[MLP_PARAMETERS])w->gates;
 	w->weights.batch = &w->batch;
 	w->weights.bias = s->kind & SUM ? w->in[SUM_BIAS]->at : NULL;
 	w->weights.experts = (const struct nn_matrix(*)[MLP_PARAMETERS])w->experts;
@@ -321,7 +321,7 @@ work_free(struct work *w)
 	workspace_free(&w->workspace);
 	free(w->experts);
 	free(w->gradients);
-	free(w->pairs);
+	free(w->gates);
 	free(w);
 }
 
