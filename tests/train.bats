@@ -408,7 +408,7 @@ moments() { # checkpoint
 	[ "$(jq -c .task_experts.tasks shared/config.json)" = '{"a":"left","b":"left","right":"left"}' ]
 	pairs_stream '{"experts": {"query": "c", "document": "a"}}' <"$G/pairs.txt" >up.mts
 	run -1 --separate-stderr train -q -m mote -o out up.mts
-	[ "$stderr" = "train: up.mts: record 1: asks for the task expert 'c'; shared has left, right, and the tasks a, b, right" ]
+	[ "$stderr" = "train: up.mts: record 1: asks for the task expert 'c'; mote has left, right, and the tasks a, b, right" ]
 }
 
 # bats test_tags=plain
