@@ -17,7 +17,7 @@
 /* A column of ids and the columns that it becomes. */
 struct embedded_column {
 	char *name; /* X of X.ids */
-	struct text_column text;
+	struct token_column text;
 	int out; /* the column of embeddings; -1: none is asked for */
 	/* The embeddings of a record, [lists,width], of two records by turns; those that are pending are copied from rows
 	 * `place` of the cache. */

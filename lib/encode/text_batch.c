@@ -23,11 +23,11 @@ first_of(const struct texts_at *at, int64_t row)
 	return at->rows ? at->rows[row] : row;
 }
 
-struct text_column
+struct token_column
 text_batch_column(const struct reader *in, int ids, const char *name,
     const char *expert_name, bool adapters)
 {
-	struct text_column column = {
+	struct token_column column = {
 		.name = name, .expert_name = expert_name, .ids = ids, .adapter = -1
 	};
 	char *expert = mem_format("%s.expert", expert_name);
@@ -90,7 +90,7 @@ row_expert(const struct text_batch *batch, const struct array *names, int64_t ro
 }
 
 static void
-choose_experts(const struct text_batch *batch, const struct text_column *column,
+choose_experts(const struct text_batch *batch, const struct token_column *column,
     const struct texts_at *at)
 {
 	const struct spec *spec = model_spec(batch->model);
@@ -138,7 +138,7 @@ adapter_at_index(const struct text_batch *batch, const struct array *names, int 
 }
 
 static void
-choose_adapters(const struct text_batch *batch, const struct text_column *column,
+choose_adapters(const struct text_batch *batch, const struct token_column *column,
     const struct texts_at *at)
 {
 	if (column->adapter < 0 || model_spec(batch->model)->loras)
@@ -182,7 +182,7 @@ demand(const struct text_batch *batch, const char *name, const int32_t *ids,
 }
 
 struct sequence *
-text_batch_add(struct text_batch *batch, const struct text_column *column,
+text_batch_add(struct text_batch *batch, const struct token_column *column,
     const struct record *record)
 {
 	const struct column *ids = stream_column(batch->in, column->ids);

@@ -19,7 +19,7 @@
 #include "model/model.h"
 #include "stream/stream.h"
 
-struct text_column {
+struct token_column {
 	const char *name; /* X; borrowed */
 	const char *
 	    expert_name; /* X of the expert's column and attribute: negatives have the documents'; borrowed */
@@ -42,12 +42,12 @@ int text_batch_option(const struct model *model, const char *task);
 
 /* The column of ids of index `ids`, called "X.ids", with the X.expert beside it, and with `adapters` the one of adapters.
  * name and expert_name are those that are given. */
-struct text_column text_batch_column(const struct reader *in, int ids, const char *name,
+struct token_column text_batch_column(const struct reader *in, int ids, const char *name,
     const char *expert_name, bool adapters);
 
 /* Adds the texts of a column of the record; returns the first of them, sequences[count before]. */
 struct sequence *text_batch_add(struct text_batch *batch,
-    const struct text_column *column, const struct record *record);
+    const struct token_column *column, const struct record *record);
 void text_batch_free(struct text_batch *batch);
 
 #endif
