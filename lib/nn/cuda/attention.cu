@@ -110,7 +110,7 @@ attend_head(const struct forward &x, const struct attention &a,
 {
 	int rows = team.warps * ROWS, left = tile.length - tile.first;
 	int last = tile.first + (left < rows ? left : rows) - 1;
-	struct row_range range = range_of(a, tile.first, last, tile.length, false);
+	struct key_range range = range_of(a, tile.first, last, tile.length, false);
 	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
 	size_t first = (size_t)tile.start + tile.first;
 	struct softmax<A> mine;

@@ -488,15 +488,15 @@ bias_of(const struct attention &a, int h)
 }
 
 /* The rows from..to-1 of a sequence. */
-struct row_range {
+struct key_range {
 	int from, to;
 };
 
 /* The keys that queries first..last may see, or, transposed, the queries that may see those keys. */
-static __device__ __forceinline__ struct row_range
+static __device__ __forceinline__ struct key_range
 range_of(const struct attention &a, int first, int last, int length, bool transposed)
 {
-	struct row_range range = { 0, length };
+	struct key_range range = { 0, length };
 
 	if (first > a.window)
 		range.from = first - a.window;

@@ -269,7 +269,7 @@ add_alphabet(struct vocabulary_trainer *trainer, int size, int alphabet)
 /* All words as tokens, concatenated; merges shorten them in place. */
 struct word_corpus {
 	int32_t *token;
-	struct sequence {
+	struct symbol_sequence {
 		size_t start;
 		uint32_t length;
 		int64_t count;
@@ -309,7 +309,7 @@ spell_all(const struct vocabulary_trainer *trainer)
 	for (size_t id = 0; id < words; id++) {
 		size_t start = ids.count;
 		if (spell(trainer, (int32_t)id, &ids))
-			corpus.word[corpus.words++] = (struct sequence){ start,
+			corpus.word[corpus.words++] = (struct symbol_sequence){ start,
 				(uint32_t)(ids.count - start), trainer->count[id] };
 	}
 	corpus.token = ids.id;
@@ -321,7 +321,7 @@ static void
 merge_word(struct word_corpus *corpus, struct pair_counts *pairs, uint32_t index,
     int32_t left, int32_t right, int32_t into)
 {
-	struct sequence *word = &corpus->word[index];
+	struct symbol_sequence *word = &corpus->word[index];
 	int32_t *token = corpus->token + word->start;
 	uint32_t made = 0;
 
