@@ -1,15 +1,14 @@
-# asking.awk - more ways of asking for a word than a dictionary's own
+# asking.awk - training questions for words, in other words than a dictionary's definitions
 #	awk -v out=DIR -f asking.awk descriptions.tsv index.{noun,verb,adj,adv} wordnet.tsv gcide.tsv everyday.tsv...
-# Words of entries that are held out are in none of what is written, those of descriptions.tsv in nothing that
-# comes from everyday*.tsv.
+# No output has words of held-out entries; output of everyday*.tsv has no words of descriptions.tsv.
 #	pairs-gcide.jsonl	the other dictionary's definitions, and the word's entry if it has but one of
 #				its class, else the word
-#	pairs-free.jsonl	definitions as somebody asks, five ways: a part, turned around, with words
+#	pairs-free.jsonl	definitions as questions, five ways: a part, reordered, with words
 #				left out; and one word of the entry, three ways
 #	pairs-everyday.jsonl	everyday descriptions, whole or with words left out, and the entry that is
 #				the word's first sense
-#	pairs-same.jsonl	what means the same: definitions and everyday descriptions of one entry
-#	asking.txt		running text: what gcide.tsv and everyday.tsv say
+#	pairs-same.jsonl	paraphrases: definitions and everyday descriptions of one entry
+#	asking.txt		running text of gcide.tsv and everyday.tsv
 BEGIN {
 	FS = "\t"
 	seed = 1
@@ -86,7 +85,7 @@ END {
 	}
 }
 
-# Of several senses nothing says which is meant; their kinds tell the word from others of its letters.
+# The sense of an ambiguous word is not known; the kinds of its senses distinguish it from its homographs.
 function define(class,    id) {
 	id = first[class, $1]
 	if (senses[class, $1] == 1 && (id in document)) {

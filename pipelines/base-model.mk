@@ -1,11 +1,11 @@
-# base-model.mk - share/models/base and mlm from nothing but text: vocabulary, language model, pairs
+# base-model.mk - train share/models/base and mlm from scratch: vocabulary, language model, pairs
 #	make base-model
-# Definitions and words do most of the work: from random weights six batches reach nDCG@10 0.19 by the
-# words that a definition shares with its entry, two passes 0.557 and five 0.595 on the entries held out
-# to tune on.  What everyday descriptions need beside them is in asking.awk.  Instructions are left to the demo.
-# The base is the mean of two runs from one language model, with few everyday descriptions and with many: better than
-# either at both, definitions and descriptions (tests/bench/FIGURES.md).
-# The JSON files of share/models/base are its definition; tokenizer and weights are made here.
+# Pairs of words and definitions do most of the work.  On the development entries random weights reach nDCG@10 0.19 after six
+# batches, by the words that a definition shares with its entry, 0.557 after two passes and 0.595 after five.  asking.awk
+# adds everyday descriptions.  Instructions are left to the demo.
+# The base model is the mean of two runs from one language model, with few and with many everyday descriptions: it is better
+# than either at both definitions and descriptions (tests/bench/FIGURES.md).
+# The JSON files of share/models/base define it; tokenizer and weights are made here.
 BASE       := $(SHARE)/models/base
 BASE_OUT   := $(OUT)/base
 BASE_JSON  := config.json modules.json 1_Pooling/config.json sentence_bert_config.json \

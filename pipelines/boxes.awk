@@ -1,4 +1,4 @@
-# boxes.awk - how scores spread: of a table with a score a line, for each set and group of lines, what a box plot draws
+# boxes.awk - quartiles of scores for box plots: a table with one score a line, by set and group
 #	awk -v set=data -v group=method -v score=spearman -f ranks.awk -f boxes.awk scores.tsv		(MoEE, Figure 5: over prompts)
 # set, group and score are columns, by default called that.  A line for each set and group, in the order in which they
 # come: set, group, lines, min, q1, median, q3, max (interpolated as numpy does), mean, deviation (of a sample).

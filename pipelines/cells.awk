@@ -1,11 +1,11 @@
 # cells.awk - comparisons BASE/ARM.tsv of tables.mk (seed, type, set, both scores, difference, standard error) as cells
 #	awk -v types="Retrieval STS" -f cells.awk em/ic.tsv em/mote.tsv
-# A row for each base, arm and type, and for all sets of these types together: means over seeds, times
-# 100.  Without types all of them count, and only the last row is written; with types=every they are those
-# that there are, in their order; with by=set sets stand in the place of types.
-# The error of a mean over sets is sqrt(sum of squares) / sets.  Seeds share their queries, so it does
-# not shrink with them: their mean stands.  A set without an error, of one query, is left out of it, and a row of
-# such sets alone has none and claims nothing.
+# A row for each base, arm and type, and for all sets of these types together: means over seeds, times 100.  Without types
+# all count, and only the last row is written; with types=every the types of the input, in their order; with by=set rows
+# are sets instead of types.
+# The standard error of a mean over sets is sqrt(sum of squares) / sets.  Seeds share their queries, so more seeds do not
+# make it smaller; their mean is taken.  A set of one query has no error and is left out of it.  A row of such sets has no
+# error and no significance.
 BEGIN {
 	FS = OFS = "\t"
 	types_count = types == "every" ? 0 : split(types, type, " ")

@@ -1,17 +1,17 @@
-# common.mk - the folders that all pipelines share, and how heavy rules are started.  Included first, by the Makefile of the
-# sources, or by the Makefile beside this file where motes is installed.
+# common.mk - folders of all pipelines, and the shell of heavy rules.  Included first, by the Makefile of the sources or, if
+# motes is installed, by the Makefile beside this file.
 PIPELINES ?= pipelines
 SHARE     ?= share
 OUT       ?= out
 TEXT      := $(OUT)/text
-# starts the shells of the rules that encode, train and score, on another machine for one: srun -c 8
+# RUN starts the shells of the rules that encode, train and score, for example on another machine: srun -c 8
 RUN        =
 HEAVY     := $(strip $(RUN) $(SHELL))
 ALONE      = $(if $(RUN),,OMP_NUM_THREADS=1)
 # builds the programs called $1; installed programs are there already
 programs   = $(if $(INSTALLED),:,$(MAKE)) --no-print-directory -j$(JOBS) $(addprefix $X/,$1)
 
-# the comment that a pipeline begins with; of that, for the shell's completion, the variables
+# the head comment of a pipeline; its variables, for the shell's completion
 head_of = sed -n '/^\#/!q; s/^\# \{0,1\}//; s/^\tmake /\tmotes /; p' $$(grep -l '^\#\# $* ' $(PIPELINES)/*.mk)
 about-%:
 	@$(head_of)

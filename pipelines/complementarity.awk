@@ -1,10 +1,10 @@
-# complementarity.awk - where one model ranks pairs of sentences right and the other wrong (MoEE, Figure 2)
+# complementarity.awk - pairs of sentences that one model ranks right and the other wrong (MoEE, Figure 2)
 #	awk -v thresholds="0.1 0.2" -f ranks.awk -f complementarity.awk hs/STS12.tsv rw/STS12.tsv hs/STS13.tsv rw/STS13.tsv
-# Two tables of mteb-score sts --per-query a data set, of the same pairs.  A model fails on a pair where the rank of its
-# similarity lies further from that of its gold score than this share of all pairs; of the paper's threshold nothing
-# is published (0.2).  A line a data set and threshold: the pairs, those on which one fails at least, and what share of
-# these are a's alone (b succeeds), b's alone, and both's; independent: the share that a's and b's alone would have
-# together, if either failed as often as it does, but by chance.  Below it the two fail together.
+# Reads two tables of mteb-score sts --per-query for each data set, of the same pairs.  A model fails on a pair if the rank
+# of its similarity differs from that of the gold score by more than this share of all pairs.  The paper's threshold is not
+# published (0.2 here).  A line for each data set and threshold: the pairs, the pairs with a failure, and the shares of these
+# where only a fails, only b fails, and both fail; independent: the share of single failures if a and b failed
+# independently.  A smaller share means that they fail together.
 BEGIN {
 	count = split(thresholds == "" ? "0.2" : thresholds, threshold, " ")
 	print "set", "threshold", "pairs", "failed", "a_fails", "b_fails", "both_fail", "independent"

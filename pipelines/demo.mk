@@ -1,12 +1,12 @@
 # demo.mk - search by meaning, adapted to a domain, and routed: each act beside search by words (BM25)
 #	make demo [SEED=1]
-# Acts: 1 the model that comes with motes finds the entry of a dictionary by its definition; 2 an adapter for the
-# descriptions of Debian's packages (packages.mk); 3 questions of both kinds, each through its adapter
-# (routed.mk).  What is chosen, which is how much a cosine counts beside BM25, is chosen on the development part;
-# tables are of the test part.  What is asked about has not been trained on.
+# Acts: 1 the model that comes with motes finds dictionary entries by their definitions; 2 an adapter for the descriptions
+# of Debian's packages (packages.mk); 3 questions of both kinds, each through its adapter (routed.mk).
+# The weight of the cosine beside BM25 is chosen on the development part; tables are of the test part.  No model was trained
+# on what is asked about.
 DEMO    := $(OUT)/demo
 SEED    ?= 1
-# beside BM25's score a cosine counts so many times
+# weights of the cosine to try beside BM25's score
 COSINE_WEIGHTS := 2 4 8 12 16 24 32 48 64 96 128 192
 
 ## demo       search a dictionary, adapt to Debian's packages, route questions of both (5 minutes)
@@ -28,15 +28,15 @@ demo: | $(DEPS)
 		else echo 'apt-get update brought no lists of packages, so that acts 2 and 3 are left out.'; fi
 	+@$(if $(INSTALLED),:,$(MAKE) --no-print-directory -j$(JOBS) all)
 
-# an act's files, whose commands are not shown, so that its answers and table stand together; make -n demo shows them
+# makes an act's files silently, so that its answers and table are printed together; make -n demo shows the commands
 in_parts = $(ALONE) $(MAKE) -s --no-print-directory -j$(JOBS)
 
-# Answers: the entries nearest to a description, with what they mean.
+# Answers: the entries nearest to a description, with their meanings.
 $(DEMO)/questions.mts: $(SHARE)/recipes/questions.txt $(BASE)/model.safetensors | $X/tok $X/encode
 	mkdir -p $(@D)
 	$X/tok -q -m $(BASE) --keep $< | $X/encode -q -m $(BASE) > $@
 
-# single words in their first sense, without what is coarse: by the dictionary's own labels, and by the word
+# single words in their first sense, without coarse ones, by the dictionary's labels and by the word
 coarse      := obscene|vulgar|offensive|slur|slang|derogat|disparag
 coarse_word := shit|fuck|piss|bitch|whore|prick$$|nigger|cunt|faggot
 $(DEMO)/words.tsv: $(TEXT)/lookup.tsv $(TEXT)/definitions.tsv
@@ -46,7 +46,7 @@ $(DEMO)/words.tsv: $(TEXT)/lookup.tsv $(TEXT)/definitions.tsv
 $(DEMO)/words.mts: $(DEMO)/words.tsv $(BASE)/model.safetensors | $X/tok $X/encode
 	$X/tok -q -m $(BASE) -f text $< | $X/encode -q -m $(BASE) > $@
 
-# A domain is a folder: corpus.jsonl, and of the parts dev and test PART.jsonl, the queries, and PART.qrels.
+# A domain is a folder: corpus.jsonl, and for the parts dev and test PART.jsonl, the queries, and PART.qrels.
 $(DEMO)/dictionary/corpus.jsonl: $(TEXT)/corpus.txt
 	mkdir -p $(@D)
 	cp $(TEXT)/test/corpus.jsonl $@
@@ -59,7 +59,7 @@ $(DEMO)/dictionary/test.qrels: $(TEXT)/corpus.txt
 	mkdir -p $(@D)
 	cp $(TEXT)/test/qrels.tsv $@
 
-# The corpus is encoded once, by the base.  Systems find 100 documents a query: PART-SYSTEM.run.
+# The base model encodes the corpus once.  Systems find 100 documents a query: PART-SYSTEM.run.
 $(DEMO)/questions.mts $(DEMO)/words.mts: private SHELL := $(HEAVY)
 define searches
 $1/%.mts $1/%-adapter.mts: private SHELL := $(HEAVY)
@@ -87,7 +87,7 @@ endef
 ADAPTER := $(DEMO)/packages/adapter
 $(foreach domain,dictionary packages,$(eval $(call searches,$(DEMO)/$(domain))))
 
-# DOMAIN/test-SYSTEM+bm25.run, weighed as is best for that system on OF's development part
+# DOMAIN/test-SYSTEM+bm25.run, with the weight that is best for that system on OF's development part
 define fused
 $(DEMO)/$1/test-$2+bm25-$3.run: $(PIPELINES)/fuse.awk $(DEMO)/$1/test-bm25.run $(DEMO)/$1/test-$2.run $(DEMO)/$3/weight-$2
 	awk -v weight=$$$$(cat $$(lastword $$^)) -f $$(wordlist 1,3,$$^) > $$@

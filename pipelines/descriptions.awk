@@ -1,4 +1,4 @@
-# descriptions.awk - which entries answer a description: those that have one of its words
+# descriptions.awk - judgements of descriptions: relevant entries have one of the words asked for
 #	awk -v half=tune|kept -f descriptions.awk descriptions.tsv lookup.tsv
 BEGIN { FS = "\t"; print "query-id\tcorpus-id\tscore" }
 

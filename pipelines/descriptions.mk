@@ -1,7 +1,7 @@
-# descriptions.mk - of everyday descriptions: how often is the word among the first that are found?
+# descriptions.mk - everyday descriptions: how often is the word among the first that are found?
 #	make descriptions MODELS="share/models/base ~/models/all-MiniLM-L6-v2"
-# Half of share/recipes/descriptions.tsv is there to tune on (SPLIT=tune); the other is kept for the last
-# look.  An entry counts when one of the words asked for is among its own.
+# Half of share/recipes/descriptions.tsv is for tuning (SPLIT=tune), the other half for the final test.  An entry is a hit if
+# it has one of the words.
 DESCRIBE := $(OUT)/descriptions
 MODELS   ?= $(SHARE)/models/base
 HALF     ?= kept

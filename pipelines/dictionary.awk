@@ -1,9 +1,8 @@
-# dictionary.awk - the tables of wordnet.awk and foldoc.awk as what training and scoring read
+# dictionary.awk - the tables of wordnet.awk and foldoc.awk as training text, pairs and test sets
 #	awk -v out=DIR -f dictionary.awk wordnet.tsv foldoc.tsv
-# A document is an entry without its definition: its words and what it is a kind of (of a word that
-# was never met beside its definition, the name alone would tell little).  A query
-# is a definition; persons and places are not asked for.  Held-out entries (dev, test) give nothing to corpus.txt and train-*.jsonl:
-# there, their words are met only where other entries mention them.
+# A document is an entry without its definition: its words and their kind (the name alone would say little of a word that was
+# never seen with its definition).  A query is a definition; persons and places are not queries.  Held-out entries (dev, test)
+# are not in corpus.txt and train-*.jsonl; their words occur there only where other entries mention them.
 #	corpus.txt			lines of running text, for masked language modelling
 #	train-NAME.jsonl		{query, document}
 #	SPLIT/queries.jsonl, corpus.jsonl, qrels.tsv	retrieval, in the layout of BEIR
@@ -11,7 +10,7 @@
 #					those with at least 600 synsets
 #	SPLIT/clustering.jsonl		{text, label}: definitions of nouns, label = topic
 #	lookup.tsv			_id, text: every sense of every word, called by the entry's first word
-#	definitions.tsv			_id, text: what it means, in 90 letters
+#	definitions.tsv			_id, text: the meaning, in 90 letters
 BEGIN {
 	FS = "\t"
 	source["n"] = "noun"

@@ -1,6 +1,6 @@
-# few-words.awk - the queries of whose terms at most a third are in the document that they are to find
+# few-words.awk - queries with at most a third of their terms in the relevant document
 #	awk -f terms.awk -f few-words.awk corpus.jsonl queries.jsonl
-# A query's document is called as the query.  Writes the ids.
+# A query's document has the query's id.  Writes the ids.
 FNR == 1 { file++ }
 
 { id = member("_id") }

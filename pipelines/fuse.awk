@@ -1,9 +1,9 @@
 # fuse.awk - BM25 and cosines as one score: BM25 + weight * cosine
 #	awk -v weight=W -f fuse.awk bm25.run cosine.run		the run
 #	awk -v weights="2 4 8" -f fuse.awk bm25.run cosine.run	the weight with the best nDCG@10, where a query's only
-#								relevant document is called as the query
-# A document that one of the runs lacks has there what the run's last document has; 0 in BM25 where a query has
-# fewer than 100, since the others have no word of it.
+#								relevant document has the query's id
+# A document that a run lacks gets the score of the run's last document; 0 in BM25 if the query has fewer than 100
+# documents, since no other document has a word of it.
 FNR == 1 { file++ }
 
 {

@@ -2,9 +2,9 @@
 #	gzip -dc /usr/share/dictd/gcide.dict.dz | awk -f gcide.awk
 # writes TSV with a header: word class definition example
 #	class	n, v, a or r as in WordNet, else ""
-#	example	what follows "as,", and further sentences
-# Left out are senses from WordNet, which would tell of entries that are held out; obsolete and rare
-# ones; notes, quotations and references.
+#	example	the text after "as,", and further sentences
+# Left out are senses from WordNet, which would reveal held-out entries; obsolete and rare senses; notes, quotations and
+# references.
 BEGIN {
 	OFS = "\t"
 	print "word", "class", "definition", "example"

@@ -1,9 +1,9 @@
 # lengths.awk - how well pairs of sentences are ranked by their length (MoEE, Figure 6)
 #	awk -v step=10 -v threshold=0.2 -f ranks.awk -f lengths.awk lengths.tsv hs.tsv rw.tsv
-# lengths.tsv has each pair's id and length under a line of names; the others are tables of mteb-score sts --per-query.  A
-# pair is right where the rank of its similarity lies within this share of all pairs of that of its gold score.
-# A line a bin, from <= length < to: its pairs, and for each table what share of them is right and the standard error of
-# that; then one of all pairs, and one of Spearman's correlation of length and deviation, above 0 where longer ones are worse.
+# lengths.tsv has a header line and each pair's id and length; the others are tables of mteb-score sts --per-query.  A pair
+# is right if the ranks of its similarity and of its gold score differ by at most this share of all pairs.
+# A line for each bin, from <= length < to: its pairs, and for each table the share that is right and its standard error;
+# then a line for all pairs, and Spearman's correlation of length and deviation, positive if longer pairs are worse.
 # Tokens of a pair's sentence, on average:
 #	tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl | mts to jsonl |
 #	    jq -r '[input_line_number, ((."sentence1.ids" | length) + (."sentence2.ids" | length)) / 2] | @tsv'

@@ -3,10 +3,10 @@
 #	make moee-model [SEEDS="1 2 3"]
 #	make moee-upcycled DATA=dir
 #	make moee-paper DATA=mteb [PAPER_MODELS="folder..."] [WEIGHTS=int8]
-# A mixture of experts is scored as make mteb does, by its hidden states (hs), its routing weights (rw), and both,
-# with no template (plain) and with templates of share/templates.yaml.  What is compared is TEMPLATE+WAY.
-# MODEL is a folder, or a folder a seed with % in the place of the seed.  The default is what make moee-model
-# trains from nothing on the dictionaries' text: eight experts, two a token (share/recipes/moee-model.json).
+# Scores a mixture of experts as make mteb does, by its hidden states (hs), its routing weights (rw), and both, with no
+# template (plain) and with templates of share/templates.yaml.  The tables compare cells TEMPLATE+WAY.
+# MODEL is a folder, or with % instead of the seed a folder for each seed.  Default: the model of make moee-model, trained
+# from scratch on the dictionaries' text: eight experts, two a token (share/recipes/moee-model.json).
 MOEE         := $(OUT)/moee
 MOEE_MODEL   := $(call given,MODEL,$(MOEE)/model/%)
 MOEE_NAME    := $(call given,NAME,$(notdir $(patsubst %/,%,$(subst /%,,$(MOEE_MODEL)))))
@@ -16,20 +16,20 @@ FIGURE_SEEDS ?= $(MOEE_SEEDS)
 MOEE_TRAIN   ?= --lr 2e-3 --batch-tokens 2048
 E    := $(MOEE)/$(SIZE)/$(MOEE_NAME)$(WEIGHTS:%=-%)
 
-# What is scored: the types that DATA has; the paper's 19 sets.
+# The tasks to score: the types in DATA, or the paper's 19 sets.
 TYPES_HERE  := classification clustering pairclassification reranking sts summarization
 MOEE_TASKS  := $(call small,$(strip $(foreach type,$(TYPES_HERE),$(if $(wildcard $(MOEE_DATA)/$(type)/*),$(type)))),STS12 STS13 STS14 \
 	STS15 STS16 BIOSSES SICK-R STSBenchmark EmotionClassification ToxicConversationsClassification \
 	TweetSentimentExtractionClassification MedrxivClusteringS2S TwentyNewsgroupsClustering TwitterSemEval2015 \
 	TwitterURLCorpus AskUbuntuDupQuestions SciDocsRR StackOverflowDupQuestions SummEval)
 MOEE_STS    := $(foreach year,12 13 14 15 16,$(if $(wildcard $(addsuffix /test.*,$(foreach in,sts/sts sts/STS STS,$(MOEE_DATA)/$(in)$(year)))),STS$(year)))
-# pairs have an alpha of their own; classes that are whole numbers are what the released code can sum
+# alpha can be found for pairs; the released code can sum integer classes
 MOEE_PAIRED := $(call small,$(filter sts pairclassification reranking,$(MOEE_TASKS)),$(filter-out %Classification %S2S %sClustering %Eval,$(MOEE_TASKS)))
 MOEE_LEGACY := $(call small,$(filter clustering,$(MOEE_TASKS)) $(foreach set,sst2 amazon_counterfactual_en:AmazonCounterfactualClassification,$(if \
 	$(wildcard $(MOEE_DATA)/classification/$(firstword $(subst :, ,$(set)))),$(lastword $(subst :, ,$(set))))),$(filter %Classification %S2S %sClustering,$(MOEE_TASKS)))
 
 MOEE_WAYS :=
-# way NAME, variables of make mteb, its tasks, the way that made its streams
+# way NAME, variables of make mteb, tasks, the way that made its streams
 define moee_way
 MOEE_WAYS += $1
 $1.way   := $2
@@ -40,18 +40,18 @@ $(eval $(call moee_way,hs,COMBINE=hs,$(MOEE_TASKS)))
 $(eval $(call moee_way,rw,COMBINE=rw,$(MOEE_TASKS),hs))
 $(eval $(call moee_way,concat,COMBINE=concat,$(MOEE_TASKS),hs))
 $(eval $(call moee_way,sum,COMBINE=sum,$(MOEE_TASKS),hs))
-# hidden states of length 1: an alpha of 0
+# normalised hidden states: alpha 0
 $(eval $(call moee_way,hs-unit,COMBINE=sum ALPHA=0,$(MOEE_TASKS),hs))
 # alpha by the paper's criterion, exact and over the authors' grid
 $(eval $(call moee_way,auto,COMBINE=sum ALPHA=auto,$(MOEE_PAIRED),hs))
 $(eval $(call moee_way,grid,COMBINE=sum ALPHA=auto=grid,$(MOEE_PAIRED),hs))
-# standardised over all texts; over batches, as the released code does
+# standardised over all texts, or over batches as in the released code
 $(eval $(call moee_way,corpus,COMBINE=sum NORM=corpus,$(MOEE_TASKS),hs))
 $(eval $(call moee_way,code,COMBINE=sum NORM=batch=64,$(filter-out classification %Classification,$(MOEE_TASKS)),hs))
-# hidden states alone standardised so, which the released code does not do
+# hidden states alone, standardised, which the released code does not do
 $(eval $(call moee_way,hs-corpus,COMBINE=sum ALPHA=0 NORM=corpus,$(MOEE_TASKS),hs))
 $(eval $(call moee_way,hs-code,COMBINE=sum ALPHA=0 NORM=batch=64,$(code.tasks),hs))
-# what the released code calls the sum of classes and of clusters
+# the released code's sum of classes and of clusters
 $(eval $(call moee_way,legacy,COMBINE=apart,$(MOEE_LEGACY),hs))
 # Table 5: all layers, all tokens; the router's logits
 $(eval $(call moee_way,hs-layers,COMBINE=hs EMIT=hs:layers=mean$$(,)rw,$(MOEE_STS)))
@@ -65,7 +65,7 @@ $(eval $(call moee_way,sum-logits,COMBINE=sum EMIT=hs$$(,)rw:logits,$(MOEE_STS),
 MOEE_PROMPTS ?= one-word style sentiment tone intent complexity subjectivity language-style grammar
 MOEE_WHOLE   := plain prompteol
 
-# The model that comes of this.  Texts begin with a token of their own and end in none, as MoEE's do: the last token is the text's.
+# Trains the model.  Texts have a first special token and no last one, as in MoEE: the last token is the text's own.
 $(MOEE)/learn.txt $(MOEE)/held.txt &: $(TEXT)/corpus.txt
 	mkdir -p $(MOEE)
 	awk -v held=$(MOEE)/held.txt 'NR % 100 == 0 { print > held; next } { print }' $< > $(MOEE)/learn.txt
@@ -85,14 +85,14 @@ $(MOEE)/model/%/config.json: $(MOEE)/learn.mts $(MOEE)/held.mts | $X/train
 	echo "train $(@D)" >&2; mkdir -p $(dir $(@D)); \
 	$X/train -m $(MOEE)/start --from-scratch --objective clm $(MOEE_TRAIN) --seed $* --dev $(MOEE)/held.mts --progress -o $(@D) $<
 
-## moee-model a mixture of experts from nothing but the dictionaries, for make moee (SEEDS=; 11 minutes each)
+## moee-model a mixture of experts trained from scratch on the dictionaries, for make moee (SEEDS=; 11 minutes each)
 moee-model: | $(DEPS)
 	+@$(call programs,tok train)
 	@$(MAKE) --no-print-directory $(SEEDS:%=$(MOEE)/model/%/config.json)
 	@for seed in $(SEEDS); do awk -F'\t' -v seed=$$seed 'FNR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } $$at["dev_loss"] { loss = $$at["dev_loss"] } \
 		END { printf "seed %s: loss of the texts held out %.3f, perplexity %.0f\n", seed, loss, exp(loss) }' $(MOEE)/model/$$seed.log.tsv; done
 
-# Scores: scores/SEED/TEMPLATE+WAY/scores.tsv, the scores of each query below it.  Ways share what was encoded, in work/SEED.
+# Scores: scores/SEED/TEMPLATE+WAY/scores.tsv, and below it the scores of each query.  Ways share embeddings in work/SEED.
 moee_at     = $(word $1,$(subst /, ,$*))
 moee_seed   = $(call moee_at,1)
 moee_prompt = $(firstword $(subst +, ,$(call moee_at,2)))
@@ -103,7 +103,7 @@ moee_tasks  = $(if $(filter $(MOEE_WHOLE),$(moee_prompt)),$($(moee_way).tasks),$
 # a name of the Hub has no folder here
 moee_config = $(if $(findstring %,$(MOEE_MODEL))$(wildcard $(moee_folder)/config.json),$(moee_folder)/config.json)
 
-# the same way's streams are made before those that share them, so that this is a rule for each
+# one rule for each cell, because the cell that makes the streams comes before those that share them
 moee_cells = $(foreach seed,$(MOEE_SEEDS),$(foreach prompt,$(MOEE_WHOLE),$(MOEE_WAYS:%=$(seed)/$(prompt)+%)) \
 	$(foreach prompt,$(MOEE_PROMPTS),$(seed)/$(prompt)+hs $(seed)/$(prompt)+rw))
 .SECONDEXPANSION:
@@ -115,17 +115,17 @@ $(moee_cells:%=$E/scores/%/scores.tsv): $E/scores/%/scores.tsv: $$(moee_config) 
 		$($(moee_way).way),$E/work/$(moee_seed))
 	$(main_scores) > $@
 
-# the model and the data; what was encoded of others is none of theirs
+# the model and the data; embeddings of others are removed
 $E/from: always
 	@echo '$(abspath $(MOEE_DATA)), $(MOEE_MODEL)' | cmp -s - $@ || { rm -rf $E/work; $(call says,$(abspath $(MOEE_DATA))$(,) $(MOEE_MODEL)); }
 
-# Comparisons, compare/CELL/CELL.tsv as cells.awk reads them, of the sets that both have.
+# Comparisons, compare/CELL/CELL.tsv as cells.awk reads them, over the sets of both.
 moee_scores = $(MOEE_SEEDS:%=$E/scores/%/$1/scores.tsv)
 $E/compare/%.tsv: $$(call moee_scores,$$(call moee_at,1)) $$(call moee_scores,$$(call moee_at,2)) $E/seeds | $X/leaderboard
 	mkdir -p $(@D)
 	{ $(foreach seed,$(MOEE_SEEDS),$(call compared,$(seed),$E/scores/$(seed)/$(call moee_at,1),$E/scores/$(seed)/$(call moee_at,2));) } > $@
 
-# what comparisons and tables are of; younger than they are if that changed
+# the seeds and columns of comparisons and tables; newer than these if they changed
 $E/seeds: always
 	@$(call says,$(MOEE_SEEDS))
 
@@ -160,7 +160,7 @@ $(if $(MOEE_STS),$(eval $(call moee_table,table5,set,$(addprefix prompteol+hs/pr
 	prompteol+rw/prompteol+rw-tokens prompteol+rw/prompteol+rw-logits prompteol+sum/prompteol+sum-logits)))
 $(eval $(call moee_table,table8,set,$(call of_prompts,hs/rw hs/concat hs/sum)))
 
-# What auto and the grid found: the streams say it.
+# The alphas of auto and the grid, from the streams' properties.
 $E/alphas.tsv: $$(foreach prompt,$$(MOEE_WHOLE),$$(foreach way,auto grid,$$(call moee_scores,$$(prompt)+$$(way)))) $E/seeds | $X/mts
 	{ printf 'seed\tprompt\tway\tset\talpha\n'; \
 	$(foreach seed,$(MOEE_SEEDS),$(foreach prompt,$(MOEE_WHOLE),$(foreach way,auto grid,$(call found_alphas,$(seed),$(prompt),$(way)))))} > $@
@@ -170,7 +170,7 @@ found_alphas = for stream in $E/work/$1/$(MOEE_NAME)-$1/$$(sed -n 's/^revision :
 			$$($X/mts head --json $$stream | jq -r '.properties.emb // empty | sub(".*alpha="; "")'); \
 	done;
 
-# Table 1, beside the classes that people gave, and labels by chance: the texts of DATA's clusterings.
+# Table 1, also against the labels and random labels, on the texts of DATA's clusterings.
 MOEE_CLUSTERS ?= 20
 MOEE_COMMON   ?= 0.05
 moee_texts    = $(wildcard $(MOEE_DATA)/clustering/*/test.jsonl*)
@@ -191,11 +191,11 @@ $E/table1.tsv: $$(moee_each) $E/figure-seeds | $X/geom
 			awk -F'\t' -v OFS='\t' -v seed=$$seed -v set=$$set 'NR == 1 { print "seed", "set", $$0; next } { print seed, set, $$0 }'; \
 	done | awk 'NR == 1 || !/^seed\t/' > $@
 
-# what the figures are of
+# the settings of the figures
 $E/figure-seeds: always
 	@$(call says,$(FIGURE_SEEDS) of $(cluster_sets)$(,) $(MOEE_PROMPTS)$(,) $(MOEE_CLUSTERS) $(MOEE_COMMON)$(,) $(THRESHOLDS)$(,) $(MOEE_EXAMPLES))
 
-# Figure 3: the words of three clusters, by hidden states and by routing weights; of the first of the sets.
+# Figure 3: the words of three clusters of the first set, by hidden states and by routing weights.
 first_text = $E/texts/$(firstword $(FIGURE_SEEDS))/$(firstword $(cluster_sets)).mts
 $E/figure3-hs.tsv $E/figure3-rw.tsv: $E/figure3-%.tsv: $$(first_text) | $X/topics
 	$X/topics -q -k 3 --no-stop -f text.$* --max-df $(MOEE_COMMON) --min-length 3 -o $@ $<
@@ -204,7 +204,7 @@ $E/figure3-%.svg: $(PIPELINES)/topics.awk $E/figure3-%.tsv $(PIPELINES)/topics.g
 	awk -f $< $(word 2,$^) > $E/figure3-$*.words
 	gnuplot -e "words='$E/figure3-$*.words'; title='$(if $(filter hs,$*),hidden states,routing weights)'" $(word 3,$^) > $@
 
-# Figures 2, 4, 5, 6 and Tables 6, 7 are of the scores of each pair of STS.
+# Figures 2, 4, 5, 6 and Tables 6, 7 use the scores of each pair of STS.
 THRESHOLDS ?= 0.2 0.1 0.3
 pairs_of = $E/scores/$1/$2/results/*/*/$3.tsv
 hs_rw    = $$(foreach way,hs rw,$E/scores/$$*/prompteol+$$(way)/scores.tsv)
@@ -219,7 +219,7 @@ $(call of_seeds,figure2,svg): $E/figure2-%.svg: $(PIPELINES)/complementarity.gnu
 	awk -F'\t' -v threshold=$(firstword $(THRESHOLDS)) 'NR == 1 || $$2 == threshold' $(word 2,$^) > $E/figure2-$*.one
 	gnuplot -e "table='$E/figure2-$*.one'; a='HS'; b='RW'" $< > $@
 
-# similarities of the first of the sets, by each of the nine prompts
+# similarities of the first set with each of the nine prompts
 $(call of_seeds,figure4,tsv): $E/figure4-%.tsv: $(nine) $E/figure-seeds | $X/geom $X/mts
 	rm -rf $E/figure4/$*
 	mkdir -p $E/figure4/$*/hs $E/figure4/$*/rw
@@ -240,7 +240,7 @@ $(call of_seeds,figure5,tsv): $E/figure5-%.tsv: $(PIPELINES)/boxes.awk $(nine) $
 $(call of_seeds,figure5,svg): $E/figure5-%.svg: $(PIPELINES)/boxes.gnuplot $E/figure5-%.tsv
 	gnuplot -e "table='$(word 2,$^)'; axis='Spearman'" $< > $@
 
-# tokens of the pairs, and their similarities, of all the sets
+# tokens of the pairs, and their similarities, over all sets
 sts_file   = $$(sed -n 's/^$1\.test := //p' $E/scores/$*/prompteol+hs/plan.mk)
 sts_fields = $$($X/leaderboard fields --type STS $(call sts_file,$1))
 all_pairs  = $(foreach set,$(MOEE_STS),sed -n '2,$$s/^/$(set):/p' $(call pairs_of,$*,prompteol+$1,$(set));)
@@ -264,7 +264,7 @@ $(call of_seeds,table6,tsv): $E/table6-%.tsv: $(PIPELINES)/pair-examples.awk $E/
 		jq -r '["$(set):\(input_line_number)", .sentence1, .sentence2] | @tsv';) } > $E/figure6/$*/texts.tsv
 	awk -v top=$(MOEE_EXAMPLES) -v a=HS -v b=RW -f $(PIPELINES)/ranks.awk -f $< $E/figure6/$*/texts.tsv $E/figure6/$*/hs.tsv $E/figure6/$*/rw.tsv > $@
 
-# Of all the seeds in one table.
+# All seeds in one table.
 each_seeds = for seed in $(FIGURE_SEEDS); do awk -F'\t' -v OFS='\t' -v seed=$$seed 'FNR == 1 { print "seed", $$0; next } { print seed, $$0 }' $1; \
 	done | awk 'NR == 1 || !/^seed\t/'
 $E/figure2.tsv $E/figure5.tsv $E/figure6.tsv $E/table6.tsv: $E/%.tsv: $$(call of_seeds,$$*,tsv) $E/figure-seeds
@@ -291,7 +291,7 @@ $(foreach name,$(MOEE_TABLES) $(MOEE_PLAIN),$(eval moee-$(name): $E/$(name).md; 
 moee-table7: moee-table6
 moee-figure3: $E/figure3-hs.svg $E/figure3-rw.svg
 
-## moee       MoEE: its tables and figures for MODEL=, which make moee-model makes (DATA=dir, SEEDS=)
+## moee       MoEE: its tables and figures for MODEL= (default: of make moee-model; DATA=dir, SEEDS=)
 moee: | $(DEPS)
 	@[ -n "$(MOEE_TASKS)" ] || { echo 'moee: there is nothing to score in DATA=$(MOEE_DATA); motes(7) says how data sets lie there' >&2; exit 2; }
 	+@$(call programs,tok encode train pilot-route moee-sim mteb-score leaderboard geom topics mts)
@@ -299,13 +299,13 @@ moee: | $(DEPS)
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(moee_files)
 	@$(foreach name,$(MOEE_TABLES) $(MOEE_PLAIN),cat $E/$(name).md; echo;)
 
-# The mixture with token experts of MoTE's baseline, as make mote trains it (an encoder: hidden states are its embeddings).
+# MoTE's baseline with token experts, trained by make mote (an encoder: its hidden states are its embeddings).
 MOEE_UPCYCLED = $M/models/tlr/$(tlr.rate)/%
 moee-upcycled:
 	@$(MAKE) --no-print-directory $(subst %,,$(foreach seed,$(SEEDS),$(subst %,$(seed),$(MOEE_UPCYCLED))/config.json))
 	@$(MAKE) --no-print-directory moee MODEL='$(MOEE_UPCYCLED)' NAME=tlr
 
-# The paper's three models, for those who have them, on MTEB in DATA.
+# The paper's three models on MTEB in DATA.
 PAPER_MODELS ?= deepseek-ai/deepseek-moe-16b-base Qwen/Qwen1.5-MoE-A2.7B allenai/OLMoE-1B-7B-0924
 moee-paper:
 	@for model in $(PAPER_MODELS); do $(MAKE) --no-print-directory moee SIZE=paper MODEL=$$model || exit; done

@@ -1,12 +1,12 @@
 # mote.mk - Mixture of Task Experts (Romero et al. 2025): its Tables 2 to 7, Figures 1 and 3 to 7
 #	make mote [DATA=dir] [SEEDS="1 2 3"] [START=model]
 #	make mote SIZE=paper START=nomic-bert-2048 TRAIN=dir DATA=dir
-# small: share/models/mlm learns for a minute from two dictionaries and, where DATA has them, from real
-# sets (share/recipes/mote-small.yaml).  paper: its mixture, batch and rate (share/recipes/mote-paper.yaml)
-# with the files in TRAIN, scored on MTEB in DATA.
-# An arm is a start, batches and options; it is trained at a rate from a seed, and scored as make mteb
-# does.  Rates are those of share/recipes/mote-rates.tsv, which make mote-rates chooses on the development
-# split, for each arm from one list; LR=X trains all arms at X.
+# small: trains share/models/mlm for a minute on two dictionaries and on the real sets in DATA
+# (share/recipes/mote-small.yaml).  paper: the paper's mixture, batch and rate (share/recipes/mote-paper.yaml) on the files
+# in TRAIN, scored on MTEB in DATA.
+# An arm is a start, batches and options.  It is trained at a rate with a seed, and scored as make mteb does.  Rates are in
+# share/recipes/mote-rates.tsv, which make mote-rates chooses on the development split, from one list for each arm; LR=X
+# trains all arms at X.
 MOTE    := $(OUT)/mote
 TRAIN   ?= $(MOTE)/data
 LRS     ?= 5e-4 1e-3 2e-3
@@ -24,8 +24,8 @@ $1.train := $5
 $1.rate  := $(call chosen,$1)
 endef
 chosen   = $(call given,LR,$(call small,$(shell awk '$$1 == "$1" { print $$2 }' $(RATES) 2>/dev/null),5e-6))
-# EM, IC, MoTE; a model a task (SEM); routing by chance, the control for capacity; experts in every other
-# block; token experts (TLR) with and without renormalised weights; static training (Table 4)
+# EM, IC, MoTE; a model for each task (SEM); random routing, the control for capacity; experts in every other block; token
+# experts (TLR) with and without renormalised weights; static batches (Table 4)
 $(eval $(call arm,em,plain,plain))
 $(eval $(call arm,ic,instructed,instructed))
 $(eval $(call arm,mote,mote,instructed))
@@ -58,7 +58,7 @@ arm_of  = $(word 1,$(subst /, ,$*))
 rate_of = $(word 2,$(subst /, ,$*))
 seed_of = $(word 3,$(subst /, ,$*))
 
-# Recipes.  Without the real sets their lines go; plain has no instructions.
+# Recipes.  Without DATA the lines of real sets are removed; plain has no instructions.
 $M/instructed.yaml: $(SHARE)/recipes/mote-$(SIZE).yaml $(call small,$(MOTE)/data/links)
 	mkdir -p $(@D)
 	$(if $(call small,$(REAL),all),cat,grep -v real/) $< > $@
@@ -72,7 +72,7 @@ $(MOTE)/data/links: $(TEXT)/corpus.txt
 	$(if $(REAL),ln -sfn $(REAL) $(@D)/real,rm -f $(@D)/real)
 	touch $@
 
-# What the arms start from.
+# The initial models of the arms.
 EXPERTS   := classification clustering search_query search_document
 join      := $(subst $() ,$(,),$(EXPERTS))
 QUESTIONS := --prompt "search_query=search query: " --prompt "search_document=search document: "
@@ -95,7 +95,7 @@ $M/start/%/config.json: $(START)/config.json | $X/upcycle
 	rm -rf $(@D)
 	$(how)
 
-# Training.  A model of one task takes as many of its batches as the mix has.
+# Training.  A model for one task has as many batches of it as the mix.
 $M/models/%/config.json: private SHELL := $(HEAVY)
 
 $M/models/ea/%/config.json: $M/models/mote/%/config.json | $X/upcycle
@@ -115,7 +115,7 @@ $M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml
 		$X/tok -q -m $(<D) --max-length $(call small,64,256) | \
 		$X/train -q -m $(<D) --lr $(rate_of) --decay 0.1 --seed $(seed_of) $($(arm_of).train) -o $(@D)
 
-# Scores, as make mteb has them, and those of each query.
+# Scores of make mteb, and of each query.
 S := $M/$(SPLIT)
 SEEN   := Retrieval Classification Clustering
 UNSEEN := Reranking PairClassification STS Summarization
@@ -136,7 +136,7 @@ $S/%/scores.tsv: $$(models) $(call small,$(MOTE)/data/$(SPLIT)/made) | $X/mteb-s
 	$(main_scores) > $@
 	rm -rf $(@D)/work
 
-# What MTEB's layout has of the sets: the classifiers are fitted on rows that nothing was trained on.
+# The sets in MTEB's layout.  Classifiers are fitted on rows that no model was trained on.
 D := $(MOTE)/data
 held = $X/mts rows -q --where dataset=$1 $D/held.mts | \
 	$X/mts cat -q -c query,document --rename query=text --rename document=label | $X/mts to jsonl
@@ -175,7 +175,7 @@ ln -s $(REAL)/retrieval/fin10k_qa/qrels/test.tsv $(@D)/retrieval/fin10k_qa/qrels
 		> $(@D)/clustering/twentynewsgroups_subjects/test.jsonl
 endef
 
-# of the documents, those that a question of the split is judged with
+# only documents with a judgement in the split
 define real_dev
 rmdir $(@D)/summarization/summeval $(@D)/summarization
 	$(call held,fin10k-dev) | jq -r '[.text] | @tsv' | awk -F'\t' '$(judgements)' - \
@@ -223,7 +223,7 @@ ifneq ($(filter $(UNSEEN),$(TYPES)),)
 $(eval $(call table,table3,$(UNSEEN),em/sem em/ic em/mote em/random ic/mote))
 else
 mote-table3:
-	@echo "mote-table3: tasks that nothing is trained for are real sets; say where they are with DATA=" >&2; false
+	@echo "mote-table3: the unseen tasks are real sets; name their folder with DATA=" >&2; false
 .PHONY: mote-table3
 endif
 $(eval $(call table,table4,$(TYPES),static/mote))
@@ -271,7 +271,7 @@ $T/figure3.md: $T/figure3.tsv
 mote-figure1 mote-figure3: mote-%: $T/%.md $T/%.svg
 	@cat $<
 
-# The rates: for each arm that which has the best mean over the sets of the seen types, from the first seed.
+# The rates: for each arm the one with the best mean over the sets of the seen types, first seed.
 tried = $(foreach rate,$(LRS),$M/dev/$1/$(rate)/$(firstword $(SEEDS))/scores.tsv)
 TUNED := $(filter-out sem-% homogeneous heterogeneous warm shared joined,$(ARMS)) sem
 ifeq ($(SPLIT),dev)

@@ -49,12 +49,12 @@ AS       := $(GATES:%=--gates %) $(PILOTS:%=--pilots %) $(WAY:%=--way %)
 ## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=, COMBINE=)
 mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score $X/mts
 	@mkdir -p $(MTEB)
-	@$(if $(GATES),,$(if $(PILOTS),echo 'mteb: PILOTS without GATES; say GATES=dir: the adapters that it chooses among' >&2; exit 2))
-	@$(if $(PILOTS),,$(if $(GATES),echo 'mteb: GATES without PILOTS; say PILOTS=file: the library that chooses among them' >&2; exit 2))
+	@$(if $(GATES),,$(if $(PILOTS),echo 'mteb: PILOTS without GATES; add GATES=dir, the adapters to choose from' >&2; exit 2))
+	@$(if $(PILOTS),,$(if $(GATES),echo 'mteb: GATES without PILOTS; add PILOTS=file, the library that chooses' >&2; exit 2))
 	@$(if $(and $(GATES),$(COMBINE)),echo 'mteb: COMBINE and GATES exclude each other' >&2; exit 2)
-	@$(if $(filter sum,$(COMBINE)),,$(if $(ALPHA),echo 'mteb: ALPHA is what COMBINE=sum weighs by; say both' >&2; exit 2))
+	@$(if $(filter sum,$(COMBINE)),,$(if $(ALPHA),echo 'mteb: ALPHA needs COMBINE=sum' >&2; exit 2))
 	@$(if $(filter-out $(WAYS),$(COMBINE)),echo "mteb: there is no COMBINE='$(COMBINE)'; it is one of $(WAYS)" >&2; exit 2)
-	@$(if $(COMBINE),,$(if $(NORM),echo 'mteb: NORM is of a way to combine; say COMBINE=sum' >&2; exit 2))
+	@$(if $(COMBINE),,$(if $(NORM),echo 'mteb: NORM needs COMBINE' >&2; exit 2))
 	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) $(AS) -o $(PLAN) \
 		$(DATA) $(TASKS)
 	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
@@ -142,8 +142,8 @@ no_rows = $(and $(filter batch=%,$(NORM)),$(filter $(task),$(classification)))
 no_sum  = $(and $(filter apart,$(COMBINE)),$(filter-out $(classification) $(clustering),$(task)))
 $(VECTORS)/%.mts: $(MADE)/%.mts $$(like)
 	@$(call begin,combine $(@F:.mts=)); $(forget); \
-	$(if $(no_rows),echo 'mteb: $(task): its batches would be of rows without text; say NORM=corpus' >&2; exit 2;) \
-	$(if $(no_sum),echo 'mteb: $(task): COMBINE=apart is for classification and clustering' >&2; exit 2;) \
+	$(if $(no_rows),echo 'mteb: $(task): its batches would have rows without text; use NORM=corpus' >&2; exit 2;) \
+	$(if $(no_sum),echo 'mteb: $(task): COMBINE=apart applies to classification and clustering' >&2; exit 2;) \
 	$X/moee-sim --combine $(COMBINE) $(weight) $(NORM:%=--norm %$(addprefix =,$(like))) -o $@ $<
 endif
 

@@ -1,6 +1,6 @@
-# packages-beir.awk - the table of packages.awk as what training and scoring read
+# packages-beir.awk - the table of packages.awk as training pairs and a BEIR folder
 #	awk -v out=DIR -f packages-beir.awk table.tsv
-# A query is a synopsis, its document the description; both are called as the package.
+# A query is a synopsis, its document the description; both have the package's name as id.
 #	train.jsonl			{query, document}
 #	PART.jsonl, PART.qrels		of the parts dev and test: queries and their judgements, as BEIR has them
 #	corpus.jsonl			descriptions of both, and of all programs

@@ -1,10 +1,10 @@
-# packages.awk - what Debian's packages say of themselves, as a table: one package of each source
+# packages.awk - descriptions of Debian's packages as a table: one package of each source
 #	awk -f packages.awk Translation-en Packages
-# A source is spoken for by the package of its own name, else by the first with a description.
+# A source is represented by the package of its own name, else by the first with a description.
 # writes TSV with a header: id split program synopsis description
 #	split	train, dev (about 1,000) or test (about 2,000), by a hash of the source's name
 #	program	1 if debtags call it a program (role::program), else 0
-# A description that two sources share is left out: neither could be told from the other.
+# A description of two sources is left out, because a search could not distinguish them.
 BEGIN {
 	OFS = "\t"
 	for (i = 33; i < 127; i++)

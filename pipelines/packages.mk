@@ -1,12 +1,12 @@
-# packages.mk - act 2 of the demo: an adapter for a domain that the base has not read
+# packages.mk - act 2 of the demo: an adapter for a domain that is new to the base model
 #	make demo-packages [SEED=1]
-# What one line says of a Debian package is to find what its description says.  Both are one author's, so that words go
-# far; they do not where a question has few of the description's words, as those of people who search have.
-# The adapter changes queries alone (train --freeze-documents): a corpus that the base has encoded stays as it is.
+# A Debian package's one-line synopsis is the query, its description the document.  One author wrote both, so that search by
+# words does well, except for queries that share few words with the description, as users' questions do.
+# The adapter changes only queries (train --freeze-documents): a corpus encoded by the base model stays valid.
 DEBIAN := $(DEMO)/packages
 LISTS := $(DEBIAN)/lists
 STEPS ?= 200
-# sources.list's lists, in a folder of our own, which needs no root
+# the package lists of sources.list, in a private folder, which needs no root
 APT   := timeout 120 apt-get -q -o Acquire::Languages=en -o APT::Sandbox::User=$(shell id -un) -o Acquire::Retries=0 \
 	-o Acquire::http::Timeout=20 -o Dir::State::Lists=$(abspath $(LISTS)) -o Dir::Cache=$(abspath $(DEBIAN)/cache) \
 	$(patsubst %,-o Acquire::IndexTargets::deb::%::DefaultEnabled=false,DEP-11 DEP-11-icons-small DEP-11-icons Contents-deb)
@@ -38,7 +38,7 @@ $(DEBIAN)/table.tsv: $(PIPELINES)/packages.awk $(LISTS)/Translation-en $(LISTS)/
 	LC_ALL=C awk -f $^ > $@
 	[ "$$(wc -l < $@)" -gt 1 ]
 
-# The corpus: what is held out, and programs.
+# The corpus: held-out packages, and programs.
 $(DEBIAN)/corpus.jsonl $(DEBIAN)/train.jsonl $(DEBIAN)/synopses.tsv $(foreach part,dev test,$(DEBIAN)/$(part).jsonl $(DEBIAN)/$(part).qrels) &: \
 		$(PIPELINES)/packages-beir.awk $(DEBIAN)/table.tsv
 	LC_ALL=C awk -v out=$(DEBIAN) -f $^

@@ -1,9 +1,9 @@
-# pair-examples.awk - pairs of sentences that mean the same, and that one model ranks right and the other wrong (MoEE, Tables 6, 7)
+# pair-examples.awk - paraphrases that one model ranks right and the other wrong (MoEE, Tables 6, 7)
 #	awk -v top=5 -v a=HS -v b=RW -f ranks.awk -f pair-examples.awk texts.tsv hs.tsv rw.tsv
-# texts.tsv has each pair's id and its two sentences under a line of names, the others are tables of mteb-score sts --per-query.
-# Of the quarter with the highest gold scores those pairs whose rank lies furthest off by one model's similarities and
-# nearest by the other's: first where a is right, then where b is.  A line a pair: which is right, its gold score, how far its
-# rank lies off for each, as a share of all pairs, the sentences.
+# texts.tsv has a header line and each pair's id and two sentences, the others are tables of mteb-score sts --per-query.
+# Takes, from the quarter with the highest gold scores, the pairs whose rank is furthest off for one model and nearest for the
+# other: first those where a is right, then b.  A line for each pair: the model that is right, the gold score, the rank error
+# of each model as a share of all pairs, the sentences.
 BEGIN { top = top ? top : 5 }
 
 FNR == 1 {

@@ -1,7 +1,7 @@
-# picture.gnuplot - what the pictures share: 800 pixels wide, text as it is, six colours that the colour-blind tell apart
+# picture.gnuplot - common style of pictures: 800 pixels wide, plain text, six colours that the colour-blind can distinguish
 # Scripts beside it load it first; a script says how high its picture is: eval picture(380)
 picture(height) = sprintf("set terminal svg size 800, %d font 'sans-serif,13' noenhanced background rgb 'white'", height)
-# Okabe and Ito's colours, those first that differ most in brightness, too; black, yellow and grey are kept for other things
+# Okabe and Ito's colours, ordered by difference in brightness; black, yellow and grey have other uses
 set linetype 1 linecolor rgb "#0072b2" linewidth 1.5 pointtype 7
 set linetype 2 linecolor rgb "#e69f00" linewidth 1.5 pointtype 5
 set linetype 3 linecolor rgb "#009e73" linewidth 1.5 pointtype 9
@@ -14,7 +14,7 @@ hue(n) = (n - 1) % SERIES + 1
 grey = "#b0b0b0"
 set datafile separator tab
 set datafile missing NaN
-# ticks point away from what is drawn
+# ticks point outwards
 set border 3 linecolor rgb "#555555"
 set tics out nomirror
 set grid ytics back linetype 1 linewidth 0.7 linecolor rgb "#dddddd"

@@ -1,7 +1,7 @@
-# queries-part.awk - judgements in two parts: of each five queries the last is for choices, the others are learned from
+# queries-part.awk - judgements in two parts: every fifth query for choosing (dev), the others for training
 #	awk -v folder=DIR -v most=1000 -f queries-part.awk qrels/train.tsv qrels/train.tsv
-# Of more queries than `most`, so many lie even between first and last; 0: all.  Writes DIR/train.tsv and DIR/dev.tsv,
-# and DIR/pairs.tsv, of each query of train the first judgement.
+# Takes `most` queries, evenly spaced; 0: all.  Writes DIR/train.tsv and DIR/dev.tsv, and DIR/pairs.tsv, the first judgement
+# of each training query.
 BEGIN { FS = "\t" }
 
 NR == 1 {

@@ -1,5 +1,5 @@
-# ranks.awk - what scripts that read tables of mteb-score sts --per-query share: columns by their names, ranks, which pairs
-# a model ranks wrong.  Goes before them: awk -f ranks.awk -f complementarity.awk ...
+# ranks.awk - functions for tables of mteb-score sts --per-query: columns by name, ranks, pairs that a model ranks wrong.
+# Include it first: awk -f ranks.awk -f complementarity.awk ...
 BEGIN { FS = OFS = "\t" }
 
 function fail(message) {
@@ -16,14 +16,14 @@ function column_of(name,    i) {
 	fail(FILENAME ": there is no column '" name "'")
 }
 
-# A number of the line at hand; "nan" is none.
+# A number of the current line; "nan" is none.
 function number(text) {
 	if (text !~ /^[-+]?[0-9.]+(e[-+]?[0-9]+)?$/)
 		fail(FILENAME ":" FNR ": '" text "' is no number")
 	return text + 0
 }
 
-# What the file is called: the last part of its path, without .tsv.
+# The file's name without folder and .tsv.
 function bare(path) {
 	sub(/.*\//, "", path)
 	sub(/\.tsv$/, "", path)

@@ -1,4 +1,4 @@
-# reze-recipe.awk - of a recipe of domains that of one target: the other sets of its domain, or the target alone
+# reze-recipe.awk - the recipe of one target from a recipe of domains: the other sets of its domain, or the target alone
 #	awk -v target=medquad -f reze-recipe.awk reze-small.yaml reze-small.yaml > others.yaml
 #	awk -v target=medquad -v sample=100 -f reze-recipe.awk reze-small.yaml reze-small.yaml > own.yaml
 #	awk -v target=medquad -v told=1 -f reze-recipe.awk reze-small.yaml reze-small.yaml	(prints "medicine medquad")

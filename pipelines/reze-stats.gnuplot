@@ -1,4 +1,4 @@
-# reze-stats.gnuplot - the tables of reze-stats show: the spectrum with what varies by source, and what is shrunk
+# reze-stats.gnuplot - the tables of reze-stats show: the spectrum, the components that vary by source, and the shrinkage
 #	reze-stats show --each-component S > C.tsv; reze-stats show S > S.tsv
 #	gnuplot -e "components='C.tsv'; sources='S.tsv'" reze-stats.gnuplot > reze.svg
 load system("dirname " . ARG0) . "/picture.gnuplot"
@@ -13,7 +13,7 @@ set grid xtics ytics
 set lmargin at screen 0.2
 set rmargin at screen 0.97
 split = (24.0 * lines + 100) / height
-# eigenvalues fall over orders of magnitude; those that are zero but for rounding have no place there
+# eigenvalues span orders of magnitude; those that are zero up to rounding are not drawn
 set size 1, 1 - split
 set origin 0, split
 set logscale y

@@ -1,13 +1,12 @@
 # reze.mk - REZE (Lee et al. 2026): its Tables 2 to 9, Figures 2 to 4
 #	make reze [DATA=dir] [START=model] [TARGETS="banking77"] [SEEDS="1 2 3"] [SHOTS="100 500 1000"]
 #	make reze SIZE=paper START=e5-base-v2 TRAIN=dir DATA=dir LENGTH=512
-# A model is pre-finetuned on the sets of a domain but one, the target, fine-tuned on so many pairs of the
-# target (shots), and scored on it as make mteb does.  small: share/recipes/reze-small.yaml, texts of 64
-# tokens; without DATA the dictionaries alone.  paper: share/recipes/reze-paper.yaml with the files in
-# TRAIN, scored on MTEB in DATA.
-# FT has no first stage, PFT one without REZE's loss; whitening and flow map PFT's embeddings, learning
-# from the target's pairs; other arms are REZE with settings of their own.  All learn at one rate: the
-# paper's, or that which make reze-rates chose for the model on the development split; LR=X.
+# A model is pre-finetuned on all sets of a domain but the target, fine-tuned on pairs of the target (shots), and scored on
+# the target as make mteb does.  small: share/recipes/reze-small.yaml, texts of 64 tokens; without DATA the dictionaries
+# alone.  paper: share/recipes/reze-paper.yaml with the files in TRAIN, scored on MTEB in DATA.
+# FT has no first stage, PFT a first stage without REZE's loss.  Whitening and flow are fitted to the target's pairs and map
+# PFT's embeddings.  Other arms are REZE with other settings.  All have one rate: the paper's, or the one that
+# make reze-rates chose for the model on the development split; LR=X.
 REZE        := $(OUT)/reze
 REZE_RECIPE := $(SHARE)/recipes/reze-$(SIZE).yaml
 REZE_RATES  := $(SHARE)/recipes/reze-rates.tsv
@@ -16,10 +15,10 @@ REZE_START  := $(notdir $(patsubst %/,%,$(START)))
 REZE_LR     := $(call given,LR,$(or $(call small,$(shell awk '$$1 == "$(REZE_START)" { print $$2 }' $(REZE_RATES) 2>/dev/null)),1e-4))
 LENGTH      ?= $(call small,64,1024)
 SHOTS       ?= 100 500 1000
-# asked once, and only where they are wanted
+# read once, and only if needed
 TARGETS = $(eval TARGETS := $(shell grep $(if $(call small,$(REAL),all),.,-v real/) $(REZE_RECIPE) | \
 	sed -n 's/.*{name: \([^,]*\),.*\*$$/\1/p'))$(TARGETS)
-# of the sweeps, which have many arms: shots, and the first target of each domain
+# shots and targets of the sweeps, which have many arms: the first target of each domain
 SWEPT_SHOTS ?= $(firstword $(SHOTS))
 SWEPT = $(eval SWEPT := $(shell for target in $(TARGETS); do $(domain); done | awk '!seen[$$1]++ { print $$2 }'))$(SWEPT)
 domain       = awk -v target=$(or $1,$$target) -v told=1 -f $(PIPELINES)/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE)
@@ -36,7 +35,7 @@ $(eval $(call reze_arm,pft,0))
 $(eval $(call reze_arm,reze,1))
 $(eval $(call reze_arm,mean,1,--centre mean))
 $(eval $(call reze_arm,printed,1,--eq6 printed))
-# targets that are the base's own embeddings
+# the base model's own embeddings as targets
 $(eval $(call reze_arm,plain,1,--eta 0))
 $(eval $(call reze_arm,eta-0.3,1,--eta 0.3))
 $(eval $(call reze_arm,eta-1,1,--eta 1))
@@ -45,7 +44,7 @@ $(foreach weight,$(WEIGHTS),$(eval $(call reze_arm,weight-$(weight),$(weight))))
 
 part = $(word $1,$(subst /, ,$*))
 
-# Recipes, and the base with the length that texts have here.
+# Recipes, and the base model with LENGTH.
 reze_recipe = mkdir -p $(@D) && awk -v target=$(call part,1) $1 -f $(PIPELINES)/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE) > $@
 
 $R/without/%.yaml: $(REZE_RECIPE) $(PIPELINES)/reze-recipe.awk $(call small,$(REZE)/data/links)
@@ -66,7 +65,7 @@ $R/base/config.json: $(START)/config.json
 	cp -rL $(START) $(@D)
 	jq '.max_seq_length = $(LENGTH)' $(START)/sentence_bert_config.json > $(@D)/sentence_bert_config.json
 
-# Statistics of the base's relations; those of an arm are a merge with its settings.
+# Statistics of the base model's relations; each arm merges them with its settings.
 reze_pairs = $X/tasksample -q -C $(REZE_TRAIN) --all $1 | $X/tok -q -m $2 | $X/encode -q -m $2
 
 $R/statistics/%/all.mts: private SHELL := $(HEAVY)
@@ -123,7 +122,7 @@ $(call reze_pairs,$R/only/$(call part,3)/$(call part,4).yaml,$(<D)) | \
 		$X/geom $($(after).map) apply -q $(@D)/map.mts $$file -o $$file.mapped && mv $$file.mapped $$file; done
 endef
 
-# What MTEB's layout has of the targets.
+# The targets in MTEB's layout.
 $(REZE)/data/held.mts: $(SHARE)/recipes/reze-held.yaml $(REZE)/data/links | $X/tasksample
 	$X/tasksample -q -C $(@D) --all $< > $@
 
@@ -176,7 +175,7 @@ $V/compare/%.tsv: $$(call runs_of,2) $$(call runs_of,3) \
 				'{ split(run, part, "/"); $$2 = domain "-" part[2]; $$3 = part[1] "-" part[2]; print }'; \
 	done > $@
 
-# what comparisons and tables are of; younger than they are if that changed
+# the seeds and columns of comparisons and tables; newer than these if they changed
 $V/runs/%: always
 	@$(call says,$($*.runs)$(,) $(SEEDS))
 
@@ -204,7 +203,7 @@ $(eval $(call reze_table,eta,sweep,type,reze/plain reze/eta-0.3 reze/eta-1))
 $V/%.md: $(PIPELINES)/table.awk $V/%.tsv
 	awk -v title='$*' -f $^ > $@
 
-# Figures 3 and 4 and how far texts moved: the pairs of a domain as the base has them, and after each first stage.
+# Figures 3 and 4 and the drift of texts: a domain's pairs by the base model, and after each first stage.
 VIEWS := base pft reze
 views  = $(VIEWS:%=$V/views/$1/$2/%.mts)
 
@@ -237,7 +236,7 @@ $V/figure4-%.tsv: $$(call views,$$*,$$(firstword $$(SEEDS))) | $X/geom
 $V/figure4-%.svg: $(PIPELINES)/pca.gnuplot $V/figure4-%.tsv
 	gnuplot -e "table='$(word 2,$^)'; titles='$(VIEWS)'" $< > $@
 
-# Table 4: what pre-finetuning has; of each set its pairs, and their mean lengths in characters
+# Table 4: the sets of pre-finetuning: number of pairs, and their mean lengths in characters
 $R/table4.tsv: $(REZE_RECIPE) $(call small,$(REZE)/data/links) | $X/tasksample $X/mts
 	mkdir -p $(@D)
 	for target in $(SWEPT); do \
@@ -247,7 +246,7 @@ $R/table4.tsv: $(REZE_RECIPE) $(call small,$(REZE)/data/links) | $X/tasksample $
 		'BEGIN { print "set", "pairs", "anchor", "positive" } !n[$$1]++ { name[++sets] = $$1 } { a[$$1] += $$2; p[$$1] += $$3 } \
 		END { for (i = 1; i <= sets; i++) { s = name[i]; printf "%s\t%d\t%.0f\t%.0f\n", s, n[s], a[s] / n[s], p[s] / n[s] } }' > $@
 
-# The rate: that with the best mean of FT and PFT over the swept targets on the development split, first seed.
+# The rate with the best mean of FT and PFT over the swept targets on the development split, first seed.
 rate_runs = $(foreach arm,ft pft,$(foreach run,$(call runs,$(wordlist 1,2,$(SHOTS)),$(SWEPT)),$V/scores/dev/$(arm)/$(run)/$(firstword $(SEEDS))/scores.tsv))
 $V/rate.tsv: $$(rate_runs)
 	awk -F'\t' -v rate=$(REZE_LR) '{ sum += $$4; n++ } END { printf "%s\t%.2f\n", rate, sum / n }' $(rate_runs) > $@

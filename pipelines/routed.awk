@@ -1,6 +1,6 @@
-# routed.awk - the scores of queries, each with the gate that was chosen for it
+# routed.awk - the scores of queries, each with its chosen gate
 #	pilot-route ... | mts to tsv -c _id,gate | awk -f routed.awk - gate=a a.tsv gate=b b.tsv > routed.tsv
-# The files are those of mteb-score --per-query, of each gate; so is what is made.
+# Files and output are tables of mteb-score --per-query, one for each gate.
 BEGIN { FS = "\t" }
 
 FNR == 1 {

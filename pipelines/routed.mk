@@ -1,8 +1,8 @@
 # routed.mk - act 3 of the demo: one stream of questions of two domains, each through its adapter (RouterRetriever)
 #	make demo-routed [SEED=1]
-# Dictionary definitions and package synopses; the base serves the dictionary, the adapter of packages.mk the packages.
-# pilot-build draws 1,000 training queries of each domain (--router dataset), pilot-route sends a question to the domain
-# of the one most like it, by its embedding by the base.  Both corpora were encoded once, by the base.
+# Dictionary definitions and package synopses; the base model serves the dictionary, the adapter of packages.mk the packages.
+# pilot-build draws 1,000 training queries of each domain (--router dataset); pilot-route sends a question to the domain of
+# the most similar one, by the base model's embeddings.  The base model encodes both corpora once.
 ROUTED := $(DEMO)/routed
 
 demo-routed:
@@ -28,7 +28,7 @@ $(ROUTED)/pilots: $(ROUTED)/dictionary.mts $(ROUTED)/packages.mts | $X/pilot-bui
 $(ROUTED)/gates.tsv: $(ROUTED)/pilots $(DEMO)/dictionary/test.mts $(DEBIAN)/test.mts | $X/mts $X/pilot-route
 	$X/mts cat -q $(wordlist 2,3,$^) | $X/pilot-route -q $< | $X/mts to tsv -q -c _id,gate > $@
 
-# a query's score is that with its gate
+# a query's score is the one with its adapter
 by_gate = $(foreach domain,dictionary packages,$(DEMO)/$(domain)/test-$1.tsv)
 $(ROUTED)/routed.tsv: $(PIPELINES)/routed.awk $(ROUTED)/gates.tsv $(call by_gate,base) $(call by_gate,adapter)
 	awk -f $< $(ROUTED)/gates.tsv gate=dictionary $(call by_gate,base) gate=packages $(call by_gate,adapter) > $@

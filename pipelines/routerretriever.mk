@@ -1,17 +1,16 @@
 # routerretriever.mk - RouterRetriever (Lee et al. 2025): its Tables 1 to 12, Figures 3 to 9
 #	make routerretriever [DATA=dir] [START=model] [SEEDS="1 2 3"] [OTHERS="cisi"]
 #	make routerretriever SIZE=paper START=contriever DATA=beir LENGTH=512
-# A gate is an adapter for queries that learned from one set; documents keep the base's embeddings, made once.
-# A library of pilots, fitted on the scores that the training queries have with each gate, sends each query of
-# the test sets to a gate.  small: share/recipes/routerretriever-small.yaml, texts of 128 tokens; without DATA
-# the dictionaries alone.  paper: share/recipes/routerretriever-paper.yaml.
-# A query's score is that with its gate, so that all routers are told from the gates' scores of each query
-# (mteb-score --per-query): no text is encoded twice with a gate.
-# DOCUMENTS=trained: gates learn for documents, too (Table 6).  FROM=3: they stand at the layers from there on,
-# at those whose names end in LINEAR; else at those that make queries and values, as train has it.
-# SAMPLE=100: they learn from so many pairs (Figure 3).  ORDERS: numbers to shuffle the gates by (Figure 9).
-# The rate is the paper's, or that which make routerretriever-rates chose for the model on the development
-# split; LR=X.
+# A gate is a LoRA adapter for queries, trained on one set; documents keep the base model's embeddings, made once.
+# Pilots, fitted on the scores of the training queries with each gate, route each test query to a gate.
+# small: share/recipes/routerretriever-small.yaml, texts of 128 tokens; without DATA the dictionaries alone.
+# paper: share/recipes/routerretriever-paper.yaml.
+# All routers are scored from the scores of each query with each gate (mteb-score --per-query): no text is encoded twice
+# with a gate.
+# DOCUMENTS=trained: gates for documents too (Table 6).  FROM=3: gates at this and later layers, at the modules whose
+# names end in LINEAR; else at those of queries and values, train's default.
+# SAMPLE=100: training pairs of a gate (Figure 3).  ORDERS: seeds to shuffle the gates by (Figure 9).
+# The rate is the paper's, or the one that make routerretriever-rates chose for the model on the development split; LR=X.
 ROUTER        := $(OUT)/routerretriever
 ROUTER_RECIPE := $(SHARE)/recipes/routerretriever-$(SIZE).yaml
 ROUTER_RATES  := $(SHARE)/recipes/routerretriever-rates.tsv
@@ -21,14 +20,14 @@ ROUTER_LR     := $(call given,LR,$(or $(call small,$(shell awk '$$1 == "$(ROUTER
 ROUTER_LENGTH := $(call given,LENGTH,$(call small,128,512))
 ROUTER_DATA   := $(ROUTER)/data
 DICTIONARIES  := $(call small,wordnet foldoc)
-# queries of a set's training split that are learned from and chosen by, all told; 0: all
+# queries of a set's training split, for training and for choosing together; 0: all
 QUERIES       ?= $(call small,1250,0)
 DOCUMENTS     ?= frozen
 FROM          ?=
 LINEAR        ?= attention.self.query attention.self.value
 SAMPLE        ?=
 
-# A set's folder, as motes(7) has them or as BEIR.  Gates in the recipe's order; sets that have none.
+# A set's folder, in the layout of motes(7) or of BEIR.  Gates in the recipe's order; sets without a gate.
 set_folder = $(firstword $(wildcard $(DATA)/retrieval/$1 $(DATA)/$1))
 have       = $(foreach set,$1,$(if $(or $(filter $(set),$(DICTIONARIES)),$(call set_folder,$(set))),$(set)))
 ROUTER_GATES = $(eval ROUTER_GATES := $(call have,$(shell sed -n 's/.*{name: \([^,]*\),.*/\1/p' $(ROUTER_RECIPE))))$(ROUTER_GATES)
@@ -41,7 +40,7 @@ W := $Q/$(ROUTER_LR)$(if $(filter trained,$(DOCUMENTS)),-documents)$(FROM:%=-fro
 space := $() $()
 at = $(word $1,$(subst /, ,$*))
 
-# The sets: what has judgements to learn from in two parts.
+# The sets: training judgements in two parts.
 $(ROUTER_DATA)/from: always
 	@$(call says,$(abspath $(DATA))$(,) $(QUERIES))
 
@@ -56,7 +55,7 @@ $(ROUTER_DATA)/%/made: $(PIPELINES)/queries-part.awk $(ROUTER_DATA)/from
 
 parts_of = awk -v most=$(QUERIES) -v folder=$(@D)/qrels -f $(PIPELINES)/queries-part.awk $1 $1
 
-# Of a dictionary's pairs as many lie even between first and last.
+# Evenly spaced pairs of a dictionary.
 wordnet.pairs = $(TEXT)/train-noun.jsonl $(TEXT)/train-verb.jsonl $(TEXT)/train-adjective.jsonl $(TEXT)/train-adverb.jsonl
 foldoc.pairs  = $(TEXT)/train-foldoc.jsonl
 wordnet.held  = grep -v ^f
@@ -82,7 +81,7 @@ $Q/base/config.json: $(ROUTER_BASE)/config.json $Q/from
 	cp -rL $(ROUTER_BASE) $(@D)
 	jq '.max_seq_length = $(ROUTER_LENGTH)' $(ROUTER_BASE)/sentence_bert_config.json > $(@D)/sentence_bert_config.json
 
-# The base's embeddings: corpus/SET, told/WHAT/SPLIT/SET, WHAT being emb, or layer-2 and so on.
+# The base model's embeddings: corpus/SET, told/WHAT/SPLIT/SET; WHAT is emb, or layer-2 and so on.
 .SECONDEXPANSION:
 $Q/corpus/%.mts $Q/told/%.mts $W/gates/%/adapter_config.json $W/single/%.tsv: private SHELL := $(HEAVY)
 
@@ -97,7 +96,7 @@ $Q/told/%.mts: $(ROUTER_DATA)/$$(call at,3)/made $Q/base/config.json | $X/leader
 	mkdir -p $(@D); \
 	$(judged_queries) | $X/encode -q -m $Q/base --keep --emit $(patsubst layer-%,emb=hs:layers=%,$(call at,1)) -o $@
 
-# Gates: gates/SEED/GATE; GATE may be multi, which learns from all sets, or multi-3, from the first so many.
+# Gates: gates/SEED/GATE; GATE may be multi, trained on all sets, or multi-3, on the first three.
 layers_from = $(foreach layer,$(shell jq 'range($(FROM); .num_hidden_layers // .n_layer)' $Q/base/config.json),$(LINEAR:%=$(layer).%))
 lora        = rank=8,alpha=32,dropout=0.1$(if $(FROM),$(,)targets=$(subst $(space),+,$(layers_from)))
 
@@ -114,7 +113,7 @@ $W/gates/%/adapter_config.json: $$(addsuffix /made,$$(addprefix $(ROUTER_DATA)/,
 $Q/corpus.mts: $$(patsubst %,$Q/corpus/%.mts,$$(ROUTER_GATES)) | $X/mts
 	$X/mts cat -q -o $@ $^
 
-# Scores of each query with one gate: single/GATE/SPLIT/SEED/SET, GATE being base, too.
+# Scores of each query with one gate: single/GATE/SPLIT/SEED/SET; GATE may be base.
 adapter    = $(if $(filter-out base,$(call at,1)),$W/gates/$(call at,3)/$(call at,1)/adapter_config.json)
 through    = $(if $(adapter),$X/encode -q -m $Q/base --adapter $(patsubst %/,%,$(dir $(adapter))),cat) $1
 
@@ -123,18 +122,18 @@ $W/single/%.tsv: $Q/told/emb/$$(call at,2)/$$(call at,4).mts $Q/corpus/$$(call a
 	$(call through,$<) | $X/mteb-score retrieval -q --qrels $(ROUTER_DATA)/$(call at,4)/qrels/$(call at,2).tsv --per-query $@ \
 		- $(if $(filter frozen,$(DOCUMENTS)),$(word 2,$^),<($(call through,$(word 2,$^)))) >/dev/null
 
-# What routers choose from: so many gates, and by which vectors of the query.
+# choice NAME, GATES, VECTORS: what a router chooses from, and by which vectors of the query
 define router_choice
 $1.gates   = $2
 $1.vectors := $(or $3,emb)
 endef
-# a library of pilots, the choice that it is fitted for, and how
+# library NAME, CHOICE, options of pilot-build: a library of pilots
 define router_library
 $1.choice := $2
 $1.fit    := $3
 $(call router_arm,$1,$1)
 endef
-# an arm: its library, or choice, and how pilot-route uses it
+# arm NAME, LIBRARY or CHOICE, options of pilot-route
 define router_arm
 $1.from     := $2
 $1.route    := $3
@@ -151,7 +150,7 @@ $(eval $(call router_library,head,all,--router head))
 $(eval $(call router_arm,best,all,--best))
 $(eval $(call router_arm,oracle,all,--oracle))
 $(eval $(call router_arm,random,pilots,--random))
-# the released code's rule, and cosines; ties as the code has them are those of pilots
+# the released code's rule, and cosines; the library pilots has the code's ties
 $(eval $(call router_arm,code,pilots,--rule max))
 $(eval $(call router_arm,cosine,pilots,--similarity cosine))
 $(eval $(call router_arm,nearest,pilots,--rule max --similarity cosine))
@@ -159,7 +158,7 @@ $(eval $(call router_library,drop,all,--ties drop))
 $(eval $(call router_library,split,all,--ties split))
 CLUSTERS ?= 2 4 8 16
 $(foreach n,$(CLUSTERS),$(eval $(call router_library,clusters-$n,all,-k $n)))
-# the first so many gates; all but one
+# the first n gates; all but one
 define router_gates
 $(call router_choice,$1,$2)
 $(call router_library,pilots-$1,$1)
@@ -172,7 +171,7 @@ $(foreach gate,$(ROUTER_GATES),$(eval $(call router_gates,less-$(gate),$(filter-
 ORDERS  ?= 2 3
 shuffled = $(shell shuf -e --random-source=<(yes $1) $(ROUTER_GATES))
 $(foreach order,$(ORDERS),$(foreach n,$(counts),$(eval $(call router_gates,order$(order)-$n,$(wordlist 1,$n,$(call shuffled,$(order)))))))
-# one forward pass in the place of two, if an early layer tells as well
+# routing by an early layer, which would save a forward pass
 $(foreach n,$(LAYERS),$(eval $(call router_choice,layer-$n,$(ROUTER_GATES),layer-$n))$(eval $(call router_library,pilots-layer-$n,layer-$n))$(eval $(call \
 	router_library,head-layer-$n,layer-$n,--router head)))
 
@@ -194,7 +193,7 @@ $W/routed/%.tsv: $(PIPELINES)/routed.awk $$(told_queries) $$(library) $$(with_ga
 	mkdir -p $(@D)
 	$(call routing,_id$(,)gate) | awk -f $< - $(named_gates) > $@
 
-# shares/ARM/SPLIT/SEED/SET: of how many of its queries a gate has the best score
+# shares/ARM/SPLIT/SEED/SET: the number of queries for which a gate has the best score
 $W/shares/%.tsv: $(PIPELINES)/shares.awk $$(told_queries) $$(library) $$(with_gates) | $X/pilot-route $X/mts
 	mkdir -p $(@D)
 	$(call routing,$(subst $(space),$(,),$($(choice).gates:%=score.%))) | awk -f $< > $@
@@ -212,7 +211,7 @@ $W/oracle/%.mts: $$(asked) $$(learned_with) | $X/pilot-route
 	$X/pilot-route -q --oracle $(foreach gate,$($(call at,1).gates),$(gate)=$W/single/$(gate)/train/$(call at,2)/$(call at,3).tsv) < $< > $@
 
 # Comparisons, compare/SPLIT/BASE/ARM.tsv as cells.awk reads them.  A type is whether a set has a gate.
-# from-3 are gates from layer 3 on, to which a head sends queries by what layer 3 tells: one forward pass.
+# from-3: gates at layer 3 and later, routed by a head on layer 3's hidden states, in one forward pass.
 in_tree   = $1/$2/$3/$4/$5.tsv
 scores_of = $(if $(filter from-%,$1),$(call in_tree,$Q/$(ROUTER_LR)-$1/routed,$(1:from-%=head-layer-%),$2,$3,$4),$(call \
 	in_tree,$W/$(if $(filter $1,$(ROUTER_ARMS)),routed,single),$1,$2,$3,$4))
@@ -226,7 +225,7 @@ $W/compare/%.tsv: $$(call each_run,2) $$(call each_run,3) $W/runs/$$(call at,1) 
 		awk -F'\t' -v OFS='\t' -v what="$(seed)	$(if $(filter $(set),$(ROUTER_GATES)),with,without) a gate	$(set)" \
 			'$$1 == "ndcg_at_10" { print what, $$2, $$3, $$4, $$NF }' >> $@.new;)) mv $@.new $@
 
-# what comparisons and tables are of; younger than they are if that changed
+# the seeds and columns of comparisons and tables; newer than these if they changed
 $W/runs/%: always
 	@$(call says,$(sets.$*)$(,) $(SEEDS))
 
@@ -256,7 +255,7 @@ $(eval $(call router_table,figure5,test,type,base/oracle $(counts:%=base/oracle-
 $(eval $(call router_table,figure8,test,type,base/pilots $(CLUSTERS:%=base/clusters-%)))
 $(eval $(call router_table,layers,test,type,$(LAYERS:%=pilots/pilots-layer-%) $(LAYERS:%=head/head-layer-%)))
 $(eval $(call router_table,figure9,test,type,base/pilots $(counts:%=base/pilots-%) $(foreach order,$(ORDERS),$(counts:%=base/pilots-order$(order)-%))))
-# what is trained for itself
+# tables that need further training
 $(eval $(call router_table,figure4-multi,test,type,base/multi base/pilots $(foreach n,$(counts),base/multi-$n base/pilots-$n)))
 $(eval $(call router_table,onepass,test,type,base/head $(LAYERS:%=base/from-%) $(LAYERS:%=head/from-%)))
 ROUTER_TABLES := $(filter-out figure4-multi onepass,$(ROUTER_TABLES))
@@ -264,7 +263,7 @@ ROUTER_TABLES := $(filter-out figure4-multi onepass,$(ROUTER_TABLES))
 $W/%.md: $(PIPELINES)/table.awk $W/%.tsv
 	awk -v title='$*' -f $^ > $@
 
-# Figures 6 and 7: for each set the shares of its queries that a gate serves best, and that the router sends to it.
+# Figures 6 and 7: the shares of each set's queries that a gate serves best, and that are routed to it.
 shares_of = $(foreach seed,$(SEEDS),$(foreach set,$(SETS_ALL),$W/shares/$1/test/$(seed)/$(set).tsv))
 figure6.arm := oracle
 figure7.arm := pilots
@@ -281,7 +280,7 @@ $W/figure6.svg $W/figure7.svg: $W/%.svg: $(PIPELINES)/shares.gnuplot $W/%.tsv
 $W/curve%.svg: $(PIPELINES)/curves.gnuplot $W/figure%.tsv
 	gnuplot -e "cells='$(word 2,$^)'; last='$(if $(filter 8,$*),1,$(words $(ROUTER_GATES)))'; over='$(if $(filter 8,$*),clusters of a group,gates)'" $< > $@
 
-# Table 4: how much there is of each set; Table 5: queries that another set's gate serves best, by how much.
+# Table 4: the size of each set; Table 5: queries that another set's gate serves better, and by how much.
 $Q/table4.tsv: $$(patsubst %,$(ROUTER_DATA)/%/made,$$(SETS_ALL)) | $X/leaderboard
 	mkdir -p $(@D)
 	{ printf 'set\ttrain\tdev\ttest\tdocuments\n'; \
@@ -299,7 +298,7 @@ $W/table5.tsv: $(PIPELINES)/served-elsewhere.awk $$(foreach set,$$(ROUTER_GATES)
 	$(foreach set,$(ROUTER_GATES),$X/leaderboard judged $(ROUTER_DATA)/$(set)/qrels/test.tsv $(ROUTER_DATA)/$(set)/queries.jsonl* | jq -r '[._id, .text] | @tsv' | \
 		awk -v own=$(set) -f $< - $(foreach gate,$(ROUTER_GATES),gate=$(gate) $W/single/$(gate)/test/$(first_seed)/$(set).tsv) | sort -t "	" -k4,4gr -k1,1 | awk 'NR <= $(EXAMPLES)';) } > $@
 
-# Figure 3: gates that learned from fewer pairs, first seed.
+# Figure 3: gates trained on fewer pairs, first seed.
 SAMPLES ?= 30 100 300 1000
 routerretriever-figure3:
 	@$(foreach n,$(SAMPLES),$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) SAMPLE=$n SEEDS=$(first_seed) $Q/$(ROUTER_LR)-sample-$n/table7.tsv;)
@@ -308,23 +307,23 @@ routerretriever-figure3:
 	@gnuplot -e "table='$W/figure3.tsv'" $(PIPELINES)/sizes.gnuplot > $W/figure3.svg
 	@cat $W/figure3.tsv
 
-# One forward pass in the place of two: gates from a layer on, routed by what that layer tells.
+# One forward pass instead of two: gates at a layer and later, routed by that layer's hidden states.
 one_pass = $(foreach seed,$(SEEDS),$(foreach set,$(SETS_ALL),$(call scores_of,from-$1,test,$(seed),$(set))))
 routerretriever-onepass:
 	@$(foreach n,$(LAYERS),$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) FROM=$n $(call one_pass,$n);)
 	@$(MAKE) --no-print-directory -j$(JOBS) $W/onepass.md $W/onepass.svg
 	@cat $W/onepass.md
 
-# Figure 4 with a multi-task gate of its own for each number of sets.
+# Figure 4 with a multi-task gate for each number of sets.
 routerretriever-figure4-multi:
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $W/figure4-multi.md $W/curve4-multi.svg
 	@cat $W/figure4-multi.md
 
-# Table 6: gates of queries and documents.
+# Table 6: gates for queries and documents.
 routerretriever-table6:
 	@$(MAKE) --no-print-directory DOCUMENTS=trained routerretriever-table1
 
-# The rate: that with the best mean of all gates on the development split of their own sets, first seed.
+# The rate with the best mean of all gates on the development splits of their own sets, first seed.
 own_scores = $(foreach gate,$(ROUTER_GATES),$W/single/$(gate)/dev/$(first_seed)/$(gate).tsv)
 $W/rate.tsv: $$(own_scores)
 	awk -F'\t' -v rate=$(ROUTER_LR) 'FNR == 1 { for (i = 1; i <= NF; i++) if ($$i == "ndcg_at_10") at = i; files++; next } { sum[files] += $$at; n[files]++ } \

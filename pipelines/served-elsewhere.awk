@@ -1,6 +1,6 @@
-# served-elsewhere.awk - queries that the gate of another set serves better than the own, and how well
+# served-elsewhere.awk - queries that the gate of another set serves better than their own set's
 #	awk -v own=a -f served-elsewhere.awk texts.tsv gate=a a.tsv gate=b b.tsv
-# texts.tsv: id, text; the others are those of mteb-score --per-query.  Writes query, own, gate, its nDCG@10, that of the own.
+# texts.tsv: id, text; the others are tables of mteb-score --per-query.  Writes query, set, gate, its nDCG@10, the own gate's.
 BEGIN { FS = OFS = "\t" }
 
 !gate {

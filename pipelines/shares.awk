@@ -1,4 +1,4 @@
-# shares.awk - of how many queries a gate has the best score; where several have it, each for its share
+# shares.awk - the number of queries for which a gate has the best score; ties count in equal shares
 #	pilot-route ... | mts to tsv -c score.a,score.b | awk -f shares.awk
 BEGIN { FS = OFS = "\t" }
 

@@ -1,4 +1,4 @@
-# tables.mk - what the pipelines of papers share: scores of a model, comparisons query by query.  Included first
+# tables.mk - shared by the pipelines of papers: scores of a model, comparisons query by query.  Included first
 # other pipelines have defaults of their own for these
 given = $(if $(filter command environment,$(origin $1)),$($1),$2)
 small = $(if $(filter small,$(SIZE)),$1,$2)
@@ -9,15 +9,14 @@ START ?= $(SHARE)/models/mlm
 
 SIZE  ?= small
 
-# make mteb of MODEL, NAME, on TASKS of DATA, with more variables: its scores in results, its embeddings in work, or a folder
-# that several share
+# make mteb of MODEL, NAME, on TASKS of DATA, with more variables: scores in results, embeddings in work or a shared folder
 mteb_of = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=$4 $5 \
 	RESULTS=$(@D)/results MTEB=$(or $6,$(@D)/work) PLAN=$(@D)/plan.mk PER_QUERY=1 >$(@D)/log 2>&1 || { cat $(@D)/log >&2; false; }
 # the results as type, set, main metric, score
 main_scores = awk -F'\t' -v OFS='\t' 'FNR > 1 && $$3 { for (i = 4; i <= NF; i++) if ($$i != "") $$4 = $$i; \
 	print $$1, $$2, $$3, $$4 }' $(@D)/results/table.tsv
-# SEED, folders of the scores of two models: of the sets that both have, seed, type, set, both scores, difference, standard error,
-# which is empty where a set has one query.  Of pairs, whose metrics are resampled, only the main one's column is compared.
+# SEED, folders of the scores of two models: for each set of both its seed, type, set, both scores, difference and standard
+# error, empty for a single query.  For pairs, whose metrics are resampled, only the main metric is compared.
 compared = while IFS=$$'\t' read -r type set metric score; do \
 		[ -e $3/results/*/*/$$set.tsv ] || continue; \
 		metric=$${metric/max_ap/cosine_ap}; \
@@ -28,17 +27,17 @@ compared = while IFS=$$'\t' read -r type set metric score; do \
 of_metric = awk -F'\t' -v OFS='\t' -v metric=$$metric 'NR == 1 { sub(/_(spearman|ap)$$/, "", metric); for (i = 3; i <= NF; i++) \
 	if ($$i == metric) keep = i } { print (keep ? $$1 OFS $$2 OFS $$keep : $$0) }' $1/results/*/*/$$set.tsv
 
-# A file that has a text, and is younger than what is made of it where the text changed; its rule runs `always`.
+# Writes a text to a file only if it changed, so that its targets are made again; the rule depends on `always`.
 says = mkdir -p $(@D) && { echo "$1" | cmp -s - $@ || echo "$1" > $@; }
 
-# Rates tried on the development split: RATE/rate.tsv in FOLDER has the rate and the mean.  MODEL's best goes to FILE.
+# MODEL, FOLDER, FILE: writes the model's best rate to FILE; FOLDER/RATE/rate.tsv has a rate and its mean score.
 RATES_TRIED := $(call given,LRS,1e-4 3e-4 1e-3)
 rate_chosen = awk -F'\t' -v model=$1 'BEGIN { print "\# model\trate\teach rate that was tried and its mean" } \
 	{ if (!best || $$2 > most) { best = $$1; most = $$2 } line = line "\t" $$1 "\t" $$2 } \
 	END { print model "\t" best line }' $(RATES_TRIED:%=$2/%/rate.tsv) | \
 	awk -F'\t' '!seen[$$1]++' - $(wildcard $3) > $3.new && mv $3.new $3 && cat $3
 
-# A table as people read it, numbers to four decimals; a line of text stands below it.
+# Prints a table with numbers to four decimals, and a line of text below it.
 plain_table = { awk -F'\t' -v OFS=' | ' '{ for (i = 1; i <= NF; i++) if ($$i ~ /^-?[0-9]*[.][0-9]+(e-?[0-9]+)?$$/ && length($$i) > 7) \
 	$$i = sprintf("%.4f", $$i); $$1 = $$1; print "| " $$0 " |" } NR == 1 { for (i = 1; i <= NF; i++) printf "|---"; print "|" }' $1; \
 	echo; echo '$2'; }

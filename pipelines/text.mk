@@ -1,6 +1,6 @@
-# text.mk - dictionaries of Debian as text to learn from and to be scored on
+# text.mk - dictionaries of Debian as training text and test sets
 #	make text
-# What is held out, and what a held-out entry still shows, is said in dictionary.awk.
+# dictionary.awk describes the held-out entries, and what of them is still seen in training.
 WORDNET ?= /usr/share/wordnet
 FOLDOC  ?= /usr/share/dictd/foldoc.dict.dz
 GCIDE   ?= /usr/share/dictd/gcide.dict.dz
@@ -29,7 +29,7 @@ $(TEXT)/foldoc.tsv: $(PIPELINES)/foldoc.awk $(FOLDOC)
 $(addprefix $(WORDNET)/data.,noun verb adj adv) $(FOLDOC): | $(DEPS)
 	@test -e $@ || { echo "no $@; install wordnet-base and dict-foldoc (make deps)" >&2; exit 1; }
 
-# What only base-model reads: one more dictionary, and ways of asking that are not a dictionary's.
+# For base-model only: one more dictionary, and questions in other words than a dictionary's.
 $(TEXT)/gcide.tsv: $(PIPELINES)/gcide.awk $(GCIDE)
 	mkdir -p $(@D)
 	gzip -dc $(GCIDE) | LC_ALL=C awk -f $< > $@
@@ -39,7 +39,7 @@ $(TEXT)/asking.txt $(patsubst %,$(TEXT)/pairs-%.jsonl,gcide free everyday same) 
 		$(TEXT)/gcide.tsv $(SHARE)/recipes/everyday.tsv
 	LC_ALL=C awk -v out=$(TEXT) -f $^
 
-# the same from more descriptions; what share/models/mlm has read, with which the papers' tables begin, stays as it is
+# the same from more descriptions; the text of share/models/mlm, the start of the papers' tables, does not change
 $(patsubst %,$(TEXT)/more/pairs-%.jsonl,gcide free everyday same) &: \
 		$(PIPELINES)/asking.awk $(SHARE)/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
 		$(TEXT)/gcide.tsv $(SHARE)/recipes/everyday.tsv $(SHARE)/recipes/everyday-more.tsv

@@ -16,7 +16,7 @@ set title title
 set xrange [0.4:beside + 0.6]
 set yrange [rows * (DEPTH_max + 3) - 1:-1]
 row(n) = (int(n) - 1) / beside
-# each word is plotted alone, as a plot has one font; signs that enhanced text would take for its own stay what they are
+# each word is a plot of its own, because a plot has one font; signs of enhanced text are escaped
 sizes = system("cut -f3 '" . words . "'")
 depths = system("cut -f2 '" . words . "'")
 colour(i) = real(word(depths, i)) == 0 ? "#0072b2" : "black"

@@ -1,6 +1,6 @@
-# versus.awk - scores of several systems, and how much each differs from the first, query by query
+# versus.awk - scores of several systems, and their paired differences from the first
 #	awk -v by="search by" -f versus.awk column=all row=BM25 bm25.tsv row="the model" model.tsv [column=few ids=IDS row=BM25 ...]
-# Files are those of mteb-score --per-query.  With ids=FILE a column is of the queries in it alone.
+# Files are tables of mteb-score --per-query.  With ids=FILE a column has only the queries in FILE.
 # Prints nDCG@10, and the difference ± its standard error over the queries; at most 80 letters a line with three columns.
 BEGIN { FS = "\t" }
 
@@ -38,7 +38,7 @@ END {
 	}
 }
 
-# a file begins: of which row and column it is
+# at the start of a file: its row and column
 function begin(    line) {
 	if (!(row in seen)) {
 		seen[row]
@@ -53,7 +53,7 @@ function begin(    line) {
 		wanted[line]
 }
 
-# 20 characters, of which the sign ± may be counted as two
+# 20 characters; the sign ± may count as two
 function cell(r, c,    k, mean, error) {
 	k = n[r, c]
 	if (k < 2)

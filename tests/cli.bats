@@ -128,7 +128,7 @@ load helper
 
 @test "cli: options and operands in any order, long options abbreviated, -- ends the options" {
 	run -0 --separate-stderr cli_check a -n 3 b --num=4 -r.5 c -- -n
-	[ "$output" = $'number 3\nnumber 4\nreal 0.5\nword a\nword b\nword c\nword -n' ]
+	[ "$output" = $'number 4\nreal 0.5\nword a\nword b\nword c\nword -n' ]
 	[ "$(cli_check -q -)" = "word -" ]
 }
 
@@ -179,11 +179,24 @@ usage() {
 	E
 }
 
-@test "cli: numbers, reals and sizes" {
-	[ "$(cli_check -q -n 1 -n 10)" = $'number 1\nnumber 10' ]
-	[ "$(cli_check -q -r 0 -r 1 -r 2.5e-1)" = $'real 0\nreal 1\nreal 0.25' ]
-	[ "$(cli_check -q --bytes 1 --bytes 2k --bytes 512M --bytes 2G --bytes 1t)" = \
-		$'bytes 1\nbytes 2048\nbytes 536870912\nbytes 2147483648\nbytes 1099511627776' ]
+@test "cli: numbers, reals, sizes, words and lists go to their members" {
+	for n in 1 10; do [ "$(cli_check -q -n "$n")" = "number $n" ]; done
+	[ "$(cli_check -q -r 0)" = "real 0" ]
+	[ "$(cli_check -q -r 2.5e-1)" = "real 0.25" ]
+	while read -r size bytes; do
+		[ "$(cli_check -q --bytes "$size")" = "bytes $bytes" ]
+	done <<-'E'
+		1 1
+		2k 2048
+		512M 536870912
+		2G 2147483648
+		1t 1099511627776
+	E
+	[ "$(cli_check -q --kind plain)" = "kind 1" ]
+	[ "$(cli_check -q --kind fancy)" = "kind 2" ]
+	usage --kind fanzy
+	[[ $stderr == *"--kind: 'fanzy' is not one of plain, fancy; did you mean 'fancy'?"* ]]
+	[ "$(cli_check -q --name a -n 2 --name b)" = $'number 2\nname a\nname b' ]
 }
 
 @test "cli: the recorded command line can be typed again" {

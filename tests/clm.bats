@@ -84,7 +84,7 @@ agrees() {
 	close_to 1e-5 <(column loss again.log.tsv) <(column dev_loss last.log.tsv | tail -n 1)
 
 	run -2 --separate-stderr train "${clm[@]}" -o out --dev - texts.mts
-	[ "${stderr%%$'\n'*}" = "train: --dev: is read again and again; give a FILE" ]
+	[ "${stderr%%$'\n'*}" = "train: --dev: it is read several times; give a FILE" ]
 	printf '3\n4\n' | ids_stream text.ids >single.mts
 	run -1 --separate-stderr train "${clm[@]}" -o none --dev single.mts texts.mts
 	[ "$stderr" = "train: single.mts: there is nothing to predict in the texts held out" ]
@@ -173,7 +173,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	scratch '.aux_loss_alpha = 0.7'
 	clm=("${clm[@]:1}")
 	run -0 --separate-stderr train "${clm[@]}" -m config -o alpha texts.mts
-	[[ $stderr == *"train: warning: config: its 'aux_loss_alpha', 0.7, weighs a loss of each block and text apart"*"--balance"* ]]
+	[[ $stderr == *"train: warning: config: its 'aux_loss_alpha', 0.7, weighs a loss of each block and text; "*"--balance"* ]]
 	cmp alpha/model.safetensors said/model.safetensors
 	cmp alpha.log.tsv said.log.tsv
 	run -0 --separate-stderr train "${clm[@]}" -m config -o alpha --balance 0.001 texts.mts

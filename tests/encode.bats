@@ -333,7 +333,7 @@ turns() {
 	[[ "$stderr" == *"tok: warning: 2 of 8 texts have no tokens; what becomes of them is for encode --empty to say" ]]
 	encode -q -m "$M" --any-tokenizer --empty skip "$T/lists.mts" | mts to jsonl | jq .n | paste -sd' ' | grep -qx '1 4'
 	run -2 --separate-stderr encode -m "$M" --empty zero --emit hs "$T/ids.mts"
-	[[ "${stderr_lines[0]}" == "encode: --empty zero is of embeddings alone; with --emit "* ]]
+	[[ "${stderr_lines[0]}" == "encode: --empty zero applies to embeddings only; with --emit "* ]]
 	encode -q -m "$M" --emit emb,hs:pool=tokens --empty skip "$T/ids.mts" | mts diff - <(encode -q -m "$M" --emit emb,hs:pool=tokens "$T/full.mts")
 }
 

@@ -194,7 +194,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	run -2 --separate-stderr encode -m "$M" --weights int4 "$T/ids.mts"
 	[[ "$stderr" == *"--weights: 'int4' is not one of stored, int8"* ]]
 	run -2 --separate-stderr encode -m "$M" --weights-cache "$T/ids.mts"
-	[[ "$stderr" == *"--weights-cache keeps what --weights int8 or --precision int8 makes"* ]]
+	[[ "$stderr" == *"--weights-cache needs --weights int8 or --precision int8"* ]]
 	run -2 train -m "$M" --weights int8 -o "$T/out" "$T/ids.mts"
 	[ ! -e "$T/out" ]
 }

@@ -808,7 +808,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	[[ "$stderr" == *"d/what: is left out: its type is not known"* ]]
 	wrong "nowhere: the folder of data sets cannot be read:*" plan nowhere
 	mkdir empty
-	wrong "empty: there are no data sets in it*" plan empty
+	wrong "empty: it has no data sets*" plan empty
 	files d/STS-12/test.tsv
 	wrong "STS12: is there twice, in d/STS-12 and in d/sts/STS12" plan d
 	mkdir -p "e/sts/a b"

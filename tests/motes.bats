@@ -71,7 +71,7 @@ listed() {
 	run -2 --separate-stderr motes get a b
 	for name in ../x a/b/c '' 'a b' a/.b; do
 		run -2 --separate-stderr motes get "$name"
-		[[ ${stderr_lines[0]} == "motes: '$name' is no name of a model"* ]]
+		[[ ${stderr_lines[0]} == "motes: '$name' is not a name on the Hugging Face Hub"* ]]
 	done
 }
 
@@ -324,7 +324,7 @@ pairs() {
 	head -n 2 few.tsv >one.tsv
 	dies "motes: tune: one.tsv: 1 pairs to train on; it needs more rows" motes tune one.tsv -o out
 	run -2 --separate-stderr motes tune few.tsv
-	[ "${stderr_lines[0]}" = "motes: tune: which folder is written? Name it by -o" ]
+	[ "${stderr_lines[0]}" = "motes: tune: -o DIR is missing: the folder to write" ]
 	run -0 --separate-stderr motes tune few.tsv --epochs 1 -o out
 	[ -z "$output" ]
 	[[ $stderr == "motes: tune: few.tsv has too few pairs to hold some out: nothing says whether training helps"* ]]

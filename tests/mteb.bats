@@ -248,9 +248,9 @@ make_gates() {
 	tok -m "$base" --template style -f document=title+text data/shelf/corpus.jsonl | encode -q -m "$base" | mts diff - "$own/style/shelf/corpus.mts"
 	# one without the other
 	run -2 --separate-stderr mteb GATES="$T/gates"
-	[[ $stderr == "mteb: GATES without PILOTS; say PILOTS=file: "* ]]
+	[[ $stderr == "mteb: GATES without PILOTS; add PILOTS=file, "* ]]
 	run -2 --separate-stderr mteb PILOTS="$T/one.mts"
-	[[ $stderr == "mteb: PILOTS without GATES; say GATES=dir: "* ]]
+	[[ $stderr == "mteb: PILOTS without GATES; add GATES=dir, "* ]]
 }
 
 @test "mteb: COMBINE scores hidden states and routing weights, which are made once, beside the model alone" {
@@ -301,9 +301,9 @@ make_gates() {
 	mteb-score -q classification --samples 8 "${legacy[@]}" --train counted-train counted-test >by.hand
 	[ "$(jq ".scores.accuracy * 1e5 | round" by.hand)" = "$(jq '.scores.test[0].accuracy * 1e5 | round' results/moe+apart/*/counted.json)" ]
 	run -2 --separate-stderr combined COMBINE=apart TASKS=STS12
-	grep -q 'STS12: COMBINE=apart is for classification and clustering' <<<"$stderr"
+	grep -q 'STS12: COMBINE=apart applies to classification and clustering' <<<"$stderr"
 	run -2 --separate-stderr combined COMBINE=rw NORM=batch=8 TASKS=moods
-	grep -q 'moods: its batches would be of rows without text; say NORM=corpus' <<<"$stderr"
+	grep -q 'moods: its batches would have rows without text; use NORM=corpus' <<<"$stderr"
 	run -2 --separate-stderr combined COMBINE=mean
 	[[ $stderr == "mteb: there is no COMBINE='mean'; it is one of hs rw concat sum apart"* ]]
 	run ! grep encode <<<"$stderr"
@@ -325,11 +325,11 @@ make_gates() {
 	tok -m moe -f sentence1 -f sentence2 data/sts/STS-12/test.csv | encode -q -m moe --precision int8 | mteb-score -q sts --json - |
 		jq '.scores.main_score * 1e4 | round' | diff - <(jq '.scores.test[0].main_score * 1e4 | round' results/moe+precision-int8/*/STS12.json)
 	run -2 --separate-stderr combined ALPHA=1
-	[[ $stderr == "mteb: ALPHA is what COMBINE=sum weighs by; say both"* ]]
+	[[ $stderr == "mteb: ALPHA needs COMBINE=sum"* ]]
 	run -2 --separate-stderr combined COMBINE=hs ALPHA=1
-	[[ $stderr == "mteb: ALPHA is what COMBINE=sum weighs by; say both"* ]]
+	[[ $stderr == "mteb: ALPHA needs COMBINE=sum"* ]]
 	run -2 --separate-stderr combined NORM=corpus
-	[[ $stderr == "mteb: NORM is of a way to combine; say COMBINE=sum"* ]]
+	[[ $stderr == "mteb: NORM needs COMBINE"* ]]
 	run -2 --separate-stderr combined COMBINE=sum GATES="$T/moe" PILOTS="$T/q.mts"
 	[[ $stderr == "mteb: COMBINE and GATES exclude each other"* ]]
 }

@@ -33,6 +33,13 @@ setup_file() {
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
+@test "options: --help fits a terminal of 80 columns" {
+	for program in "$BUILD"/bin/*; do
+		"$program" --help | awk -v p="${program##*/}" 'length > 80 { print p ": " $0 }'
+	done >"$T/wide"
+	diff "$T/wide" /dev/null
+}
+
 @test "options: an earlier spelling is taken, with one warning that names today's" {
 	cd "$T"
 	printf 'n\n1\n2\n3\n' >x.tsv

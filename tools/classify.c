@@ -4,7 +4,7 @@
  * reads	FIELD.emb	f32 [width]	in both streams
  *		label		text or number	in the labelled one, or another column
  * writes	prediction	as the labels	the likeliest label
- *		probability	f64		its own
+ *		probability	f64		of the prediction
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +17,30 @@
 #include "score/classifier.h"
 #include "score/knn.h"
 
-enum { OPT_TRAIN = CLI_LONG, OPT_LABEL, OPT_METHOD, OPT_SAVE, OPT_LOAD, OPT_ANY_MODEL };
+struct settings {
+	struct classifier_options learn;
+	const char *train, *save, *load, *input, *output;
+	bool any_model;
+	int level, threads;
+};
 
 static const struct cli_option options[] = {
-	{ OPT_TRAIN, "train", "FILE", "learn from this stream of labelled embeddings" },
-	{ OPT_LABEL, "label", "NAME", "the column of its labels (default: label)" },
-	{ OPT_METHOD, "method", "logistic|knn",
-	    "logistic regression (default), or the label that most\n"
-	    "of the nearest have" },
-	{ 'k', "neighbours", "N", "knn: how many are nearest (default: 5)" },
-	{ OPT_SAVE, "save", "FILE", "keep there what was learnt, and stop" },
-	{ OPT_LOAD, "load", "FILE", "use what was kept; without --train" }, CLI_FIELD,
-	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of two models" },
-	CLI_LEVEL, CLI_THREADS, CLI_OUTPUT, { 0 }
+	{ 0, "train", "FILE", "stream of labelled embeddings to train on",
+	    CLI_TEXT(train) },
+	{ 0, "label", "NAME", "column of labels (default: label)",
+	    CLI_TEXT(learn.label) },
+	{ 0, "method", "logistic|knn",
+	    "logistic regression (default) or nearest neighbours",
+	    CLI_WORD(learn.method, CLASSIFIER_LOGISTIC) },
+	{ 'k', "neighbours", "N", "knn: number of neighbours (default: 5)",
+	    CLI_INTEGER(learn.neighbours, 1, NEIGHBOURS_MOST) },
+	{ 0, "save", "FILE", "save the classifier, and stop", CLI_TEXT(save) },
+	{ 0, "load", "FILE", "use a saved classifier instead of --train",
+	    CLI_TEXT(load) },
+	{ 'f', "field", "NAME", "embeddings are NAME.emb (default: the only ones)",
+	    CLI_TEXT(learn.field) },
+	{ 0, "any-model", NULL, "accept streams of two models", CLI_FLAG(any_model) },
+	CLI_LEVEL(level), CLI_THREADS(threads), CLI_OUTPUT(output), { 0 }
 };
 
 static const struct cli cli = { "classify",
@@ -45,66 +56,27 @@ static const struct cli cli = { "classify",
 	"  classify --load topics.mts new.mts | mts rows --where 'probability<0.5'\n",
 	nn_about, NULL, ".mts" };
 
-struct settings {
-	struct classifier_options learn;
-	const char *train, *save, *load, *output;
-	bool any_model;
-	int level, threads;
-};
-
 static void
-parse(struct settings *settings, int argc, char **argv)
-{
-	static const char *const methods[] = { "logistic", "knn", NULL };
-	int option;
-
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		switch (option) {
-		case OPT_TRAIN: settings->train = optarg; break;
-		case OPT_LABEL: settings->learn.label = optarg; break;
-		case OPT_METHOD:
-			settings->learn.method =
-			    (enum classifier_method)cli_word("--method", optarg, methods);
-			break;
-		case 'k':
-			settings->learn.neighbours =
-			    (int)cli_integer("--neighbours", 1, KNN_MOST);
-			break;
-		case OPT_SAVE: settings->save = optarg; break;
-		case OPT_LOAD: settings->load = optarg; break;
-		case 'f': settings->learn.field = optarg; break;
-		case OPT_ANY_MODEL: settings->any_model = true; break;
-		default:
-			cli_common(option, &settings->output, &settings->level,
-			    &settings->threads);
-		}
-}
-
-static void
-check(struct settings *settings, char **operands, int count)
+check(struct settings *settings, bool given)
 {
 	bool knn = settings->learn.method == CLASSIFIER_NEIGHBOURS;
 
 	if (!settings->train == !settings->load)
-		die_usage(
-		    "what are the labels learnt from? say --train, or --load what --save kept");
+		die_usage("--train or --load is required, and they exclude each other");
 	if (settings->save && knn)
 		die_usage(
-		    "--save: nearest neighbours learn nothing beside the labelled stream: name it with --train each time");
+		    "--save does not apply to --method knn, which needs --train each time");
 	if (settings->save)
 		cli_only(&cli, "--save", "train label method save field threads");
-	if (settings->save && count)
+	if (settings->save && given)
 		die_usage(
-		    "--save keeps what was learnt, and classifies nothing: '%s' is for --load",
-		    operands[0]);
+		    "--save classifies nothing: '%s' is for --load", settings->input);
 	if (settings->load)
 		cli_only(&cli, "--load", "load field any-model level threads output");
 	if (settings->learn.neighbours && !knn)
 		die_usage("-k does not apply to --method logistic");
 	if (!settings->learn.neighbours)
 		settings->learn.neighbours = 5;
-	if (count > 1)
-		die_usage("one stream, please; cat joins several");
 }
 
 static void
@@ -120,8 +92,7 @@ classify(struct classifier *classifier, const char *path, const struct settings 
 	classifier_agree(classifier, vectors, settings->any_model);
 	struct writer *writer = stream_create(settings->output, reader);
 	struct progress *progress = stream_progress(reader);
-	if (settings->level >= 0)
-		stream_level(writer, settings->level);
+	stream_level(writer, settings->level);
 	column.name = "prediction";
 	int prediction = stream_add(writer, &column);
 	int of_probability = stream_add(
@@ -149,8 +120,9 @@ main(int argc, char **argv)
 	struct settings settings = { .output = "-", .level = -1 };
 
 	cli_start(&cli, argc, argv);
-	parse(&settings, argc, argv);
-	check(&settings, argv + optind, argc - optind);
+	cli_next(&cli, argc, argv, &settings);
+	settings.input = cli_input(argc, argv);
+	check(&settings, optind < argc);
 	nn_start(settings.threads, argv);
 	struct classifier *classifier =
 	    settings.load ? classifier_load(settings.load)
@@ -158,7 +130,7 @@ main(int argc, char **argv)
 	if (settings.save)
 		classifier_save(classifier, settings.save);
 	else
-		classify(classifier, optind < argc ? argv[optind] : "-", &settings);
+		classify(classifier, settings.input, &settings);
 	classifier_free(classifier);
 	return 0;
 }

@@ -1,8 +1,11 @@
 /*
- * encode - turn tokens into embeddings.
+ * encode - turn tokens into embeddings
  *
- * A record's texts are cut into batches by a token budget, so memory depends on the budget
- * and not on the input; what is made is written record by record.
+ * reads	X.ids	i32 [.]		token ids, at depth 1 or 2
+ * writes	X.emb	f32 [width]	the embedding of each text
+ *		X.NAME			with --emit: hidden states, routing weights
+ *
+ * A record's texts are batched by a token budget, so memory does not depend on the input's size.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,66 +29,61 @@
 #include "stream/stream.h"
 #include "token/tokenizer.h"
 
-enum {
-	OPT_TOKENS = CLI_LONG,
-	OPT_POOLING,
-	OPT_NORMALIZE,
-	OPT_RAW,
-	OPT_DIM,
-	OPT_LORA,
-	OPT_GATES,
-	OPT_PILOTS,
-	OPT_EMIT,
-	OPT_KEEP,
-	OPT_CACHE,
-	OPT_WEIGHTS,
-	OPT_WEIGHTS_CACHE,
-	OPT_PRECISION,
-	OPT_ANY_TOKENIZER,
-	OPT_EMPTY
+struct settings {
+	char *model;
+	char *head, *adapter; /* of an adapter's folder given as the model; else NULL */
+	const char *input, *output, *lora, *gates, *pilots, *expert, *pooling, *emit;
+	int64_t tokens, dim, cache;
+	bool normalize, raw, keep, any_tokenizer, int8, weights_cache;
+	int precision, empty, level, threads;
 };
 
-static const struct cli_option options[] = { CLI_GROUP("What encodes:"), CLI_MODEL,
-	{ 'e', "expert", "NAME", "task, or task expert, for records that name none" },
-	{ OPT_LORA, "adapter", "DIR",
-	    "LoRA adapter, in PEFT's layout, that all texts go through" },
-	{ OPT_GATES, "gates", "DIR",
-	    "a folder of such adapters: a text goes through the one that the\n"
-	    "column 'gate' names" },
-	{ OPT_PILOTS, "pilots", "FILE",
-	    "with --gates: choose each text's gate here, by a library of the\n"
-	    "hidden states of a layer (pilot-build), in the same pass" },
-	CLI_OUTPUT, CLI_GROUP("What is made of a text:"),
-	{ OPT_POOLING, "pooling", "KIND",
-	    "cls, mean, max, mean_sqrt, weighted, last, or several\n"
-	    "joined by '+', instead of what the folder says" },
-	{ OPT_NORMALIZE, "normalize", NULL,
-	    "give embeddings length 1 at the end, also what --dim keeps" },
-	{ OPT_RAW, "no-normalize", NULL, "leave out the folder's last step to length 1" },
-	{ OPT_DIM, "dim", "K", "keep the first K values of each embedding (Matryoshka)" },
-	{ OPT_EMIT, "emit", "LIST",
-	    "what to make: emb, hs (hidden states) and rw (routing weights of\n"
-	    "token experts), joined by ','; e.g. hs:layers=all:pool=tokens" },
-	{ OPT_KEEP, "keep", NULL, "keep the columns of token ids" }, CLI_GROUP("Speed:"),
-	{ OPT_TOKENS, "tokens", "N",
-	    "tokens computed at a time by a thread (default: 8192; --emit: 2048)" },
-	{ OPT_CACHE, "cache", "SIZE",
-	    "memory for texts that were met, which are not computed again\n(default: 128M)" },
-	{ OPT_WEIGHTS, "weights", "stored|int8",
-	    "compute with weights as they are stored, or those of linear layers\n"
-	    "and experts in eight bits (default: stored)" },
-	{ OPT_WEIGHTS_CACHE, "weights-cache", NULL,
-	    "with --weights int8 or --precision int8: keep the eight bits in the\n"
-	    "model's folder, and use them from there" },
-	{ OPT_PRECISION, "precision", "f32|bf16|int8",
-	    "multiply in floats, or the linear layers in halves of them or in eight\n"
-	    "bits: quicker, and nearly the same embeddings (default: f32)" },
-	CLI_GROUP("Else:"),
-	{ OPT_ANY_TOKENIZER, "any-tokenizer", NULL,
-	    "take tokens of another tokenizer, too" },
-	{ OPT_EMPTY, "empty", "refuse|zero|skip",
-	    "a text without tokens is a fault (default), has the embedding 0, or\nits row is left out" },
-	CLI_LEVEL, CLI_THREADS, { 0 } };
+enum { EMPTY_REFUSE, EMPTY_ZERO, EMPTY_SKIP };
+
+static const struct cli_option options[] = { CLI_GROUP("Model:"), CLI_MODEL(model),
+	{ 'e', "expert", "NAME", "task, or task expert, of records that name none",
+	    CLI_TEXT(expert) },
+	{ 0, "adapter", "DIR", "apply this LoRA adapter (PEFT) to all texts",
+	    CLI_TEXT(lora) },
+	{ 0, "gates", "DIR",
+	    "folder of LoRA adapters: apply to each text the one that its column 'gate' names",
+	    CLI_TEXT(gates) },
+	{ 0, "pilots", "FILE",
+	    "with --gates: choose each text's adapter here, by a library of pilot-build, in the same pass",
+	    CLI_TEXT(pilots) },
+	{ 0, "any-tokenizer", NULL, "accept tokens of any tokenizer",
+	    CLI_FLAG(any_tokenizer) },
+	CLI_GROUP("Output:"), CLI_OUTPUT(output),
+	{ 0, "pooling", "KIND",
+	    "cls, mean, max, mean_sqrt, weighted, last, or several joined by '+' (default: the folder's)",
+	    CLI_TEXT(pooling) },
+	{ 0, "normalize", NULL, "normalise embeddings to length 1, after --dim",
+	    CLI_FLAG(normalize) },
+	{ 0, "no-normalize", NULL, "skip the folder's final Normalize module",
+	    CLI_FLAG(raw) },
+	{ 0, "dim", "K", "keep the first K values (Matryoshka)",
+	    CLI_INTEGER(dim, 1, 1 << 20) },
+	{ 0, "emit", "LIST",
+	    "outputs joined by ',': emb, hs (hidden states), rw (routing weights of token experts), for example hs:layers=all:pool=tokens",
+	    CLI_TEXT(emit) },
+	{ 0, "keep", NULL, "keep the columns of token ids", CLI_FLAG(keep) },
+	{ 0, "empty", "refuse|zero|skip",
+	    "a text without tokens: an error (default), a zero embedding, or drop its row",
+	    CLI_WORD(empty, EMPTY_REFUSE) },
+	CLI_LEVEL(level), CLI_GROUP("Speed:"), CLI_THREADS(threads),
+	{ 0, "precision", "f32|bf16|int8",
+	    "precision of the linear layers (default: f32)", CLI_WORD(precision, 0) },
+	{ 0, "weights", "stored|int8", "storage of the linear layers (default: stored)",
+	    CLI_WORD(int8, 0) },
+	{ 0, "weights-cache", NULL,
+	    "save int8 weights in the model's folder, and use them from there",
+	    CLI_FLAG(weights_cache) },
+	{ 0, "cache", "SIZE",
+	    "memory of the embedding cache, for repeated texts (default: 128M)",
+	    CLI_BYTES(cache) },
+	{ 0, "tokens", "N", "tokens of a batch (default: 8192; --emit: 2048)",
+	    CLI_INTEGER(tokens, 1, 1 << 28) },
+	{ 0 } };
 
 static const struct cli cli = { "encode", "turn tokens into embeddings",
 	"[-m MODEL] [OPTION]... [FILE]", options,
@@ -93,20 +91,9 @@ static const struct cli cli = { "encode", "turn tokens into embeddings",
 	"  tok -m MOTE --task clustering texts.jsonl | encode -m MOTE | mts stat\n",
 	nn_about, NULL, ".mts" };
 
-struct settings {
-	char *model;
-	char *head, *adapter; /* of an adapter's folder in its place; NULL: it is none */
-	const char *lora, *gates, *pilots, *expert, *output, *pooling, *emit;
-	int64_t tokens, dim, level, threads, cache;
-	bool normalize, raw, keep, any_tokenizer, int8, weights_cache;
-	int precision, empty;
-};
-
-enum { EMPTY_REFUSE, EMPTY_ZERO, EMPTY_SKIP };
-
 static const enum dtype precisions[] = { DTYPE_F32, DTYPE_BF16, DTYPE_I8 };
 
-/* A folder of an adapter in the place of a model's stands for both. */
+/* Takes the folder of an adapter, given as the model, for its base model and the adapter. */
 static void
 take_adapter(struct settings *s, char *folder)
 {
@@ -129,61 +116,30 @@ take_adapter(struct settings *s, char *folder)
 static struct settings
 parse(int argc, char **argv)
 {
-	static const char *const weights[] = { "stored", "int8", NULL };
-	static const char *const precision[] = { "f32", "bf16", "int8", NULL };
-	static const char *const empty[] = { "refuse", "zero", "skip", NULL };
 	struct settings s = { .level = -1, .output = "-", .cache = 128 << 20 };
-	int opt;
 
-	while ((opt = cli_next(&cli, argc, argv)) != -1)
-		switch (opt) {
-		case 'm': s.model = optarg; break;
-		case 'e': s.expert = optarg; break;
-		case 'o': s.output = optarg; break;
-		case 'j': s.threads = cli_threads(); break;
-		case OPT_TOKENS: s.tokens = cli_integer("--tokens", 1, 1 << 28); break;
-		case OPT_POOLING: s.pooling = optarg; break;
-		case OPT_NORMALIZE: s.normalize = true; break;
-		case OPT_RAW: s.raw = true; break;
-		case OPT_DIM: s.dim = cli_integer("--dim", 1, 1 << 20); break;
-		case OPT_LORA: s.lora = optarg; break;
-		case OPT_GATES: s.gates = optarg; break;
-		case OPT_PILOTS: s.pilots = optarg; break;
-		case OPT_EMIT: s.emit = optarg; break;
-		case OPT_KEEP: s.keep = true; break;
-		case OPT_CACHE: s.cache = cli_bytes("--cache"); break;
-		case OPT_WEIGHTS: s.int8 = cli_word("--weights", optarg, weights); break;
-		case OPT_WEIGHTS_CACHE: s.weights_cache = true; break;
-		case OPT_PRECISION:
-			s.precision = cli_word("--precision", optarg, precision);
-			break;
-		case OPT_ANY_TOKENIZER: s.any_tokenizer = true; break;
-		case OPT_EMPTY: s.empty = cli_word("--empty", optarg, empty); break;
-		case CLI_OPT_LEVEL: s.level = cli_level(); break;
-		}
+	cli_next(&cli, argc, argv, &s);
 	if (s.normalize && s.raw)
 		die_usage("--normalize and --no-normalize exclude each other");
 	if (s.emit)
 		cli_only(&cli, "--emit",
 		    "model expert adapter gates pilots output tokens pooling normalize no-normalize dim emit keep weights weights-cache precision any-tokenizer empty level threads");
 	if (s.pilots && !s.gates)
-		die_usage("--pilots chooses among gates; --gates says where they are");
+		die_usage("--pilots chooses among adapters; --gates says where they are");
 	if (s.pilots)
 		cli_only(&cli, "--pilots",
 		    "model expert gates pilots output tokens normalize no-normalize dim emit keep weights weights-cache precision any-tokenizer empty level threads");
 	if (s.weights_cache && !s.int8 && precisions[s.precision] != DTYPE_I8)
-		die_usage(
-		    "--weights-cache keeps what --weights int8 or --precision int8 makes");
+		die_usage("--weights-cache needs --weights int8 or --precision int8");
 	if (s.precision && s.int8)
 		die_usage("--precision and --weights int8 exclude each other");
 	if (s.lora && s.gates)
 		die_usage("--adapter and --gates exclude each other");
 	if (s.empty == EMPTY_ZERO && (s.emit || s.pilots))
 		die_usage(
-		    "--empty zero is of embeddings alone; with %s it is refuse or skip",
+		    "--empty zero applies to embeddings only; with %s use refuse or skip",
 		    s.emit ? "--emit" : "--pilots");
-	if (argc - optind > 1)
-		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
+	s.input = cli_input(argc, argv);
 	take_adapter(&s, model_folder(s.model));
 	return s;
 }
@@ -224,9 +180,9 @@ open_model(const struct settings *s)
 }
 
 static struct reader *
-open_input(const struct settings *s, const char *path)
+open_input(const struct settings *s)
 {
-	struct reader *in = stream_open(path);
+	struct reader *in = stream_open(s->input);
 
 	if (!s->any_tokenizer)
 		tokenizer_check(in, s->model);
@@ -242,8 +198,7 @@ put(struct embed *embed, struct writer *out, const struct record *record)
 	stream_put(out, made);
 }
 
-/* Where a device computes, a record is on it while the next is read and the one before is written; unless the next may
- * be long in coming. */
+/* A device computes one record while the next is read and the last is written; it does not wait for a pipe that pauses. */
 static void
 embed_all(struct embed *embed, struct reader *in, struct with_tokens *with,
     struct writer *out, struct progress *progress)
@@ -292,8 +247,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	if (!embed_embeds(embed))
 		cli_only(&cli, "--emit without emb",
 		    "model expert adapter gates pilots output tokens pooling emit keep weights weights-cache precision any-tokenizer empty level threads");
-	if (s->level >= 0)
-		stream_level(out, (int)s->level);
+	stream_level(out, s->level);
 	stream_property(out, "model", model_fingerprint(model));
 	stream_property(out, "gates", model_adapter_marks(model));
 	similarity_name_tell(out, s->model);
@@ -317,15 +271,15 @@ run(const struct settings *s, struct model *model, struct reader *in)
 int
 main(int argc, char **argv)
 {
-	nn_start(0, argv); /* before --version speaks of it */
+	nn_start(0, argv); /* --version prints it */
 	cli_start(&cli, argc, argv);
 	struct settings s = parse(argc, argv);
 	if (s.threads)
-		nn_start((int)s.threads, argv);
+		nn_start(s.threads, argv);
 	inform("%s", nn_about());
 	struct model *model = open_model(&s);
 	model_open_adapters(model, s.lora, s.gates);
-	struct reader *in = open_input(&s, optind < argc ? argv[optind] : "-");
+	struct reader *in = open_input(&s);
 	run(&s, model, in);
 	stream_close(in);
 	model_close(model);

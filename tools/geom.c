@@ -1,16 +1,16 @@
 /*
- * geom - how the embeddings of streams lie to each other
+ * geom - measure and change the geometry of embeddings
  *
  * similarity	reads FIELD.emb (f32 [width]) of the same texts under several tasks; task or FIELD.expert
- *		(text), _id or id (text or i64) and FIELD or text (text), where there are; writes a table
+ *		(text), _id or id (text or i64) and FIELD or text (text), optional; writes a table
  * isoscore	reads FIELD.emb, vectors or lists of them; writes a table
- * pca, drift	read FIELD.emb, a vector a row, _id or id, dataset, where there are; write a table
- * agreement	reads FIELD.emb, a vector a row, or columns of labels (text or numbers); writes a table
- * correlation	reads a column of numbers, of streams or tables; writes a matrix
+ * pca, drift	read FIELD.emb, one vector a row; _id or id, dataset, optional; write a table
+ * agreement	reads FIELD.emb, one vector a row, or columns of labels (text or numbers); writes a table
+ * correlation	reads a numeric column of streams or tables; writes a matrix
  * whiten fit	reads FIELD.emb, vectors or lists of them; writes a whitening, or a model with it
- * whiten apply	reads this and FIELD.emb; writes FIELD.emb, and passes all other columns
+ * whiten apply	reads a whitening and FIELD.emb; writes FIELD.emb, other columns pass
  * flow fit	reads FIELD.emb, vectors or lists of them; writes the parameters of a normalizing flow
- * flow apply	reads these and FIELD.emb; writes FIELD.emb, and passes all other columns
+ * flow apply	reads a flow and FIELD.emb; writes FIELD.emb, other columns pass
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,58 +32,9 @@
 #include "papers/mote/inter_task_table.h"
 #include "papers/reze/flow_command.h"
 
-enum { OPT_AGAINST = CLI_LONG, OPT_PER_TEXT, OPT_JSON, OPT_ANY_MODEL, OPT_RELATIONS };
-enum { OPT_COMPONENTS = OPT_RELATIONS + 1, OPT_BASIS, OPT_KIND, OPT_EPS, OPT_DIM };
-enum { OPT_STEPS = OPT_DIM + 1, OPT_HIDDEN, OPT_EPOCHS, OPT_BATCH, OPT_RATE };
-enum { OPT_INVERSE = OPT_RATE + 1, OPT_LABEL, OPT_RUNS };
-enum { OPT_COLUMN = OPT_RUNS + 1, OPT_BLOCKS };
-
-static const struct cli_option options[] = {
-	{ OPT_AGAINST, "against", "FILE",
-	    "similarity: another model's embeddings, to compare with; repeatable" },
-	{ OPT_PER_TEXT, "per-text", "FILE", "similarity, drift: each text's cosines" },
-	{ 'f', "field", "NAME",
-	    "the embeddings are NAME.emb (default: the only one); repeatable" },
-	{ OPT_ANY_MODEL, "any-model", NULL, "streams may be of several models" },
-	{ OPT_RELATIONS, "relations", NULL,
-	    "isoscore, pca, drift: a row's vectors of all columns are one" },
-	{ OPT_COMPONENTS, "components", "K",
-	    "pca, drift: components to tell of (default: 2; 10)" },
-	{ OPT_BASIS, "basis", "FILE",
-	    "pca: the stream whose components they are (default: all)" },
-	{ OPT_KIND, "kind", "zca|pca",
-	    "whiten fit: near to x, or along components (default: zca)" },
-	{ OPT_EPS, "eps", "X",
-	    "whiten fit: the least share of the greatest eigenvalue\n(default: 1e-12)" },
-	{ OPT_DIM, "dim", "K", "whiten fit --kind pca: keep the first K components" },
-	{ 'm', "model", "MODEL",
-	    "whiten fit: write to -o DIR this model with the whitening in it" },
-	{ OPT_STEPS, "flow-steps", "N", "flow fit: steps of the flow (default: 6)" },
-	{ OPT_HIDDEN, "hidden", "N",
-	    "flow fit: values of a hidden layer (default: 512)" },
-	{ OPT_EPOCHS, "epochs", "N", "flow fit: times through the data (default: 10)" },
-	{ 'b', "batch", "N", "flow fit: vectors of a batch (default: 16)" },
-	{ OPT_RATE, "lr", "X", "flow fit: Adam's learning rate (default: 1e-4)" },
-	{ 's', "seed", "N", "agreement, flow fit: of the random numbers (default: 42)" },
-	{ OPT_LABEL, "label", "NAME", "agreement: a column of labels; repeatable" },
-	{ 'k', "clusters", "K", "agreement: clusters that k-means makes of vectors" },
-	{ OPT_RUNS, "runs", "N",
-	    "agreement: of k-means, to take the means of (default: 5)" },
-	{ OPT_COLUMN, "column", "NAME",
-	    "correlation: of this column (default: similarity)" },
-	{ OPT_BLOCKS, "blocks", NULL, "correlation: means of the files of each folder" },
-	{ OPT_INVERSE, "inverse", NULL, "flow apply: back to what the flow was given" },
-	{ OPT_JSON, "json", NULL, "print JSON instead of TSV" }, CLI_LEVEL, CLI_THREADS,
-	CLI_OUTPUT, { 0 }
-};
-
-static const struct cli cli;
-
 struct settings {
-	const char **against; /* paths */
-	int against_count;
+	struct cli_list against, fields, labels;
 	struct embeddings_options columns;
-	const char **fields, **labels;	/* the columns', to be filled */
 	int threads, level, components; /* 0: the default */
 	const char *per_text, *output, *model, *basis;
 	bool json, inverse;
@@ -93,6 +44,63 @@ struct settings {
 	struct agreement_options agreement;
 	struct rank_correlation_options correlation;
 };
+
+static const struct cli_option options[] = {
+	{ 0, "against", "FILE",
+	    "similarity: embeddings of another model to compare with; repeatable",
+	    CLI_LIST(against) },
+	{ 0, "per-text", "FILE", "similarity, drift: write the values of each text",
+	    CLI_TEXT(per_text) },
+	{ 'f', "field", "NAME",
+	    "embeddings are NAME.emb (default: the only ones); repeatable",
+	    CLI_LIST(fields) },
+	{ 0, "any-model", NULL, "accept streams of several models",
+	    CLI_FLAG(columns.any_model) },
+	{ 0, "relations", NULL, "isoscore, pca, drift: concatenate a row's columns",
+	    CLI_FLAG(columns.relations) },
+	{ 0, "components", "K", "pca, drift: principal components (default: 2; 10)",
+	    CLI_INTEGER(components, 1, 1 << 20) },
+	{ 0, "basis", "FILE",
+	    "pca: stream of the principal components (default: all streams together)",
+	    CLI_TEXT(basis) },
+	{ 0, "kind", "zca|pca",
+	    "whiten fit: nearest to the input (default), or along principal components",
+	    CLI_WORD(whitening.kind, WHITENING_ZCA) },
+	{ 0, "eps", "X",
+	    "whiten fit: smallest eigenvalue, as a share of the greatest (default: 1e-12)",
+	    CLI_REAL(whitening.least, 1e-300, 1) },
+	{ 0, "dim", "K", "whiten fit --kind pca: keep the first K components",
+	    CLI_INTEGER(whitening.width, 1, 1 << 20) },
+	{ 'm', "model", "MODEL", "whiten fit: write this model, whitened, to -o DIR",
+	    CLI_TEXT(model) },
+	{ 0, "flow-steps", "N", "flow fit: steps of the flow (default: 6)",
+	    CLI_INTEGER(shape.steps, 1, 1000) },
+	{ 0, "hidden", "N", "flow fit: width of hidden layers (default: 512)",
+	    CLI_INTEGER(shape.hidden, 1, 1 << 15) },
+	{ 0, "epochs", "N", "flow fit: passes over the data (default: 10)",
+	    CLI_INTEGER(training.epochs, 0, 1000000) },
+	{ 'b', "batch", "N", "flow fit: vectors of a batch (default: 16)",
+	    CLI_INTEGER(training.batch, 1, 1 << 20) },
+	{ 0, "lr", "X", "flow fit: Adam's learning rate (default: 1e-4)",
+	    CLI_REAL(training.rate, 1e-12, 10) },
+	{ 's', "seed", "N", "agreement, flow fit: seed (default: 42)",
+	    CLI_INTEGER(training.seed, 0, INT64_MAX) },
+	{ 0, "label", "NAME", "agreement: column of labels; repeatable",
+	    CLI_LIST(labels) },
+	{ 'k', "clusters", "K", "agreement: clusters of k-means",
+	    CLI_INTEGER(agreement.columns.clusters, 2, 4096) },
+	{ 0, "runs", "N", "agreement: runs of k-means (default: 5)",
+	    CLI_INTEGER(agreement.runs, 1, 1000) },
+	{ 0, "column", "NAME", "correlation: column (default: similarity)",
+	    CLI_TEXT(correlation.column) },
+	{ 0, "blocks", NULL, "correlation: means over the files of each folder",
+	    CLI_FLAG(correlation.blocks) },
+	{ 0, "inverse", NULL, "flow apply: map back", CLI_FLAG(inverse) },
+	{ 0, "json", NULL, "print JSON instead of TSV", CLI_FLAG(json) },
+	CLI_LEVEL(level), CLI_THREADS(threads), CLI_OUTPUT(output), { 0 }
+};
+
+static const struct cli cli;
 
 static void
 check_outputs(const struct settings *settings)
@@ -110,10 +118,11 @@ similarity(void *with, char **files, int count)
 	if (settings->columns.count > 1)
 		die_usage("similarity takes one --field");
 	check_outputs(settings);
-	inter_task_compare(fit_apply_streams(files, count), count ? count : 1,
-	    settings->against, settings->against_count,
+	const char *const *streams = cli_inputs(files, &count);
+	inter_task_compare(streams, count, settings->against.items,
+	    settings->against.count,
 	    &(struct inter_task_options){
-		settings->columns.count ? settings->fields[0] : NULL,
+		settings->columns.count ? settings->columns.fields[0] : NULL,
 		settings->columns.any_model, settings->json, settings->per_text });
 	return 0;
 }
@@ -123,8 +132,9 @@ isoscore(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	isotropy_print(fit_apply_streams(files, count), count ? count : 1,
-	    &settings->columns, settings->json);
+	const char *const *streams = cli_inputs(files, &count);
+
+	isotropy_print(streams, count, &settings->columns, settings->json);
 	return 0;
 }
 
@@ -158,12 +168,14 @@ agreement(void *with, char **files, int count)
 	struct settings *settings = with;
 	struct agreement_options *how = &settings->agreement;
 
-	how->columns.labels = settings->labels;
-	how->columns.fields = settings->fields;
-	how->columns.field_count = settings->columns.count;
+	how->columns.labels = settings->labels.items;
+	how->columns.label_count = settings->labels.count;
+	how->columns.fields = settings->fields.items;
+	how->columns.field_count = settings->fields.count;
 	how->seed = settings->training.seed;
 	how->json = settings->json;
-	agreement_print(fit_apply_streams(files, count), count ? count : 1, how);
+	const char *const *streams = cli_inputs(files, &count);
+	agreement_print(streams, count, how);
 	return 0;
 }
 
@@ -217,21 +229,21 @@ flow(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
-	{ "similarity", "how alike the embeddings of a text are under its tasks",
+	{ "similarity", "similarity of a text's embeddings between tasks",
 	    "against per-text field any-model json threads output", 0, -1, similarity },
 	{ "isoscore", "how evenly embeddings use their dimensions",
 	    "field relations any-model json threads output", 0, -1, isoscore },
 	{ "pca", "principal coordinates of several streams in one basis",
 	    "field relations components basis threads output", 1, -1, pca },
-	{ "drift", "how far, and where to, texts moved from one model to another",
+	{ "drift", "how far texts moved from one model to another",
 	    "field relations components per-text json threads output", 2, 2, drift },
-	{ "agreement", "how clusterings of the same texts agree",
+	{ "agreement", "agreement of clusterings of the same texts",
 	    "field label clusters runs seed json threads output", 0, -1, agreement },
-	{ "correlation", "how alike models rank the same pairs of texts",
+	{ "correlation", "correlation of models' rankings of the same pairs",
 	    "column blocks output", 2, -1, correlation },
-	{ "whiten", "give embeddings mean 0 and the identity as covariance",
+	{ "whiten", "whiten embeddings: mean 0, covariance the identity",
 	    "field any-model kind eps dim model level threads output", 1, -1, whiten },
-	{ "flow", "make embeddings normally distributed by an invertible map",
+	{ "flow", "map embeddings to a normal distribution, and back",
 	    "field any-model flow-steps hidden epochs batch lr seed inverse level threads output",
 	    1, -1, flow },
 	{ 0 },
@@ -255,65 +267,10 @@ static const struct cli cli = { "geom", "measure and change the geometry of embe
 	"  geom drift base.mts reze.mts\n"
 	"  geom agreement -k 100 -f text.hs -f text.rw texts.mts\n"
 	"  geom whiten fit train.mts | geom whiten apply - test.mts > white.mts\n"
-	"  geom flow fit train.mts -o flow.mts && geom flow apply flow.mts test.mts > z.mts\n",
+	"  geom flow fit train.mts -o flow.mts\n"
+	"  geom flow apply flow.mts test.mts > z.mts\n",
 	nn_about, commands,
 	".mts\ncorrelation: .mts|.tsv\nwhiten: fit|apply .mts\nflow: fit|apply .mts" };
-
-static int
-number(const char *option, int most)
-{
-	return (int)cli_integer(option, 1, most);
-}
-
-static void
-parse(struct settings *s, int argc, char **argv)
-{
-	static const char *const kinds[] = { "zca", "pca", NULL };
-	int option;
-
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		switch (option) {
-		case OPT_AGAINST: s->against[s->against_count++] = optarg; break;
-		case OPT_PER_TEXT: s->per_text = optarg; break;
-		case 'f': s->fields[s->columns.count++] = optarg; break;
-		case OPT_COMPONENTS:
-			s->components = number("--components", 1 << 20);
-			break;
-		case OPT_BASIS: s->basis = optarg; break;
-		case OPT_RELATIONS: s->columns.relations = true; break;
-		case OPT_KIND:
-			s->whitening.kind =
-			    (enum whitening_kind)cli_word("--kind", optarg, kinds);
-			break;
-		case OPT_EPS: s->whitening.least = cli_real("--eps", 1e-300, 1); break;
-		case OPT_DIM: s->whitening.width = number("--dim", 1 << 20); break;
-		case 'm': s->model = optarg; break;
-		case OPT_STEPS: s->shape.steps = number("--flow-steps", 1000); break;
-		case OPT_HIDDEN: s->shape.hidden = number("--hidden", 1 << 15); break;
-		case OPT_EPOCHS:
-			s->training.epochs = cli_integer("--epochs", 0, 1000000);
-			break;
-		case 'b': s->training.batch = number("--batch", 1 << 20); break;
-		case 'k':
-			s->agreement.columns.clusters =
-			    (int)cli_integer("--clusters", 2, 4096);
-			break;
-		case OPT_RUNS: s->agreement.runs = number("--runs", 1000); break;
-		case OPT_COLUMN: s->correlation.column = optarg; break;
-		case OPT_BLOCKS: s->correlation.blocks = true; break;
-		case OPT_LABEL:
-			s->labels[s->agreement.columns.label_count++] = optarg;
-			break;
-		case OPT_RATE: s->training.rate = cli_real("--lr", 1e-12, 10); break;
-		case 's':
-			s->training.seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX);
-			break;
-		case OPT_INVERSE: s->inverse = true; break;
-		case OPT_ANY_MODEL: s->columns.any_model = true; break;
-		case OPT_JSON: s->json = true; break;
-		default: cli_common(option, &s->output, &s->level, &s->threads);
-		}
-}
 
 int
 main(int argc, char **argv)
@@ -325,11 +282,9 @@ main(int argc, char **argv)
 		.training = { .epochs = 10, .batch = 16, .rate = 1e-4, .seed = 42 } };
 
 	cli_start(&cli, argc, argv);
-	settings.against = mem_new((size_t)argc, sizeof *settings.against);
-	settings.fields = mem_new((size_t)argc, sizeof *settings.fields);
-	settings.labels = mem_new((size_t)argc, sizeof *settings.labels);
-	settings.columns.fields = settings.fields;
-	parse(&settings, argc, argv);
+	cli_next(&cli, argc, argv, &settings);
+	settings.columns.fields = settings.fields.items;
+	settings.columns.count = settings.fields.count;
 	const struct cli_command *command = cli_find(&cli, argc, argv);
 	nn_start(settings.threads, argv);
 	bool table = command->run != whiten && command->run != flow;
@@ -337,8 +292,8 @@ main(int argc, char **argv)
 	int status = command->run(&settings, argv + optind + 1, argc - optind - 1);
 	if (output)
 		output_finish(output);
-	free(settings.against);
-	free(settings.fields);
-	free(settings.labels);
+	free(settings.against.items);
+	free(settings.fields.items);
+	free(settings.labels.items);
 	return status;
 }

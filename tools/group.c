@@ -3,8 +3,8 @@
  *
  * reads	FIELD.emb	f32 [width]
  * writes	group		i64	from 0, the largest; -1: in none
- *		distance	f64	from the centre of the group: Euclidean with -k, 1 - cosine with
- *					--threshold; 0 of those in none
+ *		distance	f64	to the centre of the group: Euclidean with -k, 1 - cosine with
+ *					--threshold, where 0 is also of rows in no group
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,16 +20,28 @@
 #include "search/vectors.h"
 #include "stream/replay.h"
 
-enum { OPT_THRESHOLD = CLI_LONG, OPT_LEAST };
 enum { GROUPS_MOST = 65536 };
 
+struct settings {
+	const char *field, *output;
+	int clusters, level, threads;
+	double threshold; /* NAN: k-means */
+	int64_t least;
+	uint32_t seed;
+};
+
 static const struct cli_option options[] = { { 'k', "clusters", "K",
-						 "make K groups by k-means" },
-	{ OPT_THRESHOLD, "threshold", "COSINE",
-	    "or: of texts that lie so near to one of them" },
-	{ OPT_LEAST, "min-size", "N", "these have N texts or more (default: 10)" },
-	CLI_FIELD, { 's', "seed", "N", "of the random numbers of k-means (default: 42)" },
-	CLI_LEVEL, CLI_THREADS, CLI_OUTPUT, { 0 } };
+						 "number of groups, by k-means",
+						 CLI_INTEGER(clusters, 1, GROUPS_MOST) },
+	{ 0, "threshold", "COSINE", "or: group texts with this cosine to a centre",
+	    CLI_REAL(threshold, -1, 1) },
+	{ 0, "min-size", "N", "--threshold: texts of a group (default: 10)",
+	    CLI_INTEGER(least, 1, INT32_MAX) },
+	{ 'f', "field", "NAME", "embeddings are NAME.emb (default: the only ones)",
+	    CLI_TEXT(field) },
+	{ 's', "seed", "N", "seed of k-means (default: 42)",
+	    CLI_INTEGER(seed, 0, UINT32_MAX) },
+	CLI_LEVEL(level), CLI_THREADS(threads), CLI_OUTPUT(output), { 0 } };
 
 static const struct cli cli = { "group", "cluster texts by their embeddings",
 	"-k K [OPTION]... [FILE]\n"
@@ -41,59 +53,27 @@ static const struct cli cli = { "group", "cluster texts by their embeddings",
 	"      mts rows --sort group,distance | mts to tsv -c group,distance,text\n",
 	nn_about, NULL, ".mts" };
 
-struct settings {
-	const char *field, *output;
-	int clusters, level, threads;
-	double threshold; /* NAN: k-means */
-	int64_t least;
-	uint32_t seed;
-};
-
-/* What is found, row by row. */
+/* The groups that were found. */
 struct groups {
 	int32_t count;
-	int32_t *group;	  /* [n] */
-	double *distance; /* [n] */
+	int32_t *group;	  /* [rows] -1: none */
+	double *distance; /* [rows] */
 };
 
 static void
 parse(struct settings *settings, int argc, char **argv)
 {
-	int option;
-
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		switch (option) {
-		case 'k':
-			settings->clusters =
-			    (int)cli_integer("--clusters", 1, GROUPS_MOST);
-			break;
-		case OPT_THRESHOLD:
-			settings->threshold = cli_real("--threshold", -1, 1);
-			break;
-		case OPT_LEAST:
-			settings->least = cli_integer("--min-size", 1, INT32_MAX);
-			break;
-		case 'f': settings->field = optarg; break;
-		case 's':
-			settings->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
-			break;
-		default:
-			cli_common(option, &settings->output, &settings->level,
-			    &settings->threads);
-		}
+	cli_next(&cli, argc, argv, settings);
 	if (!settings->clusters == isnan(settings->threshold))
-		die_usage(
-		    "which groups? say how many, -k, or how near their texts lie, --threshold");
+		die_usage("-k or --threshold is required, and they exclude each other");
 	if (settings->clusters)
 		cli_only(&cli, "-k", "clusters field seed level threads output");
 	else
 		cli_only(
 		    &cli, "--threshold", "threshold min-size field level threads output");
-	if (argc - optind > 1)
-		die_usage("one stream, please; cat joins several");
 }
 
-/* All vectors, of length 1 where a threshold asks for cosines. */
+/* Reads all vectors, f32 [rows,width], normalised for --threshold; to be freed. */
 static float *
 read_vectors(
     struct replay *replay, const struct settings *settings, int64_t *rows, int *width)
@@ -149,7 +129,7 @@ by_size(const void *a, const void *b)
 	return (one->group > two->group) - (one->group < two->group);
 }
 
-/* Number them by their sizes, the largest first; returns how many have rows. */
+/* Numbers groups by size, the largest first; returns the number of groups that are not empty. */
 static int32_t
 number_by_size(struct groups *groups, int64_t rows)
 {
@@ -190,7 +170,6 @@ find_groups(const struct settings *settings, const float *x, int64_t rows, int w
 	return (struct groups){ found.count, found.group, found.distance };
 }
 
-/* The stream with its new columns. */
 static void
 write_stream(struct replay *replay, const struct settings *settings,
     const struct groups *groups, int64_t rows)
@@ -201,8 +180,7 @@ write_stream(struct replay *replay, const struct settings *settings,
 	int64_t *numbers = NULL, row = 0;
 	size_t capacity = 0;
 
-	if (settings->level >= 0)
-		stream_level(writer, settings->level);
+	stream_level(writer, settings->level);
 	if (settings->clusters)
 		stream_seed(writer, settings->seed);
 	int group =
@@ -251,7 +229,7 @@ main(int argc, char **argv)
 	cli_start(&cli, argc, argv);
 	parse(&settings, argc, argv);
 	nn_start(settings.threads, argv);
-	struct replay *replay = replay_open(optind < argc ? argv[optind] : "-");
+	struct replay *replay = replay_open(cli_input(argc, argv));
 	float *x = read_vectors(replay, &settings, &rows, &width);
 	struct groups groups = find_groups(&settings, x, rows, width);
 	free(x);

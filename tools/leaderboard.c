@@ -1,15 +1,14 @@
 /*
- * leaderboard - from folders of data sets to a table of scores: what 'make mteb' goes by
+ * leaderboard - list data sets, tabulate and compare scores: the bookkeeping of 'make mteb'
  *
- * plan	reads a folder of data sets, writes rules of make: what there is to encode and to score
- * fields	reads a text file, writes the options of tok that take its texts
- * judged	reads queries and judgements, writes the queries that are judged, as JSON Lines
- * drawn	reads a training file, writes it with those texts alone that classification draws
+ * plan	reads a folder of data sets, writes make variables: the files to encode and to score
+ * fields	reads a text file, writes the options of tok for its texts
+ * judged	reads queries and judgements, writes the judged queries, as JSON Lines
+ * drawn	reads a training file, writes it without the texts that classification does not draw
  * model	reads a model folder, writes model_meta.json
- * result	reads what 'mteb-score --json' printed, writes TASK.json
+ * result	reads a report of mteb-score --json, writes TASK.json
  * table	reads folders of TASK.json, writes a table
- * compare	reads two such folders or more, or tables of scores per query, writes what of their
- *	differences may be chance
+ * compare	reads such folders, or tables of scores per query, writes differences with tests
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,64 +31,53 @@
 #include "mteb/text_fields.h"
 #include "text/json.h"
 
-enum {
-	OPT_TASK = CLI_LONG,
-	OPT_TYPE,
-	OPT_NAME,
-	OPT_GATES,
-	OPT_PILOTS,
-	OPT_WAY,
-	OPT_PROTOCOL,
-	OPT_FORMAT,
-	OPT_SAMPLES,
-	OPT_RESAMPLES,
-	OPT_PER_QUERY,
-	OPT_REGISTRY
-};
-enum { REGISTRIES = 8 };
-
-static const struct cli_option options[] = {
-	{ 'm', "model", "MODEL",
-	    "plan, model: the model folder, or its name on the Hugging\n"
-	    "Face Hub (default: $MOTES_MODEL)" },
-	{ OPT_REGISTRY, "registry", "FILE",
-	    "plan, result, table, compare: the data sets there are,\n"
-	    "share/tasks.yaml; repeatable, a later file goes over an\n"
-	    "earlier one" },
-	{ OPT_NAME, "name", "NAME",
-	    "plan, model: the model's name in results (default: its folder's)" },
-	{ OPT_GATES, "gates", "DIR", "plan, model: adapters that queries go through" },
-	{ OPT_PILOTS, "pilots", "FILE",
-	    "plan, model: the library that chooses among them" },
-	{ OPT_WAY, "way", "NAME", "plan, model: results are of MODEL+NAME" },
-	{ OPT_TYPE, "type", "TYPE",
-	    "fields: the type of task; queries or corpus for retrieval\n"
-	    "result: the type of a task that is not in the registry" },
-	{ OPT_TASK, "dataset", "NAME", "result: the data set that was scored" },
-	{ OPT_SAMPLES, "samples", "N", "drawn: rows of a label (default: 8)" },
-	{ OPT_PROTOCOL, "protocol", "v1|v2",
-	    "whose main scores, and whose sets of their own (default: v1)" },
-	{ OPT_FORMAT, "format", "tsv|markdown|html",
-	    "table, compare: tsv (default), markdown; table: html" },
-	{ OPT_PER_QUERY, "from-per-query", NULL,
-	    "compare: files that mteb-score --per-query has written" },
-	{ OPT_RESAMPLES, "resamples", "N",
-	    "compare: draws of the bootstrap, and of the randomisation\ntest (default: 10000)" },
-	{ 's', "seed", "N", "compare: of the random draws (default: 42)" }, CLI_OUTPUT,
-	{ 0 }
-};
-
-static const struct cli cli;
-
 struct settings {
 	struct model_meta model;
 	const char *type, *task, *output;
 	enum { TSV, MARKDOWN, HTML } format;
-	const char *registries[REGISTRIES];
-	int registry_count, samples;
+	struct cli_list registries;
+	int samples;
 	struct comparison_options comparison;
 	bool v2, per_query;
 };
+
+static const struct cli_option options[] = {
+	{ 'm', "model", "MODEL",
+	    "plan, model: model folder, or its name on the Hugging Face Hub (default: $MOTES_MODEL)",
+	    CLI_TEXT(model.model) },
+	{ 0, "registry", "FILE",
+	    "plan, result, table, compare: the known data sets, share/tasks.yaml; repeatable, later files override",
+	    CLI_LIST(registries) },
+	{ 0, "name", "NAME",
+	    "plan, model: the model's name in results (default: its folder's)",
+	    CLI_TEXT(model.name) },
+	{ 0, "gates", "DIR", "plan, model: LoRA adapters of queries",
+	    CLI_TEXT(model.gates) },
+	{ 0, "pilots", "FILE", "plan, model: the pilots that choose adapters",
+	    CLI_TEXT(model.pilots) },
+	{ 0, "way", "NAME", "plan, model: results are of MODEL+NAME",
+	    CLI_TEXT(model.way) },
+	{ 0, "type", "TYPE",
+	    "fields: type of task; queries or corpus of retrieval\nresult: type of a task that the registry lacks",
+	    CLI_TEXT(type) },
+	{ 0, "dataset", "NAME", "result: the data set", CLI_TEXT(task) },
+	{ 0, "samples", "N", "drawn: rows of a label (default: 8)",
+	    CLI_INTEGER(samples, 1, 1000000) },
+	{ 0, "protocol", "v1|v2", "MTEB's protocol (default: v1)", CLI_WORD(v2, 0) },
+	{ 0, "format", "tsv|markdown|html",
+	    "table, compare: tsv (default), markdown\ntable: html",
+	    CLI_WORD(format, TSV) },
+	{ 0, "from-per-query", NULL, "compare: files of mteb-score --per-query",
+	    CLI_FLAG(per_query) },
+	{ 0, "resamples", "N",
+	    "compare: draws of the bootstrap and of the randomisation test (default: 10000)",
+	    CLI_INTEGER(comparison.resamples, 100, 10000000) },
+	{ 's', "seed", "N", "compare: seed (default: 42)",
+	    CLI_INTEGER(comparison.seed, 0, UINT32_MAX) },
+	CLI_OUTPUT(output), { 0 }
+};
+
+static const struct cli cli;
 
 static void
 need(const char *value, const char *option)
@@ -103,15 +91,16 @@ open_registry(const struct settings *settings)
 {
 	struct registry *registry = registry_new(settings->v2);
 
-	for (int i = 0; i < settings->registry_count; i++)
-		registry_read(registry, settings->registries[i]);
+	for (int i = 0; i < settings->registries.count; i++)
+		registry_read(registry, settings->registries.items[i]);
 	return registry;
 }
 
 static struct registry *
 need_registry(const struct settings *settings)
 {
-	need(settings->registries[0], "--registry FILE, the registry of data sets,");
+	if (!settings->registries.count)
+		die_usage("--registry FILE, the registry of data sets, is missing");
 	return open_registry(settings);
 }
 
@@ -129,7 +118,7 @@ plan(void *with, char **files, int count)
 	free(own);
 	struct data_folder *folder = data_folder_read(registry, files[0]);
 	if (!folder->count)
-		die("%s: there are no data sets in it; motes(7) says how they lie",
+		die("%s: it has no data sets; motes(7) describes their folders",
 		    files[0]);
 	plan_print(folder, files[0], &model, files + 1, count - 1, stdout);
 	data_folder_free(folder);
@@ -241,26 +230,27 @@ compare(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
-	{ "plan", "rules of make: what there is to encode and to score",
+	{ "plan", "make variables: files to encode and to score",
 	    "model registry name gates pilots way protocol output", 1, -1, plan },
-	{ "fields", "options of tok that take a file's texts", "type output", 1, 1,
+	{ "fields", "the options of tok for a file's texts", "type output", 1, 1,
 	    fields },
 	{ "judged", "the queries that have judgements", "output", 2, 2, judged },
-	{ "drawn", "a training file with the texts alone that are trained on",
-	    "samples output", 1, 1, drawn },
+	{ "drawn", "a training file without texts that are not drawn", "samples output",
+	    1, 1, drawn },
 	{ "model", "model_meta.json of a model folder",
 	    "model name gates pilots way output", 0, 0, model },
-	{ "result", "what mteb-score --json printed as TASK.json",
+	{ "result", "TASK.json of a report of mteb-score --json",
 	    "registry type dataset protocol output", 0, 1, result },
 	{ "table", "folders of TASK.json as a table", "registry protocol format output",
 	    1, -1, table },
-	{ "compare", "what of the differences between models may be chance",
+	{ "compare", "differences between models, with tests",
 	    "registry from-per-query protocol format resamples seed output", 2, -1,
 	    compare },
 	{ 0 },
 };
 
-static const struct cli cli = { "leaderboard", "list data sets, tabulate and compare scores",
+static const struct cli cli = { "leaderboard",
+	"list data sets, tabulate and compare scores",
 	"plan [-m MODEL] --registry FILE [OPTION]... DATA [TASK]...\n"
 	"       leaderboard fields --type TYPE FILE\n"
 	"       leaderboard judged QRELS QUERIES\n"
@@ -276,65 +266,22 @@ static const struct cli cli = { "leaderboard", "list data sets, tabulate and com
 	"  leaderboard judged qrels/test.tsv queries.jsonl > judged.jsonl\n"
 	"  leaderboard drawn --samples 16 train.jsonl > drawn.jsonl\n"
 	"  leaderboard model -m MODEL -o model_meta.json\n"
-	"  mteb-score sts --json x.mts | leaderboard result --registry tasks.yaml --dataset STS12\n"
+	"  mteb-score sts --json x.mts |\n"
+	"      leaderboard result --registry tasks.yaml --dataset STS12\n"
 	"  leaderboard table --registry share/tasks.yaml --format markdown results/*/*\n"
 	"  leaderboard compare results/base/* results/mote/*\n"
 	"  leaderboard compare --from-per-query base.tsv mote.tsv\n",
 	NULL, commands, "FILE\nplan: DIR NAME\ntable: DIR" };
 
-static struct settings
-parse(int argc, char **argv)
-{
-	static const char *const formats[] = { "tsv", "markdown", "html", NULL };
-	static const char *const protocols[] = { "v1", "v2", NULL };
-	struct settings settings = { .output = "-",
-		.samples = 8,
-		.comparison = { .resamples = 10000, .seed = 42 } };
-	int option;
-
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		switch (option) {
-		case 'm': settings.model.model = optarg; break;
-		case 'o': settings.output = optarg; break;
-		case OPT_REGISTRY:
-			if (settings.registry_count == REGISTRIES)
-				die_usage("--registry was given too often");
-			settings.registries[settings.registry_count++] = optarg;
-			break;
-		case OPT_NAME: settings.model.name = optarg; break;
-		case OPT_GATES: settings.model.gates = optarg; break;
-		case OPT_PILOTS: settings.model.pilots = optarg; break;
-		case OPT_WAY: settings.model.method = optarg; break;
-		case OPT_TYPE: settings.type = optarg; break;
-		case OPT_TASK: settings.task = optarg; break;
-		case OPT_SAMPLES:
-			settings.samples = (int)cli_integer("--samples", 1, 1000000);
-			break;
-		case OPT_PER_QUERY: settings.per_query = true; break;
-		case OPT_RESAMPLES:
-			settings.comparison.resamples =
-			    cli_integer("--resamples", 100, 10000000);
-			break;
-		case 's':
-			settings.comparison.seed =
-			    (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
-			break;
-		case OPT_FORMAT:
-			settings.format = cli_word("--format", optarg, formats);
-			settings.comparison.markdown = settings.format == MARKDOWN;
-			break;
-		case OPT_PROTOCOL:
-			settings.v2 = cli_word("--protocol", optarg, protocols) == 1;
-			break;
-		}
-	return settings;
-}
-
 int
 main(int argc, char **argv)
 {
 	cli_start(&cli, argc, argv);
-	struct settings settings = parse(argc, argv);
+	struct settings settings = { .output = "-",
+		.samples = 8,
+		.comparison = { .resamples = 10000, .seed = 42 } };
+	cli_next(&cli, argc, argv, &settings);
+	settings.comparison.markdown = settings.format == MARKDOWN;
 	const struct cli_command *command = cli_find(&cli, argc, argv);
 	struct output *output = output_print(settings.output);
 	command->run(&settings, argv + optind + 1, argc - optind - 1);

@@ -1,10 +1,10 @@
 /*
- * moee-sim - combine hidden states and routing weights, and the similarity of pairs
+ * moee-sim - combine hidden states and routing weights
  *
- * reads	X.hs		f32 [width]	hidden states, of 'encode --emit hs,rw', for each field X
+ * reads	X.hs		f32 [width]	hidden states of 'encode --emit hs,rw', for each field X
  *		X.rw		f32 [width]	routing weights
  * writes	X.emb		f32 [width]	both in one
- *		similarity	f64		where two fields have a text a row
+ *		similarity	f64		of two fields with one text a row
  *		X.hs.emb, X.rw.emb	instead, with --combine apart
  */
 #include <stdlib.h>
@@ -17,25 +17,28 @@
 #include "base/number.h"
 #include "papers/moee/moee.h"
 
-enum { OPT_COMBINE = CLI_LONG, OPT_NORM, OPT_ALPHA, OPT_KEEP };
+enum { OPT_ALPHA = CLI_LONG, OPT_NORM };
 
-static const struct cli_option options[] = {
-	{ OPT_COMBINE, "combine", "sum|concat|hs|rw|apart",
-	    "similarities summed (default), vectors joined, one of them, or\n"
-	    "both apart, as X.hs.emb and X.rw.emb" },
-	{ OPT_ALPHA, "alpha", "VALUE|auto|auto=grid",
-	    "sum: weight of the routing weights' similarity (default: 1); auto: found\n"
-	    "without labels, of all; auto=grid: of 0.1, 0.2, ... 1" },
-	{ OPT_NORM, "norm", "none|batch=B|corpus|corpus=FILE",
-	    "give each dimension mean 0 and deviation 1: over each B texts of\n"
-	    "a field, over the stream, or as those of FILE lie (default: none)" },
-	{ OPT_KEEP, "keep", NULL, "keep the columns X.hs and X.rw" }, CLI_LEVEL,
-	CLI_OUTPUT, { 0 }
+struct settings {
+	struct moee_options moee;
 };
 
-static const struct cli cli = { "moee-sim",
-	"combine hidden states and routing weights", "[OPTION]... [FILE]",
-	options,
+static const struct cli_option options[] = {
+	{ 0, "combine", "sum|concat|hs|rw|apart",
+	    "sum of similarities (default), concatenation, one of the two, or both apart, as X.hs.emb and X.rw.emb",
+	    CLI_WORD(moee.combine, COMBINE_SUM) },
+	{ OPT_ALPHA, "alpha", "VALUE|auto|auto=grid",
+	    "sum: weight of routing weights (default: 1); auto: found without labels; auto=grid: of 0.1, 0.2, ... 1",
+	    CLI_CUSTOM },
+	{ OPT_NORM, "norm", "none|batch=B|corpus|corpus=FILE",
+	    "standardise each dimension over B texts of a field, the stream, or the texts of FILE (default: none)",
+	    CLI_CUSTOM },
+	{ 0, "keep", NULL, "keep the columns X.hs and X.rw", CLI_FLAG(moee.keep) },
+	CLI_LEVEL(moee.level), CLI_OUTPUT(moee.output), { 0 }
+};
+
+static const struct cli cli = { "moee-sim", "combine hidden states and routing weights",
+	"[OPTION]... [FILE]", options,
 	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl |\n"
 	"      encode -m MODEL --emit hs,rw |\n"
 	"      moee-sim --combine sum --alpha auto | mteb-score sts\n",
@@ -92,31 +95,23 @@ check(const struct moee_options *settings)
 	}
 	if (settings->combine == COMBINE_HS && settings->norm == NORM_BATCH)
 		die_usage(
-		    "--norm batch does not apply to --combine hs: the code that it follows leaves hidden states alone as they are");
+		    "--norm batch does not apply to --combine hs: MoEE's code does not standardise hidden states alone");
 }
 
 int
 main(int argc, char **argv)
 {
-	struct moee_options settings = { .alpha = 1, .output = "-", .level = -1 };
+	struct settings settings = { { .alpha = 1, .output = "-", .level = -1 } };
+	struct moee_options *moee = &settings.moee;
 	int option;
 
 	cli_start(&cli, argc, argv);
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		switch (option) {
-		case OPT_COMBINE:
-			settings.combine =
-			    (enum combine)cli_word("--combine", optarg, combine_names);
-			break;
-		case OPT_ALPHA: take_alpha(&settings); break;
-		case OPT_NORM: take_norm(&settings); break;
-		case OPT_KEEP: settings.keep = true; break;
-		case CLI_OPT_LEVEL: settings.level = cli_level(); break;
-		case 'o': settings.output = optarg; break;
-		}
-	check(&settings);
-	if (argc - optind > 1)
-		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
-	moee_stream(optind < argc ? argv[optind] : "-", &settings);
+	while ((option = cli_next(&cli, argc, argv, &settings)) != -1)
+		if (option == OPT_ALPHA)
+			take_alpha(moee);
+		else
+			take_norm(moee);
+	check(moee);
+	moee_stream(cli_input(argc, argv), moee);
 	return 0;
 }

@@ -23,25 +23,37 @@
 #include "folder/hub.h"
 #include "folder/model_folder.h"
 
-enum { OPT_RUN = CLI_LONG, OPT_QUERY, OPT_DOCUMENT, OPT_WHOLE, OPT_LR, OPT_EPOCHS };
+enum { OPT_LR = CLI_LONG };
+
+struct settings {
+	bool run, whole;
+	const char *output, *model, *query, *document, *lr;
+	int64_t epochs, batch, seed; /* epochs 0: not given */
+};
 
 static const struct cli_option options[] = {
-	{ OPT_RUN, "fetch", NULL,
-	    "get: run the script, which needs curl and the network" },
-	CLI_MODEL,
+	{ 0, "fetch", NULL, "get: run the script, which needs curl and the network",
+	    CLI_FLAG(run) },
+	CLI_MODEL(model),
 	{ 'o', "output", "DIR",
-	    "get: write this folder (default: one of the local cache)\ntune: the folder to write (needed)" },
-	{ OPT_QUERY, "query", "NAME",
-	    "tune: the column of queries (default: query, anchor,\nquestion, sentence1 or title)" },
-	{ OPT_DOCUMENT, "document", "NAME",
-	    "tune: the column of documents (default: document, positive,\nanswer, sentence2 or text)" },
-	{ OPT_WHOLE, "whole", NULL, "tune: train all weights, not an adapter" },
-	{ OPT_LR, "lr", "X",
-	    "tune: greatest learning rate (default: 1e-3; --whole: 1e-4)" },
-	{ OPT_EPOCHS, "epochs", "N",
-	    "tune: passes over the pairs (default: for 200 steps, 20 at\nmost)" },
-	{ 'b', "batch", "N", "tune: pairs of a batch (default: 32)" },
-	{ 's', "seed", "N", "tune: of the random numbers (default: 0)" }, { 0 }
+	    "get: folder to write (default: in the local cache)\ntune: folder to write (required)",
+	    CLI_TEXT(output) },
+	{ 0, "query", "NAME",
+	    "tune: column of queries (default: query, anchor, question, sentence1 or title)",
+	    CLI_TEXT(query) },
+	{ 0, "document", "NAME",
+	    "tune: column of documents (default: document, positive, answer, sentence2 or text)",
+	    CLI_TEXT(document) },
+	{ 0, "whole", NULL, "tune: train all weights, not an adapter", CLI_FLAG(whole) },
+	{ OPT_LR, "lr", "X", "tune: peak learning rate (default: 1e-3; --whole: 1e-4)",
+	    CLI_CUSTOM },
+	{ 0, "epochs", "N",
+	    "tune: passes over the pairs (default: for 200 steps, 20 at most)",
+	    CLI_INTEGER(epochs, 1, 1 << 20) },
+	{ 'b', "batch", "N", "tune: pairs of a batch (default: 32)",
+	    CLI_INTEGER(batch, 2, 1 << 20) },
+	{ 's', "seed", "N", "tune: seed (default: 0)", CLI_INTEGER(seed, 0, INT64_MAX) },
+	{ 0 }
 };
 
 static int run_program(void *settings, char **operands, int count);
@@ -55,16 +67,15 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	{ "encode", "turn tokens into embeddings", "", 0, -1, run_program },
 	{ "near", "find the nearest neighbours of one stream in another", "", 0, -1,
 	    run_program },
-	{ "classify", "predict the labels of embeddings from labelled ones", "", 0,
-	    -1, run_program },
-	{ "group", "cluster texts by their embeddings", "", 0, -1, run_program },
-	{ "topics", "name clusters of texts by their words", "", 0, -1,
+	{ "classify", "predict the labels of embeddings from labelled ones", "", 0, -1,
 	    run_program },
+	{ "group", "cluster texts by their embeddings", "", 0, -1, run_program },
+	{ "topics", "name clusters of texts by their words", "", 0, -1, run_program },
 	{ "tasksample", "draw training batches from a mix of tasks", "", 0, -1,
 	    run_program },
 	{ "upcycle", "give a dense model task experts", "", 0, -1, run_program },
-	{ "reze-stats", "measure data-set bias in pairs and remove it from targets",
-	    "", 0, -1, run_program },
+	{ "reze-stats", "measure data-set bias in pairs and remove it from targets", "",
+	    0, -1, run_program },
 	{ "train", "train a model on batches of tokens", "", 0, -1, run_program },
 	{ "pilot-build", "fit the pilots that route queries to adapters", "", 0, -1,
 	    run_program },
@@ -72,7 +83,8 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	{ "moee-sim", "combine hidden states and routing weights", "", 0, -1,
 	    run_program },
 	{ "mteb-score", "score embeddings as MTEB does", "", 0, -1, run_program },
-	{ "leaderboard", "list data sets, tabulate and compare scores", "", 0, -1, run_program },
+	{ "leaderboard", "list data sets, tabulate and compare scores", "", 0, -1,
+	    run_program },
 	{ "mts", "look at, cut, join, compare and convert tensor streams", "", 0, -1,
 	    run_program },
 	{ "geom", "measure and change the geometry of embeddings", "", 0, -1,
@@ -88,7 +100,7 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	{ "reze", "REZE: its tables and figures", "", 0, -1, run_pipeline },
 	{ "routerretriever", "RouterRetriever: its tables and figures", "", 0, -1,
 	    run_pipeline },
-	{ "moee-model", "a mixture of experts from nothing but dictionaries", "", 0, -1,
+	{ "moee-model", "a mixture of experts trained on dictionaries", "", 0, -1,
 	    run_pipeline },
 	{ "moee", "MoEE: its tables and figures for that mixture", "", 0, -1,
 	    run_pipeline },
@@ -98,7 +110,7 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	    "model output query document whole lr epochs batch seed", 1, 1, tune },
 	{ 0 } };
 
-/* The groups of the list, by the word that each begins with. */
+/* The headings of the list, by the first word of each group. */
 static const struct {
 	const char *first, *title;
 } groups[] = {
@@ -119,13 +131,7 @@ static struct cli cli = { "motes",
 	"  motes tune -m all-MiniLM-L6-v2 pairs.tsv -o tuned\n",
 	NULL, words, NULL };
 
-struct settings {
-	bool run, whole;
-	const char *output, *model, *query, *document, *lr;
-	int64_t epochs, batch, seed; /* epochs 0: not given */
-};
-
-/* Whether what follows the word are the arguments of another program. */
+/* Whether the arguments after the word belong to another program. */
 static bool
 starts(const struct cli_command *word)
 {
@@ -177,7 +183,7 @@ run_program(void *settings, char **operands, int count)
 	execv(beside, operands);
 	if (errno == ENOENT)
 		execv(behind, operands);
-	die("%s: it does not start, nor does %s; install motes anew:", beside, behind);
+	die("%s: it does not start, nor does %s; install motes again:", beside, behind);
 }
 
 /* Does not return.  --help shows the comment at the head of the pipeline, --completion the variables that it names. */
@@ -239,7 +245,7 @@ get(void *context, char **operands, int count)
 	(void)count;
 	if (!hub_is_name(given))
 		die_usage(
-		    "'%s' is no name of a model on the Hugging Face Hub; one is ORG/NAME or ORG/NAME@REVISION",
+		    "'%s' is not a name on the Hugging Face Hub; a name is ORG/NAME or ORG/NAME@REVISION",
 		    given);
 	char *whole = strchr(given, '/') ? NULL : hub_whole_name(given, length);
 	char *name = whole ? whole : mem_format("%.*s", (int)length, given);
@@ -266,7 +272,7 @@ tune(void *context, char **operands, int count)
 
 	(void)count;
 	if (!s->output)
-		die_usage("tune: which folder is written? Name it by -o");
+		die_usage("tune: -o DIR is missing: the folder to write");
 	char *script = script_of("tune.sh",
 	    (const char *[]){ "bin", own_folder(), "model", model_folder(s->model),
 		"pairs", operands[0], "to", s->output, "query", s->query ? s->query : "",
@@ -279,7 +285,7 @@ tune(void *context, char **operands, int count)
 	die("bash:");
 }
 
-/* The name of today for a program that was renamed; any other word unchanged. */
+/* Replaces the earlier name of a program. */
 static char *
 present_name(char *word)
 {
@@ -291,7 +297,7 @@ present_name(char *word)
 	return route;
 }
 
-/* Runs a program or a pipeline, whose arguments are not ours to read; returns where the word is neither. */
+/* Runs a program or a pipeline with its arguments; returns if the word is neither. */
 static void
 start(char **operands, int count)
 {
@@ -306,7 +312,6 @@ main(int argc, char **argv)
 {
 	struct settings settings = { .batch = 32 };
 	char help[] = "--help", *alone[] = { argv[0], help, NULL };
-	int option;
 
 	cli.synopsis = synopsis();
 	cli_start(&cli, argc, argv);
@@ -314,24 +319,10 @@ main(int argc, char **argv)
 		start(argv + 1, argc - 1);
 	else
 		argv = alone, argc = 2;
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		switch (option) {
-		case OPT_RUN: settings.run = true; break;
-		case 'o': settings.output = optarg; break;
-		case 'm': settings.model = optarg; break;
-		case OPT_QUERY: settings.query = optarg; break;
-		case OPT_DOCUMENT: settings.document = optarg; break;
-		case OPT_WHOLE: settings.whole = true; break;
-		case OPT_LR:
-			cli_real("--lr", 1e-12, 10);
-			settings.lr = optarg;
-			break;
-		case OPT_EPOCHS:
-			settings.epochs = cli_integer("--epochs", 1, 1 << 20);
-			break;
-		case 'b': settings.batch = cli_integer("--batch", 2, 1 << 20); break;
-		case 's': settings.seed = cli_integer("--seed", 0, INT64_MAX); break;
-		}
+	while (cli_next(&cli, argc, argv, &settings) != -1) {
+		cli_real("--lr", 1e-12, 10);
+		settings.lr = optarg;
+	}
 	const struct cli_command *word = cli_find(&cli, argc, argv);
 	if (starts(word))
 		die_usage("the options of %s come after its name", word->name);

@@ -18,67 +18,66 @@
 #include "text/datafile.h"
 #include "text/foreign.h"
 
-enum {
-	OPT_RENAME = CLI_LONG,
-	OPT_NUMBERS,
-	OPT_MAX_LINE,
-	OPT_SPREAD,
-	OPT_ROWS,
-	OPT_RECORD_ROWS,
-	OPT_ATOL,
-	OPT_RTOL,
-	OPT_JSON,
-	OPT_WHERE,
-	OPT_SAMPLE,
-	OPT_SORT
+enum { OPT_RENAME = CLI_LONG, OPT_NUMBERS, OPT_ROWS, OPT_WHERE, OPT_SORT };
+
+struct settings {
+	int64_t show, rows, max_line, seed; /* seed -1: not given */
+	double absolute, relative;
+	struct selection selection;
+	struct names numbers;
+	struct rows chosen;
+	bool json, spread;
+	int level; /* -1: the default */
+	const char *output;
 };
 
 static const struct cli_option options[] = {
 	{ 'n', "count", "N",
-	    "head: rows to show (default: 5)\nsplit: how many streams to make" },
-	{ OPT_JSON, "json", NULL,
-	    "head, stat: JSON, a line for the header and each row; for all" },
+	    "head: rows to show (default: 5)\nsplit: number of streams to make",
+	    CLI_INTEGER(show, 0, INT64_MAX) },
+	{ 0, "json", NULL,
+	    "head: a line of JSON for the header and each row\nstat: one JSON object",
+	    CLI_FLAG(json) },
 	{ OPT_ROWS, "rows", "LIST",
-	    "rows: by their numbers, from 1, as in 1-10,200-; may be\nrepeated (default: all)" },
+	    "rows: row numbers, from 1, as in 1-10,200- (default: all); repeatable",
+	    CLI_CUSTOM },
 	{ OPT_WHERE, "where", "CONDITION",
-	    "rows: COLUMN=VALUE, or with !=, <, <=, >, >=, ~, !~; may be\nrepeated: all must hold" },
-	{ OPT_SAMPLE, "sample", "N", "rows: so many of those, by chance" },
-	{ 's', "seed", "N", "rows: of the random numbers (default: 0)" },
+	    "rows: COLUMN=VALUE, or with !=, <, <=, >, >=, ~, !~; repeatable: all must hold",
+	    CLI_CUSTOM },
+	{ 0, "sample", "N", "rows: a random subset of N rows",
+	    CLI_INTEGER(chosen.sample, 1, INT64_MAX) },
+	{ 's', "seed", "N", "rows: seed of --sample (default: 0)",
+	    CLI_INTEGER(seed, 0, INT64_MAX) },
 	{ OPT_SORT, "sort", "COLUMN,...",
-	    "rows: sorted by it, '-COLUMN' downwards, then by the next; repeatable" },
-	{ OPT_ATOL, "atol", "X", "diff: allowed |x - y|, plus (default: 0)" },
-	{ OPT_RTOL, "rtol", "X", "diff: this times |y| (default: 0)" },
+	    "rows: sort by columns; '-COLUMN': descending; repeatable", CLI_CUSTOM },
+	{ 0, "atol", "X", "diff: absolute tolerance (default: 0)",
+	    CLI_REAL(absolute, 0, 1e300) },
+	{ 0, "rtol", "X", "diff: relative tolerance (default: 0)",
+	    CLI_REAL(relative, 0, 1e300) },
 	{ 'c', "columns", "NAME,...",
-	    "cat, to: the columns to keep, may be repeated (default: all)\n"
-	    "from npy: the column's name (default: emb)\n"
-	    "from safetensors: the tensors to take" },
-	{ OPT_SPREAD, "spread", NULL,
-	    "to tsv, csv: vectors as a column for each number, X_0, X_1, ..." },
-	{ OPT_RENAME, "rename", "OLD=NEW", "cat: call a column otherwise; repeatable" },
-	{ OPT_RECORD_ROWS, "record-rows", "N", "from: rows of a record (default: 1024)" },
+	    "cat, to: columns to keep (default: all); repeatable\nfrom npy: name of the column (default: emb)\nfrom safetensors: tensors to read (default: all)",
+	    CLI_CUSTOM },
+	{ 0, "spread", NULL,
+	    "to tsv, csv: a column for each number of a vector, X_0, X_1, ...",
+	    CLI_FLAG(spread) },
+	{ OPT_RENAME, "rename", "OLD=NEW", "cat: rename a column; repeatable",
+	    CLI_CUSTOM },
+	{ 0, "record-rows", "N", "from: rows of a record (default: 1024)",
+	    CLI_INTEGER(rows, 1, 1 << 24) },
 	{ OPT_NUMBERS, "numbers", "NAME,...",
-	    "from tsv, csv, jsonl: the columns whose text is numbers, may be repeated" },
-	{ OPT_MAX_LINE, "max-line", "BYTES",
-	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)" },
-	CLI_LEVEL,
+	    "from tsv, csv, jsonl: columns whose text is numbers; repeatable",
+	    CLI_CUSTOM },
+	{ 0, "max-line", "BYTES",
+	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)",
+	    CLI_BYTES(max_line) },
+	CLI_LEVEL(level),
 	{ 'o', "output", "FILE",
-	    "write there instead of standard output\n"
-	    "split: what the names of the parts begin with (default: FILE's own)" },
+	    "write FILE instead of standard output\nsplit: prefix of the parts (default: FILE's name)",
+	    CLI_TEXT(output) },
 	{ 0 }
 };
 
 static const struct cli cli;
-
-struct settings {
-	int64_t show, rows, max_line;
-	double absolute, relative;
-	struct selection selection;
-	struct name_list numbers;
-	struct row_selection chosen;
-	bool seeded, json, spread;
-	int level; /* -1: the default */
-	const char *output;
-};
 
 static int
 head(void *with, char **files, int count)
@@ -124,7 +123,7 @@ rows(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 
-	if (settings->seeded && !settings->chosen.sample)
+	if (settings->seed >= 0 && !settings->chosen.sample)
 		die_usage("--seed needs --sample");
 	rows_select(
 	    count ? files[0] : "-", &settings->chosen, settings->output, settings->level);
@@ -224,8 +223,7 @@ from(void *with, char **files, int count)
 	if (format == 1 && !strcmp(file, "-"))
 		die_usage("from: a safetensors file is mapped into memory: name it");
 	struct writer *writer = stream_create(settings->output, NULL);
-	if (settings->level >= 0)
-		stream_level(writer, settings->level);
+	stream_level(writer, settings->level);
 	if (format == 0)
 		from_npy(
 		    file, kept->count ? kept->items[0] : "emb", settings->rows, writer);
@@ -243,16 +241,14 @@ from(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
-	{ "head", "the header and the first rows, for the eye", "count json output", 0, 1,
-	    head },
-	{ "stat", "the header and what each column holds", "json output", 0, 1,
+	{ "head", "the header and the first rows", "count json output", 0, 1, head },
+	{ "stat", "the header and statistics of each column", "json output", 0, 1,
 	    stat_stream },
-	{ "rows", "some rows, by number, condition or chance, perhaps sorted",
+	{ "rows", "rows by number, condition or at random, sorted",
 	    "rows where sample seed sort level output", 0, 1, rows },
-	{ "cat", "streams one after another, some of their columns",
+	{ "cat", "streams one after another, or some of their columns",
 	    "columns rename level output", 0, -1, cat },
-	{ "split", "a stream as several, which cat makes one again", "count level output",
-	    0, 1, split },
+	{ "split", "split a stream into several", "count level output", 0, 1, split },
 	{ "paste", "streams side by side", "level output", 2, -1, paste },
 	{ "diff", "whether two streams are the same within a tolerance",
 	    "atol rtol output", 2, 2, diff },
@@ -270,7 +266,7 @@ static const struct cli cli = { "mts",
 	"       mts cat [-c NAME,...] [--rename OLD=NEW]... [FILE]...\n"
 	"       mts split -n N [-o PREFIX] [FILE]\n"
 	"       mts paste FILE FILE...\n"
-	"       mts diff [-a X] [-r X] FILE FILE\n"
+	"       mts diff [--atol X] [--rtol X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv|csv [-c NAME,...] [FILE]\n"
 	"       mts from npy|safetensors|jsonl|tsv|csv [--record-rows N] [FILE]",
 	options,
@@ -280,7 +276,7 @@ static const struct cli cli = { "mts",
 	"  mts cat -c _id,text.emb a.mts b.mts > x.mts\n"
 	"  mts split -n 64 -o parts/x x.mts\n"
 	"  mts paste queries.mts answers.mts > pairs.mts\n"
-	"  mts diff -a 1e-5 -r 1e-4 old.mts new.mts\n"
+	"  mts diff --atol 1e-5 --rtol 1e-4 old.mts new.mts\n"
 	"  mts to npy -c text.emb x.mts > x.npy\n"
 	"  mts from npy -c text.emb x.npy > x.mts\n",
 	NULL, commands,
@@ -293,42 +289,26 @@ parse(struct settings *settings, int argc, char **argv)
 {
 	int option;
 
-	while ((option = cli_next(&cli, argc, argv)) != -1)
+	while ((option = cli_next(&cli, argc, argv, settings)) != -1)
 		switch (option) {
-		case 'n': settings->show = cli_integer("-n", 0, INT64_MAX); break;
-		case OPT_ATOL: settings->absolute = cli_real("--atol", 0, 1e300); break;
-		case OPT_RTOL: settings->relative = cli_real("--rtol", 0, 1e300); break;
 		case 'c': names_add_list(&settings->selection.kept, optarg); break;
-		case OPT_RECORD_ROWS:
-			settings->rows = cli_integer("--record-rows", 1, 1 << 24);
-			break;
-		case 'o': settings->output = optarg; break;
 		case OPT_RENAME:
 			names_add_rename(&settings->selection.renames, optarg);
 			break;
 		case OPT_NUMBERS: names_add_list(&settings->numbers, optarg); break;
-		case OPT_MAX_LINE: settings->max_line = cli_bytes("--max-line"); break;
-		case OPT_SPREAD: settings->spread = true; break;
-		case OPT_JSON: settings->json = true; break;
 		case OPT_ROWS: names_add(&settings->chosen.numbers, optarg); break;
 		case OPT_WHERE: names_add(&settings->chosen.conditions, optarg); break;
 		case OPT_SORT: names_add_list(&settings->chosen.sorts, optarg); break;
-		case OPT_SAMPLE:
-			settings->chosen.sample = cli_integer("--sample", 1, INT64_MAX);
-			break;
-		case 's':
-			settings->chosen.seed =
-			    (uint64_t)cli_integer("--seed", 0, INT64_MAX);
-			settings->seeded = true;
-			break;
-		case CLI_OPT_LEVEL: settings->level = cli_level(); break;
 		}
+	if (settings->seed > 0)
+		settings->chosen.seed = (uint64_t)settings->seed;
 }
 
 int
 main(int argc, char **argv)
 {
 	struct settings settings = { .show = -1,
+		.seed = -1,
 		.rows = 1024,
 		.max_line = DATAFILE_LINE,
 		.level = -1,

@@ -1,9 +1,10 @@
 /*
  * near - exact nearest neighbours of one stream in another
  *
- * reads	FIELD.emb (f32 [width]), in both; _id or id (text or i64), where there are; FIELD or
- *		text (text), where it was kept, or another column
- * writes	lines for people, TREC's columns or JSON Lines
+ * reads	FIELD.emb	f32 [width]	in both streams
+ *		_id or id	text or i64	optional
+ *		FIELD or text	text		optional, or another column: what is shown
+ * writes	text, JSON Lines or a TREC run
  */
 #include <float.h>
 #include <math.h>
@@ -20,46 +21,44 @@
 #include "search/corpus_search.h"
 #include "search/merge.h"
 
-enum {
-	OPT_THRESHOLD = CLI_LONG,
-	OPT_SELF,
-	OPT_PAIRS,
-	OPT_SHOW,
-	OPT_RUN,
-	OPT_JSON,
-	OPT_MERGE,
-	OPT_TEXT,
-	OPT_SIMILARITY,
-	OPT_ANY_MODEL,
-	OPT_MEMORY
+struct settings {
+	struct search_options search;
+	const char *run, *text, *output;
+	bool json, merge, self;
+	int threads;
 };
 
 static const struct cli_option options[] = {
-	{ 'k', "top", "N", "documents a query (default: 10; with --run 1000)" },
-	{ OPT_THRESHOLD, "threshold", "SCORE", "none whose score is below it" },
-	{ OPT_SELF, "exclude-self", NULL,
-	    "no document with the query's id; of streams without ids, that\n"
-	    "are one file, not the query's own row" },
-	{ OPT_PAIRS, "self", NULL,
-	    "the pairs of one stream: each once, the most similar first;\n"
-	    "-k neighbours of each row are looked at (default: 100)" },
-	{ OPT_SHOW, "show", "COLUMN", "what is shown of a document (default: its text)" },
-	{ OPT_TEXT, "texts", "FILE",
-	    "the documents' texts: JSON Lines, TSV, CSV or lines" },
-	{ OPT_JSON, "json", NULL, "print an object a query, with its hits" },
-	{ OPT_RUN, "run", "FILE",
-	    "write TREC's columns there instead ('-': print them)" },
-	{ OPT_MERGE, "merge", NULL,
-	    "search no more: of runs over shards of a corpus, by --run or --json,\n"
-	    "make that of the whole" },
-	CLI_FIELD,
-	{ OPT_SIMILARITY, "similarity", "cosine|dot",
-	    "what is greatest (default: the model's way, else cosine)" },
-	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of two models" },
-	{ OPT_MEMORY, "memory", "SIZE",
-	    "what queries, hits and two blocks of documents may take,\n"
-	    "as 512M or 2G (default: 16 MB for a block)" },
-	CLI_OUTPUT, CLI_THREADS, { 0 }
+	{ 'k', "top", "N", "documents a query (default: 10; with --run 1000)",
+	    CLI_INTEGER(search.depth, 1, 1000000) },
+	{ 0, "threshold", "SCORE", "drop documents with a lower score",
+	    CLI_REAL(search.threshold, -FLT_MAX, FLT_MAX) },
+	{ 0, "exclude-self", NULL,
+	    "drop the document with the query's id; without ids, of one file, the query's own row",
+	    CLI_FLAG(search.exclude_self) },
+	{ 0, "self", NULL,
+	    "print the similar pairs of one stream, the most similar first, of -k neighbours a row (default: 100)",
+	    CLI_FLAG(self) },
+	{ 0, "show", "COLUMN", "column to show of a document (default: its text)",
+	    CLI_TEXT(search.show) },
+	{ 0, "texts", "FILE", "texts of documents: JSON Lines, TSV, CSV or lines",
+	    CLI_TEXT(text) },
+	{ 0, "json", NULL, "print a JSON object for each query", CLI_FLAG(json) },
+	{ 0, "run", "FILE", "write a TREC run ('-': standard output) instead",
+	    CLI_TEXT(run) },
+	{ 0, "merge", NULL, "merge the runs of a corpus' shards into one",
+	    CLI_FLAG(merge) },
+	{ 'f', "field", "NAME", "embeddings are NAME.emb (default: the only ones)",
+	    CLI_TEXT(search.field) },
+	{ 0, "similarity", "cosine|dot",
+	    "similarity function (default: the model's, else cosine)",
+	    CLI_WORD(search.similarity, SIMILARITY_COSINE) },
+	{ 0, "any-model", NULL, "accept streams of two models",
+	    CLI_FLAG(search.any_model) },
+	{ 0, "memory", "SIZE",
+	    "memory for queries, hits and two blocks of documents, 512M or 2G (default: blocks of 16 MB)",
+	    CLI_BYTES(search.memory) },
+	CLI_OUTPUT(output), CLI_THREADS(threads), { 0 }
 };
 
 static const struct cli cli = { "near",
@@ -70,53 +69,11 @@ static const struct cli cli = { "near",
 	"       near --merge [-k N] RUN...",
 	options,
 	"  near q.mts c.mts\n"
-	"  tok -m DIR questions.txt | encode -m DIR | near -k 3 --texts corpus.jsonl c.mts\n"
+	"  tok -m DIR q.txt | encode -m DIR | near -k 3 --texts corpus.jsonl c.mts\n"
 	"  near --self --threshold 0.9 c.mts\n"
 	"  near --merge c1.run c2.run c3.run > c.run\n"
 	"  near q.mts c.mts --run - | mteb-score retrieval --qrels test.tsv --from-run -\n",
 	nn_about, NULL, ".mts" };
-
-struct settings {
-	struct search_options search;
-	const char *run, *text, *output;
-	bool json, merge, self;
-	int threads;
-};
-
-static void
-parse(struct settings *settings, int argc, char **argv)
-{
-	static const char *const similarities[] = { "cosine", "dot", NULL };
-	struct search_options *search = &settings->search;
-	int option;
-
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		switch (option) {
-		case 'k': search->depth = cli_integer("--top", 1, 1000000); break;
-		case OPT_THRESHOLD:
-			search->threshold =
-			    (float)cli_real("--threshold", -FLT_MAX, FLT_MAX);
-			break;
-		case OPT_SELF: search->exclude_self = true; break;
-		case OPT_PAIRS: settings->self = true; break;
-		case OPT_SHOW: search->show = optarg; break;
-		case OPT_RUN: settings->run = optarg; break;
-		case OPT_JSON: settings->json = true; break;
-		case OPT_MERGE: settings->merge = true; break;
-		case OPT_TEXT: settings->text = optarg; break;
-		case 'f': search->field = optarg; break;
-		case OPT_SIMILARITY:
-			search->similarity =
-			    cli_word("--similarity", optarg, similarities)
-				? SIMILARITY_DOT
-				: SIMILARITY_COSINE;
-			break;
-		case OPT_ANY_MODEL: search->any_model = true; break;
-		case OPT_MEMORY: search->memory = (size_t)cli_bytes("--memory"); break;
-		case 'o': settings->output = optarg; break;
-		case 'j': settings->threads = cli_threads(); break;
-		}
-}
 
 /* One operand is the corpus; of several the first is the queries. */
 static void
@@ -162,7 +119,7 @@ print(
 		die("%s:", output_name(output));
 }
 
-/* Nothing is opened, nor taken from the terminal, before there is an answer. */
+/* Opens the output, and leaves the terminal alone, only when there is an answer. */
 static void
 answer(struct corpus_search *searching, const struct settings *settings)
 {
@@ -217,7 +174,7 @@ check(const struct settings *settings)
 		cli_only(&cli, "--self",
 		    "self top threshold show json field similarity any-model memory output threads");
 	if (settings->text && settings->search.show)
-		die_usage("what is shown? --text or --show, not both");
+		die_usage("--texts and --show exclude each other");
 }
 
 int
@@ -228,7 +185,7 @@ main(int argc, char **argv)
 	struct search_options *search = &settings.search;
 
 	cli_start(&cli, argc, argv);
-	parse(&settings, argc, argv);
+	cli_next(&cli, argc, argv, &settings);
 	if (settings.merge) {
 		merge(&settings, argv + optind, argc - optind);
 		return 0;

@@ -2,8 +2,8 @@
  * pilot-build - fit the pilots that route queries to adapters
  *
  * fit	reads	X.emb		f32 [width]	the base model's embedding of a query
- *		score.GATE	number		how well each gate serves it (pilot-route --oracle)
- *		dataset		text		where it is from; or an attribute, or the file's name
+ *		score.GATE	number		its score with each adapter (pilot-route --oracle)
+ *		dataset		text		its data set; else an attribute, or the file's name
  *	writes	a library of pilots (papers/routing/pilot_library.h)
  * show	reads	such a library
  */
@@ -17,23 +17,6 @@
 #include "nn/nn.h"
 #include "papers/routing/fit.h"
 
-enum { OPT_ROUTER = CLI_LONG, OPT_TIES, OPT_CLUSTERS, OPT_SAMPLES, OPT_ANY_MODEL };
-
-static const struct cli_option options[] = {
-	{ OPT_ROUTER, "router", "pilots|dataset|experts|head",
-	    "what is learned: centroids, queries of each data set, a\n"
-	    "classifier for each gate, or one for all (default: pilots)" },
-	{ OPT_TIES, "ties", "first|drop|split",
-	    "of several best gates, pilots: the first is, none, or each has\n"
-	    "its share (default: first)" },
-	{ 'k', "clusters", "N", "pilots: centroids of each group (default: 1)" },
-	{ OPT_SAMPLES, "samples", "N",
-	    "dataset: queries of each data set (default: 100)" },
-	{ 's', "seed", "N", "of the random numbers (default: 42)" }, CLI_FIELD,
-	{ OPT_ANY_MODEL, "any-model", NULL, "the streams may be of several models" },
-	CLI_LEVEL, CLI_OUTPUT, CLI_THREADS, { 0 }
-};
-
 struct settings {
 	struct fit_options fit;
 	const char *field, *output;
@@ -41,13 +24,31 @@ struct settings {
 	bool any_model;
 };
 
+static const struct cli_option options[] = {
+	{ 0, "router", "pilots|dataset|experts|head",
+	    "centroids (default), queries of each data set, one classifier for each gate, or one for all gates",
+	    CLI_WORD(fit.router, ROUTER_PILOTS) },
+	{ 0, "ties", "first|drop|split",
+	    "pilots: give a query with several best gates to the first (default), to none, or in shares to each",
+	    CLI_WORD(fit.ties, TIES_FIRST) },
+	{ 'k', "clusters", "N",
+	    "pilots: centroids for each data set and gate (default: 1)",
+	    CLI_INTEGER(fit.clusters, 1, 1 << 20) },
+	{ 0, "samples", "N", "dataset: queries of each data set (default: 100)",
+	    CLI_INTEGER(fit.samples, 1, 1 << 30) },
+	{ 's', "seed", "N", "seed (default: 42)", CLI_INTEGER(fit.seed, 0, UINT32_MAX) },
+	{ 'f', "field", "NAME", "embeddings are NAME.emb (default: the only ones)",
+	    CLI_TEXT(field) },
+	{ 0, "any-model", NULL, "accept streams of several models", CLI_FLAG(any_model) },
+	CLI_LEVEL(level), CLI_OUTPUT(output), CLI_THREADS(threads), { 0 }
+};
+
 static int
 fit(void *with, char **files, int count)
 {
-	static const char *const standard[] = { "-" };
+	const char *const *streams = cli_inputs(files, &count);
 	const struct settings *settings = with;
-	struct training_queries *queries = training_queries_read(
-	    count ? (const char *const *)files : standard, count ? count : 1,
+	struct training_queries *queries = training_queries_read(streams, count,
 	    settings->field, settings->fit.router != ROUTER_DATASET, settings->any_model);
 	struct pilot_library *library = fit_library(queries, &settings->fit);
 
@@ -72,11 +73,11 @@ show(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
-	{ "fit", "pilots from streams of training queries",
+	{ "fit", "fit pilots to streams of training queries",
 	    "router ties clusters samples seed field any-model level output threads", 0,
 	    -1, fit },
-	{ "show", "the pilots: of which gate, how many queries, how far from others",
-	    "output", 0, 1, show },
+	{ "show", "the pilots: gate, number of queries, nearest other pilot", "output", 0,
+	    1, show },
 	{ 0 },
 };
 
@@ -87,29 +88,6 @@ static const struct cli cli = { "pilot-build",
 	"  pilot-build show pilots.mts\n"
 	"  pilot-build fit --router head a.mts b.mts > head.mts\n",
 	nn_about, commands, ".mts" };
-
-static void
-take(struct settings *settings, int option)
-{
-	struct fit_options *how = &settings->fit;
-
-	switch (option) {
-	case OPT_ROUTER:
-		how->router = (enum router)cli_word("--router", optarg, router_names);
-		break;
-	case OPT_TIES:
-		how->ties = (enum ties)cli_word("--ties", optarg, ties_names);
-		break;
-	case 'k': how->clusters = cli_integer("--clusters", 1, 1 << 20); break;
-	case OPT_SAMPLES: how->samples = cli_integer("--samples", 1, 1 << 30); break;
-	case 's': how->seed = (uint64_t)cli_integer("--seed", 0, UINT32_MAX); break;
-	case 'f': settings->field = optarg; break;
-	case OPT_ANY_MODEL: settings->any_model = true; break;
-	default:
-		cli_common(
-		    option, &settings->output, &settings->level, &settings->threads);
-	}
-}
 
 /* Dies if an option was given that does not apply to the router. */
 static void
@@ -132,12 +110,10 @@ main(int argc, char **argv)
 	struct settings settings = { .output = "-",
 		.level = -1,
 		.fit = { .clusters = 1, .samples = 100, .seed = 42 } };
-	int option;
 
-	nn_start(0, argv); /* before --version speaks of it */
+	nn_start(0, argv); /* --version prints it */
 	cli_start(&cli, argc, argv);
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		take(&settings, option);
+	cli_next(&cli, argc, argv, &settings);
 	const struct cli_command *command = cli_find(&cli, argc, argv);
 	check(&settings);
 	if (settings.threads)

@@ -2,10 +2,10 @@
  * pilot-route - choose an adapter for each query
  *
  * reads	X.emb		f32 [width]	the base model's embedding (by pilots)
- *		_id or id	text or i64	which query it is (--oracle)
- * writes	gate		text		the gate that is chosen
- *		score.GATE	f32, f64	what it was chosen by, for each gate
- *		X.gate, X.score.GATE instead	of each --field X
+ *		_id or id	text or i64	the query's id (--oracle)
+ * writes	gate		text		the chosen adapter
+ *		score.GATE	f32, f64	the score of each adapter
+ *		X.gate, X.score.GATE		instead, with --field X
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,33 +22,41 @@
 #include "papers/routing/routed_vectors.h"
 #include "score/per_query.h"
 
-enum {
-	OPT_RULE = CLI_LONG,
-	OPT_SIMILARITY,
-	OPT_ORACLE,
-	OPT_BEST,
-	OPT_RANDOM,
-	OPT_METRIC,
-	OPT_ANY_MODEL
+enum { OPT_ORACLE = CLI_LONG, OPT_BEST, OPT_RANDOM };
+
+enum mode { BY_PILOTS, BY_ORACLE, BY_BEST, BY_RANDOM };
+
+struct settings {
+	enum mode mode;
+	int rule, similarity; /* enum rule, enum similarity; -1, 0: not given */
+	const char *metric, *output;
+	struct cli_list fields;
+	uint64_t seed;
+	int level, threads;
+	bool any_model;
 };
 
 static const struct cli_option options[] = {
-	{ OPT_RULE, "rule", "mean|max",
-	    "a gate's score: the mean over its pilots, or the best of them\n"
-	    "(default: mean; of queries of data sets: max)" },
-	{ OPT_SIMILARITY, "similarity", "dot|cosine",
-	    "of query and pilot (default: dot)" },
-	{ OPT_ORACLE, "oracle", NULL, "the gate that has the best score for each query" },
-	{ OPT_BEST, "best", NULL, "the gate that has the best mean, for all queries" },
-	{ OPT_RANDOM, "random", NULL, "a gate of the library by chance" },
-	{ OPT_METRIC, "metric", "NAME",
-	    "oracle and best: the score (default: ndcg_at_10)" },
-	{ 's', "seed", "N", "random: of the random numbers (default: 42)" },
+	{ 0, "rule", "mean|max",
+	    "score of a gate over its pilots (default: mean; of queries of data sets: max)",
+	    CLI_WORD(rule, RULE_MEAN) },
+	{ 0, "similarity", "cosine|dot", "of query and pilot (default: dot)",
+	    CLI_WORD(similarity, SIMILARITY_COSINE) },
+	{ OPT_ORACLE, "oracle", NULL, "the gate with the best score for each query",
+	    CLI_CUSTOM },
+	{ OPT_BEST, "best", NULL, "the gate with the best mean for all queries",
+	    CLI_CUSTOM },
+	{ OPT_RANDOM, "random", NULL, "a random gate", CLI_CUSTOM },
+	{ 0, "metric", "NAME", "oracle and best: metric (default: ndcg_at_10)",
+	    CLI_TEXT(metric) },
+	{ 's', "seed", "N", "random: seed (default: 42)",
+	    CLI_INTEGER(seed, 0, INT64_MAX) },
 	{ 'f', "field", "NAME",
-	    "route the embeddings NAME.emb, and write NAME.gate; repeatable\n"
-	    "(default: the only ones; gate)" },
-	{ OPT_ANY_MODEL, "any-model", NULL, "queries and pilots may be of two models" },
-	CLI_LEVEL, CLI_OUTPUT, CLI_THREADS, { 0 }
+	    "route the embeddings NAME.emb, and write NAME.gate; repeatable (default: the only ones; gate)",
+	    CLI_LIST(fields) },
+	{ 0, "any-model", NULL, "accept queries and pilots of two models",
+	    CLI_FLAG(any_model) },
+	CLI_LEVEL(level), CLI_OUTPUT(output), CLI_THREADS(threads), { 0 }
 };
 
 static const struct cli cli = { "pilot-route", "choose an adapter for each query",
@@ -60,19 +68,7 @@ static const struct cli cli = { "pilot-route", "choose an adapter for each query
 	"  pilot-route --oracle scores/*.tsv < q.mts | mts to tsv\n",
 	nn_about, NULL, ".mts" };
 
-enum mode { BY_PILOTS, BY_ORACLE, BY_BEST, BY_RANDOM };
-
-struct settings {
-	enum mode mode;
-	struct router_options router;
-	bool ruled, similar;		       /* it was said how */
-	const char *metric, **fields, *output; /* fields: ends with NULL, or is NULL */
-	uint64_t seed;
-	int level, threads;
-	bool any_model;
-};
-
-/* What it takes to route the rows of a stream. */
+/* The state of a run. */
 struct route {
 	const struct settings *settings;
 	struct reader *in;
@@ -94,47 +90,26 @@ choose_mode(struct settings *settings, enum mode mode)
 	settings->mode = mode;
 }
 
+/* Dies if a field is given twice. */
 static void
-add_field(struct settings *settings, const char *name)
+check_fields(const struct cli_list *fields)
 {
-	size_t count = 0;
-
-	for (; settings->fields && settings->fields[count]; count++)
-		if (strcmp(settings->fields[count], name) == 0)
-			die_usage("--field %s is said twice", name);
-	settings->fields =
-	    mem_resize(settings->fields, count + 2, sizeof *settings->fields);
-	settings->fields[count] = name;
-	settings->fields[count + 1] = NULL;
+	for (int i = 0; i < fields->count; i++)
+		for (int j = 0; j < i; j++)
+			if (!strcmp(fields->items[i], fields->items[j]))
+				die_usage("--field %s is given twice", fields->items[i]);
 }
 
 static void
-take(struct settings *settings, int option)
+parse(struct settings *settings, int argc, char **argv)
 {
-	static const char *const similarities[] = { "dot", "cosine", NULL };
+	int option;
 
-	switch (option) {
-	case OPT_RULE:
-		settings->ruled = true;
-		settings->router.rule = (enum rule)cli_word("--rule", optarg, rule_names);
-		break;
-	case OPT_SIMILARITY:
-		settings->similar = true;
-		settings->router.similarity =
-		    cli_word("--similarity", optarg, similarities) ? SIMILARITY_COSINE
-								   : SIMILARITY_DOT;
-		break;
-	case OPT_ORACLE: choose_mode(settings, BY_ORACLE); break;
-	case OPT_BEST: choose_mode(settings, BY_BEST); break;
-	case OPT_RANDOM: choose_mode(settings, BY_RANDOM); break;
-	case OPT_METRIC: settings->metric = optarg; break;
-	case 's': settings->seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX); break;
-	case 'f': add_field(settings, optarg); break;
-	case OPT_ANY_MODEL: settings->any_model = true; break;
-	default:
-		cli_common(
-		    option, &settings->output, &settings->level, &settings->threads);
-	}
+	while ((option = cli_next(&cli, argc, argv, settings)) != -1)
+		choose_mode(settings, option == OPT_ORACLE ? BY_ORACLE
+				      : option == OPT_BEST ? BY_BEST
+							   : BY_RANDOM);
+	check_fields(&settings->fields);
 }
 
 static void
@@ -154,13 +129,13 @@ check(const struct settings *settings, int operands)
 		die_usage(
 		    scores
 			? "there are no files of scores; name one for each gate"
-			: "which pilots? name the library that 'pilot-build fit' wrote");
+			: "PILOTS is missing: the library that 'pilot-build fit' wrote");
 	if (!scores && operands > 2)
 		die_usage("pilot-route takes a library and one stream, not %d streams",
 		    operands - 1);
 }
 
-/* The library, and how it is used where nobody says. */
+/* Opens the library; rule and similarity are its own unless given. */
 static void
 open_library(struct route *route, char **operands)
 {
@@ -169,24 +144,25 @@ open_library(struct route *route, char **operands)
 	route->library = pilot_library_read(operands[0]);
 	struct router_options how = router_usual(route->library);
 	bool classifies = router_classifies(route->library->router);
-	if (classifies && (settings->ruled || settings->similar))
+	if (classifies && (settings->rule >= 0 || settings->similarity))
 		die_usage("%s does not apply to %s, which has classifiers, not pilots",
-		    settings->ruled ? "--rule" : "--similarity", operands[0]);
-	if (settings->ruled)
-		how.rule = settings->router.rule;
-	if (settings->similar)
-		how.similarity = settings->router.similarity;
+		    settings->rule >= 0 ? "--rule" : "--similarity", operands[0]);
+	if (settings->rule >= 0)
+		how.rule = (enum rule)settings->rule;
+	if (settings->similarity)
+		how.similarity = (enum similarity)settings->similarity;
 	if (settings->mode == BY_PILOTS)
 		route->routing = router_new(route->library, &how);
 }
 
-/* Each field that was named, or the only one. */
+/* Opens the given fields, or the only one. */
 static void
 open_vectors(struct route *route, const char *library)
 {
 	static const char *const only[] = { NULL };
 	const struct settings *settings = route->settings;
-	const char *const *fields = settings->fields ? settings->fields : only;
+	const char *const *fields =
+	    settings->fields.count ? settings->fields.items : only;
 	size_t count = 0;
 
 	do {
@@ -194,7 +170,9 @@ open_vectors(struct route *route, const char *library)
 		    mem_resize(route->routed, count + 2, sizeof *route->routed);
 		route->routed[count] =
 		    routed_vectors_open(route->in, fields[count], route->library, library,
-			settings->router.similarity, settings->any_model);
+			settings->similarity ? (enum similarity)settings->similarity
+					     : SIMILARITY_DOT,
+			settings->any_model);
 		route->routed[++count] = NULL;
 	} while (fields != only && fields[count]);
 }
@@ -220,7 +198,7 @@ open_route(const struct settings *settings, char **operands, int count)
 	return route;
 }
 
-/* The score of a query with each gate, or the means over all; the gate that is best. */
+/* Fills scores[gates] of a query, or the means over all queries; returns the best gate. */
 static int
 look_up(struct route *route, const struct record *record, int64_t row, double *scores)
 {
@@ -238,7 +216,6 @@ look_up(struct route *route, const struct record *record, int64_t row, double *s
 	return gate_scores_best(scores, route->scores->count, NULL);
 }
 
-/* By what is known of the rows, or by chance. */
 static void
 route_rows(struct route *route, const struct record *record, struct record *made)
 {
@@ -273,8 +250,7 @@ run(struct route *route)
 	struct writer *out = stream_create(settings->output, route->in);
 	struct record record;
 
-	if (settings->level >= 0)
-		stream_level(out, settings->level);
+	stream_level(out, settings->level);
 	if (settings->mode == BY_RANDOM)
 		stream_seed(out, settings->seed);
 	add_columns(route, out);
@@ -312,23 +288,19 @@ close_route(struct route *route)
 int
 main(int argc, char **argv)
 {
-	struct settings settings = { .output = "-",
-		.level = -1,
-		.metric = "ndcg_at_10",
-		.seed = 42,
-		.router = { SIMILARITY_DOT, RULE_MEAN } };
-	int option;
+	struct settings settings = {
+		.output = "-", .level = -1, .metric = "ndcg_at_10", .seed = 42, .rule = -1
+	};
 
-	nn_start(0, argv); /* before --version speaks of it */
+	nn_start(0, argv); /* --version prints it */
 	cli_start(&cli, argc, argv);
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		take(&settings, option);
+	parse(&settings, argc, argv);
 	check(&settings, argc - optind);
 	if (settings.threads)
 		nn_start(settings.threads, argv);
 	struct route route = open_route(&settings, argv + optind, argc - optind);
 	run(&route);
 	close_route(&route);
-	free(settings.fields);
+	free(settings.fields.items);
 	return 0;
 }

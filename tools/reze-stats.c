@@ -2,11 +2,11 @@
  * reze-stats - measure data-set bias in pairs and remove it from targets
  *
  * fit	reads	query.emb, document.emb	f32 [width]	a pair of texts
- *		dataset			text		its source; or an attribute
+ *		dataset			text		its source, or the record's attribute
  *	writes	statistics of relations (reze/statistics_file.h)
  * merge, show	read such statistics
  * apply	reads as fit, and statistics
- *	writes	relation.target		f32 [2 width]	in place of the embeddings
+ *	writes	relation.target		f32 [2 width]	instead of the embeddings
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,65 +24,56 @@
 #include "papers/reze/statistics_file.h"
 #include "papers/reze/statistics_table.h"
 
-enum {
-	OPT_ANCHOR = CLI_LONG,
-	OPT_POSITIVE,
-	OPT_SOURCE,
-	OPT_RANK,
-	OPT_PARTIAL,
-	OPT_COMPONENTS,
-	OPT_JSON,
-	OPT_KEEP,
-	OPT_DTYPE,
-	OPT_ANY_MODEL,
-	OPT_SHRINKAGE /* and what follows: enum shrinkage_option */
-};
-
-static const struct cli_option options[] = {
-	{ OPT_ANCHOR, "anchor", "NAME",
-	    "embeddings of the anchors: NAME.emb (default: query)" },
-	{ OPT_POSITIVE, "positive", "NAME",
-	    "embeddings of their positives: NAME.emb\n(default: document)" },
-	{ OPT_SOURCE, "source", "NAME",
-	    "column, or attribute of the records, that says of which\nsource a pair is (default: dataset)" },
-	{ OPT_RANK, "eigenvectors", "N", "eigenvectors to compute (default: all)" },
-	{ OPT_PARTIAL, "partial", NULL, "write sums alone, for merge" },
-	{ OPT_SHRINKAGE + SHRINKAGE_CENTRE, "centre", "median|mean|zero",
-	    "of the sources' means, m (default: median)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_BAND, "band", "mean|median",
-	    "of their distances from it, equation 5 (default: mean)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_EQ6, "eq6", "signed|printed",
-	    "equation 6 by a mean's own sign, or as printed\n(default: signed)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_GAMMA, "gamma", "X",
-	    "width of threshold and band (default: 1)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_ETA, "eta", "X", "strength (default: 0.7)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_RHO, "rho", "X",
-	    "share of the variance that is active (default: 0.99)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_LEAST, "alpha-min", "X",
-	    "the least factor (default: 0)" },
-	{ OPT_SHRINKAGE + SHRINKAGE_MOST, "alpha-max", "X",
-	    "the greatest factor (default: 1)" },
-	{ OPT_COMPONENTS, "each-component", NULL,
-	    "show: a line for each component, not each source" },
-	{ OPT_JSON, "json", NULL, "show: both as JSON" },
-	{ OPT_KEEP, "keep", NULL, "apply: keep the columns of embeddings" },
-	{ OPT_DTYPE, "dtype", "f32|f64", "apply: of the targets (default: f32)" },
-	{ OPT_ANY_MODEL, "any-model", NULL,
-	    "take embeddings and statistics of several models" },
-	CLI_LEVEL, CLI_OUTPUT, CLI_THREADS, { 0 }
-};
+enum { OPT_SHRINKAGE = CLI_LONG }; /* and the values of enum shrinkage_option after it */
 
 struct settings {
 	struct relation_names names; /* NULL: not given */
 	struct shrinkage_options shrinkage;
 	enum statistics_view view;
 	int rank, level, threads;
-	bool partial, keep, any_model;
-	enum dtype dtype;
+	bool partial, keep, any_model, f64;
 	const char *output;
 };
 
-/* What was not said: as the statistics were made, or as tasksample calls it. */
+static const struct cli_option options[] = {
+	{ 0, "anchor", "NAME", "anchor embeddings: NAME.emb (default: query)",
+	    CLI_TEXT(names.anchor) },
+	{ 0, "positive", "NAME", "positive embeddings: NAME.emb (default: document)",
+	    CLI_TEXT(names.positive) },
+	{ 0, "source", "NAME",
+	    "column, or attribute of records, that names the source of a pair (default: dataset)",
+	    CLI_TEXT(names.source) },
+	{ 0, "eigenvectors", "N", "eigenvectors to compute (default: all)",
+	    CLI_INTEGER(rank, 1, 1 << 20) },
+	{ 0, "partial", NULL, "write only sums, for merge", CLI_FLAG(partial) },
+	{ OPT_SHRINKAGE + SHRINKAGE_CENTRE, "centre", "median|mean|zero",
+	    "centre m of the sources' means (default: median)", CLI_CUSTOM },
+	{ OPT_SHRINKAGE + SHRINKAGE_BAND, "band", "mean|median",
+	    "of the distances from m, equation 5 (default: mean)", CLI_CUSTOM },
+	{ OPT_SHRINKAGE + SHRINKAGE_EQ6, "eq6", "signed|printed",
+	    "equation 6 with the sign of mu (default), or as printed", CLI_CUSTOM },
+	{ OPT_SHRINKAGE + SHRINKAGE_GAMMA, "gamma", "X",
+	    "width of threshold and band (default: 1)", CLI_CUSTOM },
+	{ OPT_SHRINKAGE + SHRINKAGE_ETA, "eta", "X",
+	    "strength of the shrinkage (default: 0.7)", CLI_CUSTOM },
+	{ OPT_SHRINKAGE + SHRINKAGE_RHO, "rho", "X",
+	    "variance share of active components (default: 0.99)", CLI_CUSTOM },
+	{ OPT_SHRINKAGE + SHRINKAGE_LEAST, "alpha-min", "X",
+	    "smallest factor (default: 0)", CLI_CUSTOM },
+	{ OPT_SHRINKAGE + SHRINKAGE_MOST, "alpha-max", "X", "largest factor (default: 1)",
+	    CLI_CUSTOM },
+	{ 0, "each-component", NULL, "show: a line for each component",
+	    CLI_SET(view, VIEW_COMPONENTS) },
+	{ 0, "json", NULL, "show: all statistics as JSON", CLI_SET(view, VIEW_JSON) },
+	{ 0, "keep", NULL, "apply: keep the columns of embeddings", CLI_FLAG(keep) },
+	{ 0, "dtype", "f32|f64", "apply: type of the targets (default: f32)",
+	    CLI_WORD(f64, 0) },
+	{ 0, "any-model", NULL, "accept embeddings of several models",
+	    CLI_FLAG(any_model) },
+	CLI_LEVEL(level), CLI_OUTPUT(output), CLI_THREADS(threads), { 0 }
+};
+
+/* The names that were given; else those of the statistics, else those of tasksample. */
 static struct relation_names
 names_of(const struct settings *settings, const struct statistics *made)
 {
@@ -115,15 +106,14 @@ finish(const struct settings *settings, struct statistics *statistics,
 static int
 fit(void *with, char **files, int count)
 {
-	static const char *const standard[] = { "-" };
+	const char *const *streams = cli_inputs(files, &count);
 	const struct settings *settings = with;
 	struct relation_names names = names_of(settings, NULL);
 	struct shrinkage_settings how =
 	    shrinkage_options_complete(&settings->shrinkage, NULL);
 	struct reader *first;
 	struct statistics *statistics =
-	    collect_pairs(count ? (const char *const *)files : standard,
-		count ? count : 1, &names, settings->any_model, &first);
+	    collect_pairs(streams, count, &names, settings->any_model, &first);
 
 	return finish(settings, statistics, &how, first);
 }
@@ -163,7 +153,7 @@ show(void *with, char **files, int count)
 
 /* apply ----------------------------------------------------------------------------- */
 
-/* What it takes to make the targets of a stream. */
+/* The state of `apply`. */
 struct targets {
 	struct statistics *statistics;
 	struct debias *debias;
@@ -215,8 +205,7 @@ open_output(const struct settings *settings, const struct reader *in,
 {
 	struct writer *out = stream_create(settings->output, in);
 
-	if (settings->level >= 0)
-		stream_level(out, settings->level);
+	stream_level(out, settings->level);
 	if (settings->keep)
 		return out;
 	stream_drop(out, stream_column(in, relations_anchor_column(relations))->name);
@@ -232,7 +221,7 @@ apply(void *with, char **files, int count)
 
 	struct reader *in = stream_open(path);
 	struct targets targets = { .statistics = read_statistics(files[0]),
-		.dtype = settings->dtype };
+		.dtype = settings->f64 ? DTYPE_F64 : DTYPE_F32 };
 	struct statistics *statistics = targets.statistics;
 	struct relation_names names = names_of(settings, statistics);
 	struct record record;
@@ -248,7 +237,7 @@ apply(void *with, char **files, int count)
 	targets.debias = debias_new(statistics);
 	struct writer *out = open_output(settings, in, targets.relations);
 	targets.column = stream_add(out, &(struct column){ .name = "relation.target",
-					     .dtype = settings->dtype,
+					     .dtype = targets.dtype,
 					     .rank = 1,
 					     .shape = { statistics->width } });
 	struct progress *progress = stream_progress(in);
@@ -274,10 +263,10 @@ static const struct cli_command commands[] = {
 	{ "fit", "statistics of the relations of a stream",
 	    SHRINKAGE "anchor positive source any-model level output threads", 0, -1,
 	    fit },
-	{ "merge", "statistics of parts to those of the whole",
+	{ "merge", "merge the statistics of parts",
 	    SHRINKAGE "any-model level output threads", 1, -1, merge },
-	{ "show", "what is shrunk in which source, and by how much",
-	    "each-component json output", 0, 1, show },
+	{ "show", "the shrinkage of each source", "each-component json output", 0, 1,
+	    show },
 	{ "apply", "append debiased targets to a stream of pairs",
 	    "anchor positive source keep dtype any-model level output threads", 1, 2,
 	    apply },
@@ -293,46 +282,17 @@ static const struct cli cli = { "reze-stats",
 	"      reze-stats apply reze.mts | train -m BASE --reze 1 -o out/\n",
 	nn_about, commands, ".mts" };
 
-static void
-take(struct settings *settings, int option)
-{
-	switch (option) {
-	case OPT_ANCHOR: settings->names.anchor = optarg; break;
-	case OPT_POSITIVE: settings->names.positive = optarg; break;
-	case OPT_SOURCE: settings->names.source = optarg; break;
-	case OPT_RANK:
-		settings->rank = (int)cli_integer("--eigenvectors", 1, 1 << 20);
-		break;
-	case OPT_PARTIAL: settings->partial = true; break;
-	case OPT_COMPONENTS: settings->view = VIEW_COMPONENTS; break;
-	case OPT_JSON: settings->view = VIEW_JSON; break;
-	case OPT_KEEP: settings->keep = true; break;
-	case OPT_DTYPE:
-		settings->dtype = cli_word("--dtype", optarg,
-				      (const char *const[]){ "f32", "f64", NULL })
-				      ? DTYPE_F64
-				      : DTYPE_F32;
-		break;
-	case OPT_ANY_MODEL: settings->any_model = true; break;
-	case CLI_OPT_LEVEL: settings->level = cli_level(); break;
-	case 'o': settings->output = optarg; break;
-	case 'j': settings->threads = cli_threads(); break;
-	default:
-		shrinkage_option_take(&settings->shrinkage,
-		    (enum shrinkage_option)(option - OPT_SHRINKAGE));
-	}
-}
-
 int
 main(int argc, char **argv)
 {
-	struct settings settings = { .output = "-", .level = -1, .dtype = DTYPE_F32 };
+	struct settings settings = { .output = "-", .level = -1 };
 	int option;
 
-	nn_start(0, argv); /* before --version speaks of it */
+	nn_start(0, argv); /* --version prints it */
 	cli_start(&cli, argc, argv);
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		take(&settings, option);
+	while ((option = cli_next(&cli, argc, argv, &settings)) != -1)
+		shrinkage_option_take(
+		    &settings.shrinkage, (enum shrinkage_option)(option - OPT_SHRINKAGE));
 	if (settings.partial)
 		cli_only(&cli, "--partial",
 		    "partial anchor positive source any-model level output threads");

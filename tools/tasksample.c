@@ -26,48 +26,49 @@
 #include "stream/stream.h"
 #include "text/datafile.h"
 
-enum {
-	OPT_EPOCHS = CLI_LONG,
-	OPT_STEPS,
-	OPT_SKIP,
-	OPT_RANK,
-	OPT_RANKS,
-	OPT_DROP_LAST,
-	OPT_DUPLICATES,
-	OPT_BATCHING,
-	OPT_TASK,
-	OPT_ALL,
-	OPT_PLAN,
-	OPT_INDEX,
-	OPT_TMPDIR,
-	OPT_MAX_LINE
+struct settings {
+	int64_t batch, seed, epochs, steps, skip, level;
+	struct rank_slice slice;
+	struct examples_options files;
+	int duplicates, batching; /* -1: the recipe's */
+	bool drop_last, all, plan;
+	struct cli_list tasks;
+	const char *output, *recipe;
 };
 
 static const struct cli_option options[] = {
-	{ 'b', "batch", "N", "rows of a batch (default: the recipe's, else 512)" },
-	{ 's', "seed", "N", "of the random numbers (default: the recipe's, else 0)" },
-	{ OPT_EPOCHS, "epochs", "N",
-	    "passes over the data (default: the recipe's, else 1)" },
-	{ OPT_STEPS, "steps", "N", "stop before batch N" },
-	{ OPT_SKIP, "skip", "N", "leave out the first N batches" },
-	{ OPT_RANK, "rank", "R", "write only slice R of each batch (default: 0)" },
-	{ OPT_RANKS, "ranks", "W", "of W slices (default: 1)" },
-	{ OPT_DROP_LAST, "drop-last", NULL, "leave out batches that are not full" },
-	{ OPT_DUPLICATES, "duplicates", "mark|apart|keep",
-	    "equal texts of a batch (default: mark)" },
-	{ OPT_BATCHING, "batching", "homogeneous|heterogeneous|static", "for all tasks" },
-	{ OPT_TASK, "task", "NAME", "only this task; may be repeated" },
-	{ OPT_ALL, "all", NULL, "every example once, in order" },
-	{ OPT_PLAN, "plan", NULL, "write a table of the batches instead of their texts" },
-	{ OPT_INDEX, "index", "DIR",
-	    "keep there what the first reading of the\n"
-	    "files tells, and find it again" },
-	{ 'C', "directory", "DIR", "where relative file names start" },
-	{ OPT_TMPDIR, "tmpdir", "DIR",
-	    "where compressed files are unpacked\n"
-	    "(default: $TMPDIR, else /tmp)" },
-	{ OPT_MAX_LINE, "max-line", "BYTES", "refuse longer lines (default: 64M)" },
-	CLI_LEVEL, CLI_OUTPUT, { 0 }
+	{ 'b', "batch", "N", "rows of a batch (default: the recipe's, else 512)",
+	    CLI_INTEGER(batch, 1, 1 << 30) },
+	{ 's', "seed", "N", "seed (default: the recipe's, else 0)",
+	    CLI_INTEGER(seed, 0, INT64_MAX) },
+	{ 0, "epochs", "N", "passes over the data (default: the recipe's, else 1)",
+	    CLI_INTEGER(epochs, 1, INT32_MAX) },
+	{ 0, "steps", "N", "stop before batch N", CLI_INTEGER(steps, 0, INT64_MAX) },
+	{ 0, "skip", "N", "skip the first N batches", CLI_INTEGER(skip, 0, INT64_MAX) },
+	{ 0, "rank", "R", "write only slice R of each batch (default: 0)",
+	    CLI_INTEGER(slice.rank, 0, 1 << 20) },
+	{ 0, "ranks", "W", "number of slices (default: 1)",
+	    CLI_INTEGER(slice.ranks, 1, 1 << 20) },
+	{ 0, "drop-last", NULL, "drop batches that are not full", CLI_FLAG(drop_last) },
+	{ 0, "duplicates", "mark|apart|keep",
+	    "equal texts in a batch: mark by keys (default), move to other batches, or keep without keys",
+	    CLI_WORD(duplicates, 0) },
+	{ 0, "batching", "homogeneous|heterogeneous|static",
+	    "overrides the recipe for all tasks", CLI_WORD(batching, 0) },
+	{ 0, "task", "NAME", "only this task; repeatable", CLI_LIST(tasks) },
+	{ 0, "all", NULL, "every example once, in order", CLI_FLAG(all) },
+	{ 0, "plan", NULL, "write a table of the batches instead of texts",
+	    CLI_FLAG(plan) },
+	{ 0, "index", "DIR", "keep an index of the files in DIR, for later runs",
+	    CLI_TEXT(files.index) },
+	{ 'C', "directory", "DIR", "folder of relative file names in the recipe",
+	    CLI_TEXT(files.folder) },
+	{ 0, "tmpdir", "DIR",
+	    "where compressed files are unpacked (default: $TMPDIR, else /tmp)",
+	    CLI_TEXT(files.tmpdir) },
+	{ 0, "max-line", "BYTES", "refuse longer lines (default: 64M)",
+	    CLI_BYTES(files.max_line) },
+	CLI_LEVEL(level), CLI_OUTPUT(output), { 0 }
 };
 
 static const struct cli cli = { "tasksample", "draw training batches from a mix of tasks",
@@ -75,46 +76,6 @@ static const struct cli cli = { "tasksample", "draw training batches from a mix 
 	"  tasksample --plan mix.yaml\n"
 	"  tasksample mix.yaml | tok -m MODEL | train -m MODEL -o trained\n",
 	NULL, NULL, ".yaml|.yml" };
-
-struct settings {
-	int64_t batch, seed, epochs, steps, skip, level;
-	struct rank_slice slice;
-	struct examples_options files;
-	int duplicates, batching; /* -1: the recipe's */
-	bool drop_last, all, plan;
-	const char **tasks, *output, *recipe;
-	int task_count;
-};
-
-static void
-set(struct settings *to, int opt)
-{
-	switch (opt) {
-	case 'b': to->batch = cli_integer("--batch", 1, 1 << 30); break;
-	case 's': to->seed = cli_integer("--seed", 0, INT64_MAX); break;
-	case OPT_EPOCHS: to->epochs = cli_integer("--epochs", 1, INT32_MAX); break;
-	case OPT_STEPS: to->steps = cli_integer("--steps", 0, INT64_MAX); break;
-	case OPT_SKIP: to->skip = cli_integer("--skip", 0, INT64_MAX); break;
-	case OPT_RANK: to->slice.rank = cli_integer("--rank", 0, 1 << 20); break;
-	case OPT_RANKS: to->slice.ranks = cli_integer("--ranks", 1, 1 << 20); break;
-	case OPT_DROP_LAST: to->drop_last = true; break;
-	case OPT_DUPLICATES:
-		to->duplicates = cli_word("--duplicates", optarg, recipe_duplicates);
-		break;
-	case OPT_BATCHING:
-		to->batching = cli_word("--batching", optarg, recipe_batchings);
-		break;
-	case OPT_TASK: to->tasks[to->task_count++] = optarg; break;
-	case OPT_ALL: to->all = true; break;
-	case OPT_PLAN: to->plan = true; break;
-	case OPT_INDEX: to->files.index = optarg; break;
-	case 'C': to->files.folder = optarg; break;
-	case OPT_TMPDIR: to->files.tmpdir = optarg; break;
-	case OPT_MAX_LINE: to->files.max_line = cli_bytes("--max-line"); break;
-	case CLI_OPT_LEVEL: to->level = cli_level(); break;
-	case 'o': to->output = optarg; break;
-	}
-}
 
 static struct settings
 parse(int argc, char **argv)
@@ -126,11 +87,8 @@ parse(int argc, char **argv)
 		.batching = -1,
 		.files = { .tmpdir = getenv("TMPDIR"), .max_line = DATAFILE_LINE },
 		.output = "-" };
-	int opt;
 
-	to.tasks = mem_new((size_t)argc, sizeof *to.tasks);
-	while ((opt = cli_next(&cli, argc, argv)) != -1)
-		set(&to, opt);
+	cli_next(&cli, argc, argv, &to);
 	if (optind + 1 != argc)
 		die_usage(optind == argc ? "a recipe is needed" : "one recipe at a time");
 	if (to.slice.rank >= to.slice.ranks)
@@ -146,14 +104,14 @@ parse(int argc, char **argv)
 	return to;
 }
 
-/* What the command line says goes before what the recipe says. */
+/* The command line overrides the recipe. */
 static struct recipe *
 open_recipe(const struct settings *settings)
 {
 	struct recipe *recipe = recipe_open(settings->recipe);
 
-	if (settings->task_count)
-		recipe_choose(recipe, settings->tasks, settings->task_count);
+	if (settings->tasks.count)
+		recipe_choose(recipe, settings->tasks.items, settings->tasks.count);
 	if (settings->batching >= 0)
 		recipe_batch_as(recipe, (enum recipe_batching)settings->batching);
 	if (settings->duplicates >= 0)
@@ -183,7 +141,7 @@ total_of(const struct settings *settings, const struct recipe *recipe, int64_t b
 {
 	int64_t total = settings->steps;
 
-	/* texts that are kept apart may need more batches */
+	/* without duplicates there may be more batches */
 	if (recipe->epochs && recipe->duplicates != DUPLICATES_APART &&
 	    (total < 0 || batches * recipe->epochs < total))
 		total = batches * recipe->epochs;
@@ -279,7 +237,7 @@ main(int argc, char **argv)
 	}
 	free(sets);
 	free(counts);
-	free(settings.tasks);
+	free(settings.tasks.items);
 	recipe_close(recipe);
 	return 0;
 }

@@ -3,9 +3,9 @@
  *
  * reads	FIELD		text [.]	texts, or lists of texts; folders of documents
  * writes	FIELD.ids	i32 [.]		token ids, special tokens included
- *		path, start, text		of passages: the file, the line and the text
+ *		path, start, text		with passages: the file, the line and the text
  *
- * and with --decode the other way round.
+ * --decode turns ids back into text; --learn learns a vocabulary.
  */
 #include <omp.h>
 #include <stdlib.h>
@@ -23,101 +23,88 @@
 #include "token/tokenise.h"
 #include "token/train/trainer.h"
 
-enum {
-	OPT_TASK = CLI_LONG,
-	OPT_PROMPT,
-	OPT_TEMPLATE,
-	OPT_PREPARE,
-	OPT_LENGTH,
-	OPT_TRUNCATE,
-	OPT_SIDE,
-	OPT_REFUSE,
-	OPT_PASSAGES,
-	OPT_OVERLAP,
-	OPT_KEEP,
-	OPT_ROWS,
-	OPT_FORMAT,
-	OPT_SHARD,
-	OPT_MAX_LINE,
-	OPT_DECODE,
-	OPT_SPECIALS,
-	OPT_TRAIN,
-	OPT_SIZE,
-	OPT_LEAST,
-	OPT_ALPHABET,
-	OPT_CASED
+enum { OPT_SHARD = CLI_LONG };
+
+struct settings {
+	struct tokenise_options token;
+	enum { LEARN_NONE, LEARN_WORDPIECE, LEARN_BPE } learn;
+	int size, alphabet, threads;
+	int64_t least;
+	bool cased, decode, specials;
 };
 
 static const struct cli_option options[] = {
 	CLI_GROUP("Texts and tokens:"),
 	{ 'm', "model", "MODEL",
-	    "model folder, its name on the Hugging Face Hub, or a\ntokenizer.json (default: $MOTES_MODEL)" },
-	{ 'f', "field", "FIELD", "tokenise this text, or join: NAME=a+b; repeatable" },
-	{ OPT_TASK, "task", "NAME",
-	    "put the model's prompt of that name before each text" },
-	{ OPT_PROMPT, "prompt", "TEXT", "put this before each text" },
-	{ OPT_TEMPLATE, "template", "NAME",
-	    "put this around each text: a name of share/templates.yaml,\nor a text with {text} in it" },
-	{ OPT_PREPARE, "prepare", "none|moee",
-	    "what is done to a text first (default: none)" },
+	    "model folder, its name on the Hugging Face Hub, or a tokenizer.json (default: $MOTES_MODEL)",
+	    CLI_TEXT(token.model) },
+	{ 'f', "field", "FIELD",
+	    "field to tokenise, or NAME=a+b to join fields; repeatable", CLI_CUSTOM },
+	{ 0, "task", "NAME", "put the model's prompt NAME before each text",
+	    CLI_TEXT(token.task) },
+	{ 0, "prompt", "TEXT", "put TEXT before each text", CLI_TEXT(token.prompt) },
+	{ 0, "template", "NAME",
+	    "template around each text: a name in share/templates.yaml, or a text with {text} in it",
+	    CLI_TEXT(token.template) },
+	{ 0, "prepare", "none|moee", "edit each text first, as MoEE does (default: none)",
+	    CLI_WORD(token.prepare, FRAME_NONE) },
 	CLI_GROUP("Length:"),
-	{ OPT_LENGTH, "max-length", "N",
-	    "ids of a text at most (default: the model's maximum)" },
-	{ OPT_TRUNCATE, "truncate", NULL, "cut longer texts, and count them (default)" },
-	{ OPT_SIDE, "truncation-side", "left|right",
-	    "the end at which a longer text is cut (default: the model's)" },
-	{ OPT_REFUSE, "no-truncate", NULL, "fail on a longer text" },
-	{ OPT_PASSAGES, "passages", "N",
-	    "cut texts into passages of N ids at most, and text files as a whole\n"
-	    "(default: for a folder 256, or the model's maximum if less)" },
-	{ OPT_OVERLAP, "overlap", "N",
-	    "tokens that a passage repeats of the one before it (default: 0)" },
+	{ 0, "max-length", "N", "largest number of ids (default: the model's)",
+	    CLI_INTEGER(token.most, 1, 1 << 24) },
+	{ 0, "truncate", NULL, "cut longer texts, and count them (default)",
+	    CLI_SET(token.refuse, false) },
+	{ 0, "truncation-side", "left|right",
+	    "the end that is cut (default: the model's)",
+	    CLI_WORD(token.side, TOKENISE_LEFT) },
+	{ 0, "no-truncate", NULL, "fail on a longer text", CLI_FLAG(token.refuse) },
+	{ 0, "passages", "N",
+	    "cut texts, and text files as a whole, into passages of at most N ids (default: for a folder 256, or the model's maximum if less)",
+	    CLI_INTEGER(token.passage, 8, 1 << 24) },
+	{ 0, "overlap", "N", "tokens that a passage repeats of the last one (default: 0)",
+	    CLI_INTEGER(token.overlap, 0, 1 << 24) },
 	CLI_GROUP("Input and output:"),
-	{ OPT_KEEP, "keep", NULL, "keep the texts" },
-	{ OPT_FORMAT, "format", "jsonl|tsv|csv|lines",
-	    "of text input (default: by name)" },
+	{ 0, "keep", NULL, "keep the texts", CLI_FLAG(token.keep) },
+	{ 0, "format", "jsonl|tsv|csv|lines", "format of text files (default: by name)",
+	    CLI_WORD(token.format, DATAFILE_JSONL) },
 	{ OPT_SHARD, "shard", "K/N",
-	    "of text files only the rows that begin in the K-th of N equal parts\nof their bytes" },
-	{ OPT_MAX_LINE, "max-line", "BYTES",
-	    "of text input: refuse longer lines (default: 64M)" },
-	{ OPT_ROWS, "record-rows", "N",
-	    "rows of a record made from text input (default: 1024)" },
-	CLI_LEVEL,
-	CLI_THREADS,
-	CLI_GROUP("Ids back into text:"),
-	{ OPT_DECODE, "decode", NULL, "turn the token ids of a stream back into text" },
-	{ OPT_SPECIALS, "specials", NULL, "decode the special tokens, too" },
-	CLI_GROUP("A vocabulary of one's own:"),
-	{ OPT_TRAIN, "learn", "wordpiece|bpe", "learn a vocabulary; bpe: of bytes" },
+	    "text files: read only the rows that begin in part K of N equal parts of their bytes",
+	    CLI_CUSTOM },
+	{ 0, "max-line", "BYTES", "text files: refuse longer lines (default: 64M)",
+	    CLI_BYTES(token.max_line) },
+	{ 0, "record-rows", "N", "text files: rows of a record (default: 1024)",
+	    CLI_INTEGER(token.rows, 1, 1 << 30) },
+	CLI_LEVEL(token.level),
+	CLI_THREADS(threads),
+	CLI_GROUP("Ids back to text:"),
+	{ 0, "decode", NULL, "turn the token ids of a stream into text",
+	    CLI_FLAG(decode) },
+	{ 0, "specials", NULL, "with the special tokens", CLI_FLAG(specials) },
+	CLI_GROUP("Learning a vocabulary:"),
+	{ 0, "learn", "wordpiece|bpe", "learn a vocabulary; bpe: of bytes",
+	    CLI_WORD(learn, LEARN_WORDPIECE) },
 	{ 'o', "output", "FILE",
-	    "write there instead of standard output; with --learn the\n"
-	    "folder of the learnt tokenizer (needed)" },
-	{ OPT_SIZE, "vocab-size", "N", "tokens to learn (default: 8192)" },
-	{ OPT_LEAST, "min-frequency", "N", "merge no pair that is rarer (default: 2)" },
-	{ OPT_ALPHABET, "alphabet", "N",
-	    "keep so many different characters (default: 1000)" },
-	{ OPT_CASED, "cased", NULL, "learn with capitals and accents" },
-	{ 0, NULL, NULL, NULL },
+	    "write FILE instead of standard output; with --learn the folder of the tokenizer (required)",
+	    CLI_TEXT(token.output) },
+	{ 0, "vocab-size", "N", "size of the vocabulary (default: 8192)",
+	    CLI_INTEGER(size, 8, 1 << 22) },
+	{ 0, "min-frequency", "N", "merge no rarer pair (default: 2)",
+	    CLI_INTEGER(least, 1, INT64_MAX) },
+	{ 0, "alphabet", "N", "wordpiece: different characters (default: 1000)",
+	    CLI_INTEGER(alphabet, 1, 0x110000) },
+	{ 0, "cased", NULL, "wordpiece: keep capitals and accents", CLI_FLAG(cased) },
+	{ 0 },
 };
 static const struct cli cli = { "tok", "turn text into token ids",
 	"[-m MODEL] [OPTION]... [FILE|FOLDER]...", options,
 	"  tok -m MODEL notes/ | encode -m MODEL > notes.mts\n"
 	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl | encode -m MODEL > emb.mts\n"
-	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv.gz > ids.mts\n"
+	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv > c.mts\n"
 	"  tok -m MODEL --template prompteol texts.txt > ids.mts\n"
 	"  tok -m MODEL texts.txt | tok -m MODEL --decode | mts head\n"
 	"  tok --learn wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
 	NULL, NULL, ".jsonl|.ndjson|.json|.tsv|.csv|.txt|.mts" };
 
-struct settings {
-	struct tokenise_options token;
-	const char *train;
-	int size, alphabet;
-	int64_t least;
-	bool cased, decode, specials;
-};
-
-/* What says something to each thing that it does. */
+/* The options of each mode. */
 static const char encode_options[] =
     "model field task prompt template prepare max-length truncate truncation-side no-truncate passages overlap keep format shard max-line record-rows level threads output";
 static const char decode_options[] = "decode model keep level specials output";
@@ -202,11 +189,10 @@ static void
 train(struct settings *set, char **files, int count)
 {
 	int length = set->token.most ? (int)set->token.most : 512;
-	static const char *const kinds[] = { "wordpiece", "bpe", NULL };
 	const char *folder = set->token.output;
 	int64_t rows = 0;
 
-	bool bytes = cli_word("--learn", set->train, kinds) == 1;
+	bool bytes = set->learn == LEARN_BPE;
 	cli_only(&cli, bytes ? "--learn bpe" : "--learn wordpiece",
 	    bytes ? bpe_options : wordpiece_options);
 	if (!strcmp(folder, "-"))
@@ -232,57 +218,13 @@ train(struct settings *set, char **files, int count)
 	trainer_free(trainer);
 }
 
-static const char *const prepares[] = { "none", "moee", NULL };
-static const char *const sides[] = { "left", "right", NULL };
-
 static void
 set_option(struct settings *set, int option)
 {
-	struct tokenise_options *token = &set->token;
-
-	switch (option) {
-	case 'm': token->model = optarg; break;
-	case 'f': text_field_add(&token->fields, optarg); break;
-	case 'j': omp_set_num_threads(cli_threads()); break;
-	case OPT_TASK: token->task = optarg; break;
-	case OPT_PROMPT: token->prompt = optarg; break;
-	case OPT_TEMPLATE: token->template = optarg; break;
-	case OPT_PREPARE:
-		token->prepare =
-		    (enum frame_prepare)cli_word("--prepare", optarg, prepares);
-		break;
-	case OPT_LENGTH:
-		token->most = (size_t)cli_integer("--max-length", 1, 1 << 24);
-		break;
-	case OPT_TRUNCATE: token->refuse = false; break;
-	case OPT_SIDE:
-		token->side = TOKENISE_LEFT + (enum tokenise_side)cli_word(
-						  "--truncation-side", optarg, sides);
-		break;
-	case OPT_REFUSE: token->refuse = true; break;
-	case OPT_PASSAGES:
-		token->passage = (size_t)cli_integer("--passages", 8, 1 << 24);
-		break;
-	case OPT_OVERLAP:
-		token->overlap = (size_t)cli_integer("--overlap", 0, 1 << 24);
-		break;
-	case OPT_KEEP: token->keep = true; break;
-	case OPT_ROWS: token->rows = cli_integer("--record-rows", 1, 1 << 30); break;
-	case OPT_FORMAT: token->format = datafile_parse("--format", optarg); break;
-	case OPT_SHARD: token->shard = shard_parse("--shard", optarg); break;
-	case OPT_MAX_LINE: token->max_line = cli_bytes("--max-line"); break;
-	case CLI_OPT_LEVEL: token->level = cli_level(); break;
-	case 'o': token->output = optarg; break;
-	case OPT_TRAIN: set->train = optarg; break;
-	case OPT_SIZE: set->size = (int)cli_integer("--vocab-size", 8, 1 << 22); break;
-	case OPT_LEAST: set->least = cli_integer("--min-frequency", 1, INT64_MAX); break;
-	case OPT_ALPHABET:
-		set->alphabet = (int)cli_integer("--alphabet", 1, 0x110000);
-		break;
-	case OPT_DECODE: set->decode = true; break;
-	case OPT_SPECIALS: set->specials = true; break;
-	case OPT_CASED: set->cased = true; break;
-	}
+	if (option == OPT_SHARD)
+		set->token.shard = shard_parse("--shard", optarg);
+	else
+		text_field_add(&set->token.fields, optarg);
 }
 
 int
@@ -299,9 +241,11 @@ main(int argc, char **argv)
 
 	host_start(0, argv); /* threads that wait are to sleep */
 	cli_start(&cli, argc, argv);
-	while ((option = cli_next(&cli, argc, argv)) != -1)
+	while ((option = cli_next(&cli, argc, argv, &set)) != -1)
 		set_option(&set, option);
-	if (set.train)
+	if (set.threads)
+		omp_set_num_threads(set.threads);
+	if (set.learn)
 		train(&set, argv + optind, argc - optind);
 	else if (set.decode)
 		decode(&set, argv + optind, argc - optind);

@@ -2,8 +2,8 @@
  * topics - name clusters of texts by their words
  *
  * reads	text	text			the texts, or another column
- *		NAME	text or a number	what cluster each is in, or:
- *		X.emb	f32 [width]		the vectors that k-means puts into clusters
+ *		NAME	text or a number	the cluster of each text, or:
+ *		X.emb	f32 [width]		vectors to cluster by k-means
  * writes	a table
  */
 #include <unistd.h>
@@ -14,30 +14,33 @@
 #include "geometry/topics.h"
 #include "nn/nn.h"
 
-enum {
-	OPT_LABEL = CLI_LONG,
-	OPT_TEXT,
-	OPT_STOP,
-	OPT_NO_STOP,
-	OPT_MOST,
-	OPT_LEAST,
-	OPT_WORDS
+struct settings {
+	struct topics_options topics;
+	const char *output;
+	int threads;
 };
 
 static const struct cli_option options[] = {
-	{ OPT_LABEL, "label", "NAME",
-	    "the column of the texts' clusters (default: group)" },
-	{ 'k', "clusters", "K", "or: make K clusters of the vectors by k-means" },
-	CLI_FIELD, { 's', "seed", "N", "of the random numbers of k-means (default: 42)" },
-	{ OPT_TEXT, "text", "NAME", "the column of the texts (default: text)" },
-	{ OPT_WORDS, "words", "N", "words of a cluster (default: 20)" },
-	{ OPT_MOST, "max-df", "X",
-	    "words in a greater share of the texts do not count (default: 1)" },
-	{ OPT_LEAST, "min-length", "N", "nor do those of fewer letters (default: 2)" },
-	{ OPT_STOP, "stop", "FILE",
-	    "nor do the words in this file (default: an English list)" },
-	{ OPT_NO_STOP, "no-stop", NULL, "no list of words: all count" }, CLI_THREADS,
-	CLI_OUTPUT, { 0 }
+	{ 0, "label", "NAME", "column of the clusters (default: group)",
+	    CLI_TEXT(topics.label) },
+	{ 'k', "clusters", "K", "or: cluster the embeddings by k-means",
+	    CLI_INTEGER(topics.clusters, 2, 4096) },
+	{ 'f', "field", "NAME", "embeddings are NAME.emb (default: the only ones)",
+	    CLI_TEXT(topics.field) },
+	{ 's', "seed", "N", "seed of k-means (default: 42)",
+	    CLI_INTEGER(topics.seed, 0, UINT32_MAX) },
+	{ 0, "text", "NAME", "column of the texts (default: text)",
+	    CLI_TEXT(topics.text) },
+	{ 0, "words", "N", "words of a cluster (default: 20)",
+	    CLI_INTEGER(topics.top, 1, 1000000) },
+	{ 0, "max-df", "X", "ignore words in a greater share of texts (default: 1)",
+	    CLI_REAL(topics.most, 0, 1) },
+	{ 0, "min-length", "N", "ignore words of fewer letters (default: 2)",
+	    CLI_INTEGER(topics.least, 1, 1000) },
+	{ 0, "stop", "FILE", "ignore the words in FILE (default: an English list)",
+	    CLI_TEXT(topics.stop) },
+	{ 0, "no-stop", NULL, "ignore no words", CLI_FLAG(topics.all) },
+	CLI_THREADS(threads), CLI_OUTPUT(output), { 0 }
 };
 
 static const struct cli cli = { "topics", "name clusters of texts by their words",
@@ -49,43 +52,6 @@ static const struct cli cli = { "topics", "name clusters of texts by their words
 	"  mts from jsonl texts.jsonl | topics --label topic --max-df 0.05\n",
 	nn_about, NULL, ".mts" };
 
-struct settings {
-	struct topics_options topics;
-	const char *output;
-	int threads;
-};
-
-static void
-parse(struct settings *settings, int argc, char **argv)
-{
-	struct topics_options *topics = &settings->topics;
-	int option;
-
-	while ((option = cli_next(&cli, argc, argv)) != -1)
-		switch (option) {
-		case OPT_LABEL: topics->label = optarg; break;
-		case 'k':
-			topics->clusters = (int)cli_integer("--clusters", 2, 4096);
-			break;
-		case 'f': topics->field = optarg; break;
-		case 's':
-			topics->seed = (uint32_t)cli_integer("--seed", 0, UINT32_MAX);
-			break;
-		case OPT_TEXT: topics->text = optarg; break;
-		case OPT_WORDS:
-			topics->top = (int)cli_integer("--words", 1, 1000000);
-			break;
-		case OPT_MOST: topics->most = cli_real("--max-df", 0, 1); break;
-		case OPT_LEAST:
-			topics->least = (int)cli_integer("--min-length", 1, 1000);
-			break;
-		case OPT_STOP: topics->stop = optarg; break;
-		case OPT_NO_STOP: topics->all = true; break;
-		case 'j': settings->threads = cli_threads(); break;
-		case 'o': settings->output = optarg; break;
-		}
-}
-
 int
 main(int argc, char **argv)
 {
@@ -94,19 +60,17 @@ main(int argc, char **argv)
 	struct topics_options *topics = &settings.topics;
 
 	cli_start(&cli, argc, argv);
-	parse(&settings, argc, argv);
+	cli_next(&cli, argc, argv, &settings);
 	if (topics->label && topics->clusters)
-		die_usage("what are the clusters? say --label or, of vectors, -k");
+		die_usage("--label and -k exclude each other");
 	if (topics->stop && topics->all)
-		die_usage("--stop or --no-stop, not both");
+		die_usage("--stop and --no-stop exclude each other");
 	if (!topics->clusters)
 		cli_only(&cli, "clusters of a column",
 		    "label text words max-df min-length stop no-stop threads output");
-	if (argc - optind > 1)
-		die_usage("one stream, please; cat joins several");
 	nn_start(settings.threads, argv);
 	struct output *output = output_print(settings.output);
-	topics_print(optind < argc ? argv[optind] : "-", topics);
+	topics_print(cli_input(argc, argv), topics);
 	output_finish(output);
 	return 0;
 }

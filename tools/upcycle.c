@@ -1,5 +1,9 @@
-/* upcycle - give a dense model task experts, or average them away; token experts; a LoRA adapter in its weights; means;
- * static embeddings. */
+/*
+ * upcycle - give a dense model task experts
+ *
+ * Also: token experts, the mean of experts or of models, a LoRA adapter merged, a table of static embeddings.
+ * reads and writes model folders
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,56 +23,57 @@
 #include "nn/nn.h"
 #include "text/tree.h"
 
-enum {
-	OPT_EXPERTS = CLI_LONG,
-	OPT_EVERY,
-	OPT_LAYERS,
-	OPT_NO_NORMS,
-	OPT_TASK,
-	OPT_PROMPT,
-	OPT_TOKEN_EXPERTS,
-	OPT_TOP,
-	OPT_NO_RENORMALIZE,
-	OPT_AVERAGE,
-	OPT_MEAN,
-	OPT_MERGE,
-	OPT_STATIC,
-	OPT_DIM
+enum { OPT_EXPERTS = CLI_LONG, OPT_TASK, OPT_PROMPT };
+
+enum { MEAN = 64 }; /* the most models of a mean */
+
+struct settings {
+	char *from;
+	const char *to;
+	const char *names[SPEC_EXPERTS];
+	struct tree *tasks, *prompts; /* NULL: none */
+	int count, dim;
+	int64_t every;
+	const char *layers, *lora;
+	bool no_norms, average, table;
+	struct cli_list mean;	      /* the other models of a mean */
+	struct upcycle_tokens tokens; /* .count 0: task experts */
 };
 
-enum { MEAN = 64 }; /* models of which a mean is made, at most */
-
-static const struct cli_option options[] = { CLI_MODEL,
-	{ 'o', "output", "DIR", "model folder to write (needed)" },
-	{ OPT_EXPERTS, "experts", "A,B,...", "names of the task experts" },
-	{ OPT_EVERY, "every", "N",
-	    "experts in every Nth block; 2: blocks 1, 3, 5, ... (default: 1)" },
-	{ OPT_LAYERS, "layers", "LIST",
-	    "experts in these blocks, counted from 0: all, odd, even,\n"
-	    "or numbers joined by ','" },
-	{ OPT_NO_NORMS, "no-expert-norms", NULL,
-	    "experts share the norms of their block" },
+static const struct cli_option options[] = { CLI_MODEL(from),
+	{ 'o', "output", "DIR", "model folder to write (required)", CLI_TEXT(to) },
+	{ OPT_EXPERTS, "experts", "A,B,...", "names of the task experts", CLI_CUSTOM },
+	{ 0, "every", "N",
+	    "experts in every Nth block; 2: blocks 1, 3, 5, ... (default: 1)",
+	    CLI_INTEGER(every, 1, SPEC_LAYERS) },
+	{ 0, "layers", "LIST",
+	    "experts in these blocks, from 0: all, odd, even, or numbers joined by ','",
+	    CLI_TEXT(layers) },
+	{ 0, "no-expert-norms", NULL, "experts share the norms of their block",
+	    CLI_FLAG(no_norms) },
 	{ OPT_TASK, "task", "NAME=EXPERT",
-	    "a task that this expert serves, beside that of its own name;\n"
-	    "'*': for each text the one that its hash falls on; repeatable;\n"
-	    "without --experts, of a model that has experts" },
-	{ OPT_PROMPT, "prompt", "NAME=TEXT",
-	    "what goes before the texts of an expert or a task; repeatable" },
-	{ OPT_TOKEN_EXPERTS, "token-experts", "N",
-	    "instead, N experts among which a router chooses for each token" },
-	{ OPT_TOP, "token-top", "K",
-	    "experts that a token takes (default: 2, of one expert 1)" },
-	{ OPT_NO_RENORMALIZE, "no-renormalize", NULL,
-	    "weights of a token's experts are as the router gives them" },
-	{ 's', "seed", "N", "of the routers' random weights (default: 0)" },
-	{ OPT_AVERAGE, "average", NULL,
-	    "the reverse: a dense model of the experts' means" },
-	{ OPT_MEAN, "mean", "DIR", "the mean of MODEL's weights and DIR's; repeatable" },
-	{ OPT_MERGE, "merge-lora", "DIR",
-	    "the model with this LoRA adapter in its weights" },
-	{ OPT_STATIC, "static", NULL,
-	    "a table of static embeddings: each token by itself, as the model\nembeds it" },
-	{ OPT_DIM, "dim", "K", "of a table, values of a row at most (default: 256)" },
+	    "map the task NAME to EXPERT, '*': to one by the hash of each text; repeatable; without --experts for a model that has experts",
+	    CLI_CUSTOM },
+	{ OPT_PROMPT, "prompt", "NAME=TEXT", "prompt of an expert or a task; repeatable",
+	    CLI_CUSTOM },
+	{ 0, "token-experts", "N", "N token experts with a router instead",
+	    CLI_INTEGER(tokens.count, 1, SPEC_TOKEN_EXPERTS) },
+	{ 0, "token-top", "K", "experts of a token (default: 2, or 1 of one)",
+	    CLI_INTEGER(tokens.top, 1, SPEC_TOKEN_EXPERTS) },
+	{ 0, "no-renormalize", NULL, "weigh experts by their router probabilities",
+	    CLI_SET(tokens.renormalize, false) },
+	{ 's', "seed", "N", "seed of the routers (default: 0)",
+	    CLI_INTEGER(tokens.seed, 0, INT64_MAX) },
+	{ 0, "average", NULL, "the reverse: a dense model, the mean of the experts",
+	    CLI_FLAG(average) },
+	{ 0, "mean", "DIR", "average MODEL's weights with DIR's; repeatable",
+	    CLI_LIST(mean) },
+	{ 0, "merge-lora", "DIR", "merge this LoRA adapter into the weights",
+	    CLI_TEXT(lora) },
+	{ 0, "static", NULL, "distil a table of static embeddings (model2vec)",
+	    CLI_FLAG(table) },
+	{ 0, "dim", "K", "--static: width of the table (default: 256)",
+	    CLI_INTEGER(dim, 1, 1 << 16) },
 	{ 0 } };
 
 static const struct cli cli = { "upcycle", "give a dense model task experts",
@@ -80,25 +85,10 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"       upcycle --merge-lora DIR [-m MODEL] -o DIR\n"
 	"       upcycle --static [-m MODEL] -o DIR [--dim K]",
 	options,
-	"  upcycle -m nomic-bert-2048 --experts classification,clustering,search_query -o mote\n"
+	"  upcycle -m nomic-bert-2048 --experts classification,clustering -o mote\n"
 	"  upcycle -m mote --task STS=classification -o mote\n"
 	"  upcycle -m nomic-bert-2048 --token-experts 8 --token-top 2 --every 2 -o moe\n",
 	NULL, NULL, NULL };
-
-struct settings {
-	char *from;
-	const char *to;
-	const char *names[SPEC_EXPERTS];
-	struct tree *tasks, *prompts; /* NULL: none */
-	int count;
-	int64_t every;
-	const char *layers, *lora;
-	bool no_norms, average;
-	const char *others[MEAN]; /* to make a mean with; others[0] is `from` */
-	int mean, dim;
-	bool table;
-	struct upcycle_tokens tokens; /* .count 0: task experts */
-};
 
 static void
 parse_names(struct settings *s, char *list)
@@ -108,7 +98,7 @@ parse_names(struct settings *s, char *list)
 			die_usage("--experts: more than %d", SPEC_EXPERTS);
 		if (!experts_name_valid(name))
 			die_usage(
-			    "--experts: '%s' is no name; up to 63 letters, digits, '_' and '-' make one",
+			    "--experts: '%s' is not a name; a name is up to 63 letters, digits, '_' and '-'",
 			    name);
 		for (int i = 0; i < s->count; i++)
 			if (!strcmp(s->names[i], name))
@@ -117,7 +107,7 @@ parse_names(struct settings *s, char *list)
 	}
 }
 
-/* NAME=VALUE to a member of the object, which is made if need be. */
+/* Adds NAME=VALUE to the object, which is created if it is NULL. */
 static void
 add_member(struct tree **object, const char *option, const char *meant, char *argument)
 {
@@ -128,7 +118,7 @@ add_member(struct tree **object, const char *option, const char *meant, char *ar
 	*value++ = 0;
 	if (!experts_task_valid(argument))
 		die_usage(
-		    "%s: '%s' is no name; letters, digits, '_', '-' and '.' make one",
+		    "%s: '%s' is not a name; a name is letters, digits, '_', '-' and '.'",
 		    option, argument);
 	if (!*object)
 		*object = tree_object();
@@ -147,7 +137,7 @@ is_expert(const struct settings *s, const char *name)
 	return i < s->count;
 }
 
-/* What the new experts serve and are asked with. */
+/* Dies on tasks or prompts of unknown experts. */
 static void
 check_experts(const struct settings *s)
 {
@@ -156,14 +146,13 @@ check_experts(const struct settings *s)
 	for (size_t i = 0; s->tasks && i < s->tasks->count; i++) {
 		const struct tree *task = s->tasks->items[i];
 		if (strcmp(task->string, EXPERTS_ANY) && !is_expert(s, task->string))
-			die_usage("--task: '%s=%s' is of no expert that --experts names",
+			die_usage("--task: '%s=%s': --experts names no such expert",
 			    task->key, task->string);
 	}
 	for (size_t i = 0; s->prompts && i < s->prompts->count; i++) {
 		const char *name = s->prompts->items[i]->key;
 		if (!is_expert(s, name) && !tree_get(s->tasks, name))
-			die_usage(
-			    "--prompt: '%s' is no expert's name and no task's", name);
+			die_usage("--prompt: '%s' is neither an expert nor a task", name);
 	}
 }
 
@@ -174,7 +163,7 @@ check(const struct settings *s)
 		die_usage("-o DIR is missing: the model folder to write");
 	if (s->average)
 		cli_only(&cli, "--average", "average model output");
-	else if (s->mean)
+	else if (s->mean.count)
 		cli_only(&cli, "--mean", "mean model output");
 	else if (s->table)
 		cli_only(&cli, "--static", "static dim model output");
@@ -202,40 +191,16 @@ parse(int argc, char **argv)
 	struct settings s = { .every = 1, .dim = 256, .tokens.renormalize = true };
 	int opt;
 
-	while ((opt = cli_next(&cli, argc, argv)) != -1)
+	while ((opt = cli_next(&cli, argc, argv, &s)) != -1)
 		switch (opt) {
-		case 'm': s.from = optarg; break;
-		case 'o': s.to = optarg; break;
 		case OPT_EXPERTS: parse_names(&s, optarg); break;
-		case OPT_EVERY: s.every = cli_integer("--every", 1, SPEC_LAYERS); break;
-		case OPT_LAYERS: s.layers = optarg; break;
-		case OPT_NO_NORMS: s.no_norms = true; break;
-		case OPT_AVERAGE: s.average = true; break;
-		case OPT_MEAN:
-			if (++s.mean == MEAN)
-				die_usage("--mean: more than %d", MEAN - 1);
-			s.others[s.mean] = optarg;
-			break;
-		case OPT_MERGE: s.lora = optarg; break;
-		case OPT_STATIC: s.table = true; break;
-		case OPT_DIM: s.dim = (int)cli_integer("--dim", 1, 1 << 16); break;
 		case OPT_TASK: add_member(&s.tasks, "--task", "EXPERT", optarg); break;
-		case OPT_TOKEN_EXPERTS:
-			s.tokens.count =
-			    (int)cli_integer("--token-experts", 1, SPEC_TOKEN_EXPERTS);
-			break;
-		case OPT_TOP:
-			s.tokens.top =
-			    (int)cli_integer("--token-top", 1, SPEC_TOKEN_EXPERTS);
-			break;
-		case OPT_NO_RENORMALIZE: s.tokens.renormalize = false; break;
-		case 's':
-			s.tokens.seed = (uint64_t)cli_integer("--seed", 0, INT64_MAX);
-			break;
 		case OPT_PROMPT:
 			add_member(&s.prompts, "--prompt", "TEXT", optarg);
 			break;
 		}
+	if (s.mean.count >= MEAN)
+		die_usage("--mean: more than %d", MEAN - 1);
 	if (optind < argc)
 		die_usage(
 		    "'%s' is not expected; folders are given by -m and -o", argv[optind]);
@@ -246,7 +211,7 @@ parse(int argc, char **argv)
 	return s;
 }
 
-/* Which blocks get experts. */
+/* chosen[blocks]: whether a block gets experts. */
 static void
 choose_layers(const struct settings *s, int blocks, bool *chosen)
 {
@@ -293,9 +258,10 @@ main(int argc, char **argv)
 		.prompts = s.prompts };
 	if (s.average) {
 		model_average(s.from, s.to);
-	} else if (s.mean) {
-		s.others[0] = s.from;
-		model_mean(s.others, s.mean + 1, s.to);
+	} else if (s.mean.count) {
+		const char *models[MEAN] = { s.from };
+		memcpy(models + 1, s.mean.items, (size_t)s.mean.count * sizeof *models);
+		model_mean(models, s.mean.count + 1, s.to);
 	} else if (s.table) {
 		distil(s.from, s.to, s.dim);
 	} else if (s.lora) {
@@ -314,5 +280,6 @@ main(int argc, char **argv)
 	tree_free(s.tasks);
 	tree_free(s.prompts);
 	free(s.from);
+	free(s.mean.items);
 	return 0;
 }

@@ -16,6 +16,9 @@
 #include "base/terminal.h"
 
 enum { OPTIONS_MAX = 64, OPT_VERSION = 1, OPT_PROGRESS };
+enum {
+	LONG_ONLY = 1000
+}; /* getopt's value of option i without a letter: LONG_ONLY + i */
 
 /* Spellings of version 0.1, letters or long names, to be removed in 0.3. */
 static const struct renamed {
@@ -234,7 +237,7 @@ cli_listed(const char *list, const char *word)
 void
 cli_only(const struct cli *cli, const char *mode, const char *known)
 {
-	for (int i = 0; cli->options[i].letter; i++)
+	for (int i = 0; cli->options[i].name; i++)
 		if (given[i] && !cli_listed(known, cli->options[i].name))
 			die_usage(
 			    "--%s does not apply to %s", cli->options[i].name, mode);
@@ -294,30 +297,30 @@ spell(struct spellings *to, int letter, const char *name, bool argument)
 		    argument ? ":" : "");
 }
 
-static const struct cli_option *
-option_named(const struct cli *cli, const char *name)
-{
-	const struct cli_option *o = cli->options;
-
-	while (o->letter && strcmp(o->name, name) != 0)
-		o++;
-	return o->letter ? o : NULL;
-}
-
-/* The option that an entry of `renamed` stands for; NULL: this program does not have it. */
+/* The option that an entry of `renamed` stands for; NULL if it is another program's. */
 static const struct cli_option *
 now_of(const struct cli *cli, const struct renamed *r)
 {
-	return strcmp(r->program, cli->name) ? NULL : option_named(cli, r->now);
+	const struct cli_option *o = cli->options;
+
+	if (strcmp(r->program, cli->name))
+		return NULL;
+	while (o->name && strcmp(o->name, r->now) != 0)
+		o++;
+	return o->name ? o : NULL;
 }
 
 static void
 spell_all(struct spellings *to, const struct cli *cli)
 {
 	strcpy(to->shorts, ":");
-	for (const struct cli_option *o = cli->options; o->letter; o++)
+	for (int i = 0; cli->options[i].name; i++) {
+		const struct cli_option *o = &cli->options[i];
+		bool letter = o->letter && o->letter < CLI_LONG;
 		if (o->letter != CLI_HEADING)
-			spell(to, o->letter, o->name, o->argument);
+			spell(
+			    to, letter ? o->letter : LONG_ONLY + i, o->name, o->argument);
+	}
 	spell(to, 'q', "quiet", false);
 	spell(to, 'v', "verbose", false);
 	spell(to, 'h', "help", false);
@@ -333,10 +336,12 @@ spell_all(struct spellings *to, const struct cli *cli)
 	}
 }
 
-/* The current letter of an option given in an earlier spelling. */
-static int
-today(const struct cli *cli, int letter)
+/* The option of getopt's value, or of an earlier spelling. */
+static const struct cli_option *
+option_of(const struct cli *cli, int letter)
 {
+	const struct cli_option *o = cli->options;
+
 	for (int i = 0; i < RENAMED_COUNT; i++) {
 		const struct renamed *r = &renamed[i];
 		const struct cli_option *now = now_of(cli, r);
@@ -345,9 +350,85 @@ today(const struct cli *cli, int letter)
 			continue;
 		warn("%s%s is --%s since version 0.2; the old spelling goes with 0.3",
 		    named_so ? "--" : "-", r->old, r->now);
-		return now->letter;
+		return now;
 	}
-	return letter;
+	if (letter >= LONG_ONLY)
+		return &o[letter - LONG_ONLY];
+	while (o->letter != letter)
+		o++;
+	return o;
+}
+
+static void
+store_integer(void *to, size_t size, int64_t value)
+{
+	if (size == sizeof(bool))
+		*(bool *)to = value;
+	else if (size == sizeof(int32_t))
+		*(int32_t *)to = (int32_t)value;
+	else
+		*(int64_t *)to = value;
+}
+
+static void
+store_real(void *to, size_t size, double value)
+{
+	if (size == sizeof(float))
+		*(float *)to = (float)value;
+	else
+		*(double *)to = value;
+}
+
+static void
+add_to_list(struct cli_list *list)
+{
+	list->items =
+	    mem_resize(list->items, (size_t)list->count + 2, sizeof *list->items);
+	list->items[list->count++] = optarg;
+	list->items[list->count] = NULL;
+}
+
+/* The place of optarg among words with bars between. */
+static int
+word_among(const char *option, const char *words)
+{
+	enum { WORDS = 16 };
+	char *copy = mem_string(words);
+	const char *list[WORDS + 1] = { NULL };
+	int count = 0;
+
+	for (char *at = strtok(copy, "|"); at && count < WORDS; at = strtok(NULL, "|"))
+		list[count++] = at;
+	int found = cli_word(option, optarg, list);
+	free(copy);
+	return found;
+}
+
+/* Stores optarg in the option's member of the settings. */
+static void
+take(const struct cli_option *o, void *settings)
+{
+	const struct cli_value *v = &o->value;
+	char *flag = mem_format("--%s", o->name);
+	void *to = (char *)settings + v->offset;
+
+	switch (v->kind) {
+	case CLI_KIND_CUSTOM: break;
+	case CLI_KIND_SET: store_integer(to, v->size, v->least); break;
+	case CLI_KIND_TEXT: *(const char **)to = optarg; break;
+	case CLI_KIND_LIST: add_to_list(to); break;
+	case CLI_KIND_INTEGER:
+		store_integer(to, v->size, cli_integer(flag, v->least, v->most));
+		break;
+	case CLI_KIND_REAL:
+		store_real(to, v->size, cli_real(flag, v->low, v->high));
+		break;
+	case CLI_KIND_BYTES: store_integer(to, v->size, cli_bytes(flag)); break;
+	case CLI_KIND_WORD:
+		store_integer(to, v->size, v->least + word_among(flag, o->argument));
+		break;
+	}
+	free(flag);
 }
 
 /* Fails before any work; input_open would find out when it comes to the second. */
@@ -363,9 +444,10 @@ check_operands(int argc, char **argv)
 }
 
 int
-cli_next(const struct cli *cli, int argc, char **argv)
+cli_next(const struct cli *cli, int argc, char **argv, void *settings)
 {
 	struct spellings to = { 0 };
+	const struct cli_option *option;
 
 	spell_all(&to, cli);
 	opterr = 0; /* a word of the command line must not drive the terminal */
@@ -385,10 +467,11 @@ cli_next(const struct cli *cli, int argc, char **argv)
 		case ':':
 		case '?': refuse(to.longs, letter, argv[optind - 1]);
 		default:
-			letter = today(cli, letter);
-			for (int i = 0; cli->options[i].letter; i++)
-				given[i] |= cli->options[i].letter == letter;
-			return letter;
+			option = option_of(cli, letter);
+			given[option - cli->options] = true;
+			if (option->value.kind == CLI_KIND_CUSTOM)
+				return option->letter;
+			take(option, settings);
 		}
 	}
 }
@@ -453,24 +536,21 @@ cli_bytes(const char *option)
 	return value << shift;
 }
 
-int
-cli_threads(void)
+const char *
+cli_input(int argc, char **argv)
 {
-	return (int)cli_integer("--threads", 1, 4096);
+	if (argc - optind > 1)
+		die_usage("one input at a time; '%s' is the second", argv[optind + 1]);
+	return optind < argc ? argv[optind] : "-";
 }
 
-int
-cli_level(void)
+const char *const *
+cli_inputs(char *const *operands, int *count)
 {
-	return (int)cli_integer("--level", 0, 19);
-}
+	static const char *const standard[] = { "-" };
 
-void
-cli_common(int letter, const char **output, int *level, int *threads)
-{
-	switch (letter) {
-	case 'o': *output = optarg; break;
-	case 'j': *threads = cli_threads(); break;
-	case CLI_OPT_LEVEL: *level = cli_level(); break;
-	}
+	if (*count)
+		return (const char *const *)operands;
+	*count = 1;
+	return standard;
 }

@@ -1,77 +1,139 @@
 /*
  * cli - the command line of every program: options, commands, help, completion.
  *
+ *	struct settings { const char *model; int top; bool keep; };
  *	static const struct cli_option options[] = {
- *		{ 'm', "model", "DIR", "model folder" },
- *		{ OPT_KEEP, "keep", NULL, "keep the columns that are consumed" },
+ *		CLI_MODEL(model),
+ *		{ 'k', "top", "N", "neighbours of a query (default: 10)", CLI_INTEGER(top, 1, 1000) },
+ *		{ 0, "keep", NULL, "keep the columns that are consumed", CLI_FLAG(keep) },
  *		{ 0 }
  *	};
  *	static const struct cli cli = { "encode", "turn tokens into embeddings",
  *		"[OPTION]... [FILE]", options, "  tok ... | encode -m DIR\n", NULL, NULL };
  *
  *	cli_start(&cli, argc, argv);
- *	while ((opt = cli_next(&cli, argc, argv)) != -1)
- *		switch (opt) { case 'm': dir = optarg; break; ... }
+ *	cli_next(&cli, argc, argv, &settings);
  *
- * cli_next handles -h/--help, --version, -q/--quiet, -v/--verbose and --progress, which every program has.  It accepts
- * an option's earlier spelling with a warning.  Usage errors exit 2.
+ * Every program also has -h/--help, --version, -q/--quiet, -v/--verbose, --progress, which cli_next handles.
+ * An option's earlier spelling is accepted with a warning.  Usage errors exit 2.
  */
 #ifndef BASE_CLI_H
 #define BASE_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define MOTES_VERSION "0.2.0"
 
-struct cli_option {
-	int letter; /* or a number from CLI_LONG up: no letter */
-	const char *name, *argument, *help;
+/* Where cli_next stores the value of an option: a member of the program's `struct settings`. */
+struct cli_value {
+	enum cli_kind {
+		CLI_KIND_CUSTOM,
+		CLI_KIND_SET,
+		CLI_KIND_TEXT,
+		CLI_KIND_LIST,
+		CLI_KIND_INTEGER,
+		CLI_KIND_REAL,
+		CLI_KIND_BYTES,
+		CLI_KIND_WORD
+	} kind;
+	size_t offset, size;
+	int64_t least, most;
+	double low, high;
 };
-enum { CLI_LONG = 256, CLI_HEADING = 2000, CLI_OPT_LEVEL };
 
-/* A heading over the options that follow it in --help. */
+struct cli_option {
+	int letter; /* 0: a long option; CLI_LONG and up: a long option that the program takes */
+	const char *name, *argument, *help;
+	struct cli_value value;
+};
+enum { CLI_LONG = 256, CLI_HEADING = 2000 };
+
+/* The values of a repeated option. */
+struct cli_list {
+	int count;
+	const char **items; /* [count + 1], the last NULL; NULL if count is 0 */
+};
+
+/* The kinds of values, by the member of `struct settings` that takes them. */
+#define CLI_MEMBER(kind, member)                                                         \
+	kind, offsetof(struct settings, member), sizeof(((struct settings *)NULL)->member)
+#define CLI_CUSTOM                                                                       \
+	{                                                                                \
+		CLI_KIND_CUSTOM, 0, 0, 0, 0, 0, 0                                        \
+	} /* cli_next returns its letter */
+#define CLI_SET(member, constant)                                                        \
+	{                                                                                \
+		CLI_MEMBER(CLI_KIND_SET, member), constant, 0, 0, 0                      \
+	}
+#define CLI_FLAG(member) CLI_SET(member, true)
+#define CLI_TEXT(member)                                                                 \
+	{                                                                                \
+		CLI_MEMBER(CLI_KIND_TEXT, member), 0, 0, 0, 0                            \
+	}
+#define CLI_LIST(member)                                                                 \
+	{                                                                                \
+		CLI_MEMBER(CLI_KIND_LIST, member), 0, 0, 0, 0                            \
+	}
+#define CLI_INTEGER(member, least, most)                                                 \
+	{                                                                                \
+		CLI_MEMBER(CLI_KIND_INTEGER, member), least, most, 0, 0                  \
+	}
+#define CLI_REAL(member, low, high)                                                      \
+	{                                                                                \
+		CLI_MEMBER(CLI_KIND_REAL, member), 0, 0, low, high                       \
+	}
+#define CLI_BYTES(member)                                                                \
+	{                                                                                \
+		CLI_MEMBER(CLI_KIND_BYTES, member), 0, 0, 0, 0                           \
+	} /* 512M, 2G */
+/* `first` + the place of the word in the option's argument, "sum|concat|hs" */
+#define CLI_WORD(member, first)                                                          \
+	{                                                                                \
+		CLI_MEMBER(CLI_KIND_WORD, member), first, 0, 0, 0                        \
+	}
+
+/* A heading in --help over the options that follow. */
 #define CLI_GROUP(text)                                                                  \
 	{                                                                                \
-		CLI_HEADING, "#", NULL, text                                             \
+		CLI_HEADING, "#", NULL, text, CLI_CUSTOM                                 \
 	}
 
-/* Options of several programs; cli_threads and cli_level parse their values. */
-#define CLI_MODEL                                                                        \
-	{                                                                                \
-		'm', "model", "MODEL",                                                   \
-		    "model folder, or its name on the Hugging Face Hub\n(default: "      \
-		    "$MOTES_MODEL)"                                                      \
+/* Options of several programs. */
+#define CLI_MODEL(member)                                                                        \
+	{                                                                                        \
+		'm', "model", "MODEL",                                                           \
+		    "model folder, or its name on the Hugging Face Hub (default: $MOTES_MODEL)", \
+		    CLI_TEXT(member)                                                             \
 	}
-#define CLI_THREADS                                                                      \
+#define CLI_THREADS(member)                                                              \
 	{                                                                                \
-		'j', "threads", "N", "number of threads (default: all cores)"            \
+		'j', "threads", "N", "number of threads (default: all cores)",           \
+		    CLI_INTEGER(member, 1, 4096)                                         \
 	}
-#define CLI_OUTPUT                                                                       \
+#define CLI_OUTPUT(member)                                                               \
 	{                                                                                \
 		'o', "output", "FILE",                                                   \
-		    "write FILE, whole or not at all (default: standard output)"         \
+		    "write FILE, whole or not at all (default: standard output)",        \
+		    CLI_TEXT(member)                                                     \
 	}
-#define CLI_FIELD                                                                        \
-	{                                                                                \
-		'f', "field", "NAME",                                                    \
-		    "take the vectors from NAME.emb (default: the only ones)"            \
-	}
-#define CLI_LEVEL                                                                        \
-	{                                                                                \
-		CLI_OPT_LEVEL, "level", "N",                                             \
-		    "zstd level of the output, 1 to 19; 0: stored (default: 0\n"         \
-		    "into a pipe, else 3)"                                               \
+#define CLI_LEVEL(member)                                                                            \
+	{                                                                                            \
+		0, "level", "N",                                                                     \
+		    "zstd level of the output, 1 to 19; 0: stored (default: 0 into a pipe, else 3)", \
+		    CLI_INTEGER(member, 0, 19)                                                       \
 	}
 
 struct cli {
 	const char *name, *purpose, *synopsis;
-	const struct cli_option *options; /* ends with an entry of letter 0 */
-	const char *examples;		  /* whole lines */
-	const char *(*about)(void); /* returns a second line for --version; or NULL */
-	const struct cli_command *commands; /* ends with a NULL name; NULL: no commands */
-	/* Kinds of operands for the shell's completion (completion.h), separated by blanks: ".jsonl|.tsv", "DIR".  The
-	 * last one holds for all that follow.  A line "COMMAND: kinds" is for one command.  NULL: none. */
+	const struct cli_option *options;   /* ends with a NULL name */
+	const char *examples;		    /* whole lines */
+	const char *(*about)(void);	    /* a further line of --version, or NULL */
+	const struct cli_command *commands; /* ends with a NULL name; or NULL: none */
+	/* What a shell completes operands to (completion.h): kinds with a blank between, the last
+	 * for all that follow, ".jsonl|.tsv", "DIR"; of a command that takes others, on a further
+	 * line, "COMMAND: kinds".  NULL: nothing. */
 	const char *operands;
 };
 
@@ -79,9 +141,10 @@ struct cli {
  * silently. */
 void cli_start(const struct cli *cli, int argc, char **argv);
 
-/* Returns the letter of the next option, with its argument in optarg; -1 at the end, where the operands start at
- * argv[optind].  Options and operands may come in any order. */
-int cli_next(const struct cli *cli, int argc, char **argv);
+/* Takes options up to the next one of CLI_CUSTOM and returns its letter, its argument in optarg; -1 at the end (see optind).
+ * The values of others go to `settings`, the program's struct settings; NULL if all are CLI_CUSTOM.
+ * Options and operands may come in any order. */
+int cli_next(const struct cli *cli, int argc, char **argv, void *settings);
 
 /*
  * Dies with "--OPTION does not apply to MODE" if an option was given that is neither in `known`, long names separated
@@ -89,7 +152,13 @@ int cli_next(const struct cli *cli, int argc, char **argv);
  */
 void cli_only(const struct cli *cli, const char *mode, const char *known);
 
-/* A command of a program, its first operand. */
+/* The only operand, after the options; "-" if there is none.  More than one is a usage error. */
+const char *cli_input(int argc, char **argv);
+
+/* The operands; "-" if there are none, and *count is then 1. */
+const char *const *cli_inputs(char *const *operands, int *count);
+
+/* What a program can be told to do by its first operand; 'PROGRAM COMMAND --help' tells of it. */
 struct cli_command {
 	const char *name, *purpose;
 	const char *options; /* that apply to it, as `known` of cli_only */
@@ -122,11 +191,4 @@ double cli_real(const char *option, double least, double most);
 int cli_integers(
     const char *option, int64_t least, int64_t most, int64_t *to, int room); /* 1,5,50 */
 int64_t cli_bytes(const char *option); /* 512M, 2G, 100000 */
-
-int cli_threads(void); /* value of CLI_THREADS, 1 to 4096 */
-int cli_level(void);   /* value of CLI_LEVEL, 0 to 19 */
-
-/* Takes CLI_OUTPUT, CLI_LEVEL or CLI_THREADS; ignores any other letter. */
-void cli_common(int letter, const char **output, int *level, int *threads);
-
 #endif

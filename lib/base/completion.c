@@ -8,11 +8,12 @@
 static void
 print_options(const char *kind, const struct cli_option *option)
 {
-	for (; option->letter; option++) {
+	for (; option->name; option++) {
 		if (option->letter == CLI_HEADING)
 			continue;
 		printf("%s\t--%s\t%c%.*s\t%s\t%.*s\n", kind, option->name, '-',
-		    option->letter < CLI_LONG, &(char){ (char)option->letter },
+		    option->letter && option->letter < CLI_LONG,
+		    &(char){ (char)option->letter },
 		    option->argument ? option->argument : "-",
 		    (int)strcspn(option->help, "\n"), option->help);
 	}

@@ -4,15 +4,16 @@
 #include <string.h>
 
 const struct cli_option help_common[] = {
-	{ CLI_LONG, "progress", NULL,
-	    "show progress even when standard error is no terminal" },
-	{ 'q', "quiet", NULL, "no progress, no warnings" },
-	{ 'v', "verbose", NULL, "report what was done" },
-	{ 'h', "help", NULL, "this text" }, { CLI_LONG, "version", NULL, "version" },
-	{ 0 }
+	{ 0, "progress", NULL, "show progress even without a terminal", CLI_CUSTOM },
+	{ 'q', "quiet", NULL, "no progress, no warnings", CLI_CUSTOM },
+	{ 'v', "verbose", NULL, "report what was done", CLI_CUSTOM },
+	{ 'h', "help", NULL, "this text", CLI_CUSTOM },
+	{ 0, "version", NULL, "version", CLI_CUSTOM }, { 0 }
 };
 
-/* Part of a text; borrowed. */
+enum { INDENT = 30, WIDTH = 80 }; /* columns of an option's text */
+
+/* A part of a text. */
 struct excerpt {
 	const char *start;
 	size_t length;
@@ -66,11 +67,35 @@ is_for(const struct cli *cli, const struct cli_command *command, struct excerpt 
 	return found || !any;
 }
 
-/* Prints an option's text, lines aligned; of a command, only its clauses. */
+/* Prints words from column INDENT on, wrapped at WIDTH; `column` is where the line is, and is returned. */
+static int
+print_words(struct excerpt line, int column)
+{
+	const char *end = line.start + line.length;
+
+	for (const char *at = line.start; at < end;) {
+		int length = (int)strcspn(at, " \n");
+		if (at + length > end)
+			length = (int)(end - at);
+		bool first = column == INDENT;
+		if (!first && column + 1 + length > WIDTH) {
+			printf("\n%*s", INDENT, "");
+			column = INDENT;
+			first = true;
+		}
+		printf("%s%.*s", first ? "" : " ", length, at);
+		column += length + !first;
+		at += length;
+		at += at < end;
+	}
+	return column;
+}
+
+/* Prints an option's text; only the lines of the command, unless it is NULL. */
 static void
 print_text(const struct cli *cli, const struct cli_command *command, const char *text)
 {
-	const char *between = "";
+	int column = INDENT;
 	struct excerpt line;
 	bool on = true;
 
@@ -81,8 +106,9 @@ print_text(const struct cli *cli, const struct cli_command *command, const char 
 			on = its;
 		if (!on)
 			continue;
-		printf("%s%.*s", between, (int)line.length, line.start);
-		between = "\n                              ";
+		if (column > INDENT)
+			printf("\n%*s", INDENT, "");
+		column = print_words(line, INDENT);
 	}
 	putchar('\n');
 }
@@ -99,11 +125,11 @@ print_option(const struct cli *cli, const struct cli_command *command,
 	char letter[] = { '-', (char)option->letter, ',', ' ', 0 };
 
 	snprintf(left, sizeof left, "  %s--%s%s%s",
-	    option->letter < CLI_LONG ? letter : "    ", option->name,
+	    option->letter && option->letter < CLI_LONG ? letter : "    ", option->name,
 	    option->argument ? " " : "", option->argument ? option->argument : "");
-	printf("%-30s", left);
-	if (strlen(left) > 29)
-		printf("\n%30s", "");
+	printf("%-*s", INDENT, left);
+	if (strlen(left) >= INDENT)
+		printf("\n%*s", INDENT, "");
 	print_text(cli, command, option->help);
 }
 
@@ -172,12 +198,12 @@ help_print(const struct cli *cli, const struct cli_command *command)
 		print_all(cli);
 	}
 	putchar('\n');
-	for (const struct cli_option *o = cli->options; o->letter; o++)
+	for (const struct cli_option *o = cli->options; o->name; o++)
 		if (!command || cli_listed(command->options, o->name))
 			print_option(cli, command, o);
 	if (!command && cli->options->letter == CLI_HEADING)
 		printf("\nOf every program:\n");
-	for (const struct cli_option *o = help_common; o->letter; o++)
+	for (const struct cli_option *o = help_common; o->name; o++)
 		print_option(cli, command, o);
 	if (command && cli->examples)
 		print_examples(cli, command);

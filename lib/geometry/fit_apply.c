@@ -5,14 +5,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-const char *const *
-fit_apply_streams(char *const *files, int count)
-{
-	static const char *const standard[] = { "-" };
-
-	return count ? (const char *const *)files : standard;
-}
-
 struct fit_apply
 fit_apply_words(const struct cli *cli, const char *command, const char *const known[2],
     char **words, int count)
@@ -28,7 +20,6 @@ fit_apply_words(const struct cli *cli, const char *command, const char *const kn
 	free(mode);
 	found.map = words[1];
 	found.count = count - before;
-	found.streams = fit_apply_streams(words + before, found.count);
-	found.count = found.count ? found.count : 1;
+	found.streams = cli_inputs(words + before, &found.count);
 	return found;
 }

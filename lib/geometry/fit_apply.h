@@ -11,15 +11,12 @@
 struct fit_apply {
 	bool fit;
 	const char *map;
-	const char *const *streams; /* "-" if none is named */
+	const char *const *streams; /* [count] at least one; "-": standard input */
 	int count;
 };
 
 /* known: the options, as for cli_only, of fit and of apply.  `words` is borrowed. */
 struct fit_apply fit_apply_words(const struct cli *cli, const char *command,
     const char *const known[2], char **words, int count);
-
-/* The named streams, or standard input. */
-const char *const *fit_apply_streams(char *const *files, int count);
 
 #endif

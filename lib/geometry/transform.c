@@ -96,8 +96,7 @@ transform_stream(const struct transform *transform, const char *path,
 	struct record record;
 	int count;
 
-	if (options->level >= 0)
-		stream_level(writer, options->level);
+	stream_level(writer, options->level);
 	stream_property(writer, "model", *transform->made ? transform->made : NULL);
 	struct mapped *columns = open_columns(transform, reader, writer, options, &count);
 	struct progress *progress = stream_progress(reader);

@@ -63,8 +63,7 @@ cat_streams(
 	struct writer *writer = stream_create(to, first);
 	struct record record;
 
-	if (level >= 0)
-		stream_level(writer, level);
+	stream_level(writer, level);
 	select_columns(writer, first, selection);
 	struct progress *progress = progress_files("rows", paths, count);
 	for (int i = 0; i < count; i++) {

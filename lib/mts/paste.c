@@ -108,8 +108,7 @@ paste_streams(char **paths, int count, const char *to, int level)
 		paste.cursors[r] = cursor_new(paste.readers[r]);
 	}
 	paste.writer = stream_create(to, paste.readers[0]);
-	if (level >= 0)
-		stream_level(paste.writer, level);
+	stream_level(paste.writer, level);
 	paste.properties = tree_copy(stream_properties(paste.readers[0]));
 	paste.left_out = tree_object();
 	for (int r = 1; r < count; r++)

@@ -231,8 +231,7 @@ rows_select(const char *path, const struct row_selection *rows, const char *to, 
 		    order_new(reader, rows->sorts.items, rows->sorts.count), rows->sample,
 		    rows->seed);
 	struct writer *writer = stream_create(to, reader);
-	if (level >= 0)
-		stream_level(writer, level);
+	stream_level(writer, level);
 	if (rows->sample)
 		stream_seed(writer, rows->seed);
 	struct progress *progress = stream_progress(reader);

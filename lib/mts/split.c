@@ -71,8 +71,7 @@ begin_part(struct splitting *splitting)
 	splitting->beside[splitting->part] = temporary_beside(name);
 	splitting->writer =
 	    stream_create(splitting->beside[splitting->part], splitting->reader);
-	if (splitting->level >= 0)
-		stream_level(splitting->writer, splitting->level);
+	stream_level(splitting->writer, splitting->level);
 	splitting->last =
 	    splitting->rows / parts * next + splitting->rows % parts * next / parts;
 	free(name);

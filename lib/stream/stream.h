@@ -150,7 +150,7 @@ struct writer *stream_create(const char *path, const struct reader *from);
 
 /* The functions up to stream_add must be called before the first record. */
 
-/* zstd level 1..19, or 0: store (fastest).  Default: STREAM_STORE into a pipe, else STREAM_LEVEL. */
+/* zstd level 1..19, or 0: store (fastest); -1: the default, STREAM_STORE into a pipe, else STREAM_LEVEL. */
 void stream_level(struct writer *writer, int level);
 void stream_seed(struct writer *writer, uint64_t seed); /* noted in the history */
 /* A NULL value removes the property. */

@@ -88,7 +88,8 @@ void
 stream_level(struct writer *writer, int level)
 {
 	before_records(writer);
-	writer->level = level;
+	if (level >= 0)
+		writer->level = level;
 }
 
 void

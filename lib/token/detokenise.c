@@ -93,8 +93,7 @@ detokenise(const struct detokenise_options *options, const char *path)
 	tokenizer_check(work.in, work.options->model);
 	work.tokenizer = tokenizer_open(options->model);
 	work.out = stream_create(options->output, work.in);
-	if (options->level >= 0)
-		stream_level(work.out, options->level);
+	stream_level(work.out, options->level);
 	add_columns(&work);
 	struct progress *progress = stream_progress(work.in);
 	while (stream_next(work.in, &record)) {

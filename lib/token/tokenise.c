@@ -216,8 +216,7 @@ static void
 create(struct tokenise *stream, struct reader *reader, int added)
 {
 	stream->writer = stream_create(stream->options->output, reader);
-	if (stream->options->level >= 0)
-		stream_level(stream->writer, stream->options->level);
+	stream_level(stream->writer, stream->options->level);
 	stream_property(stream->writer, "tokenizer", stream->fingerprint);
 	for (int i = added; i < stream->column_count; i++)
 		stream_add(stream->writer, &stream->columns[i]);

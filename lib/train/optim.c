@@ -52,17 +52,6 @@ struct optim {
 	double *unit_squares; /* [units], of all ranks */
 };
 
-bool
-optim_schedule(const char *name, enum schedule *schedule)
-{
-	for (int i = 0; i < 3; i++)
-		if (strcmp(name, schedule_names[i]) == 0) {
-			*schedule = (enum schedule)i;
-			return true;
-		}
-	return false;
-}
-
 const char *
 optim_schedule_name(enum schedule schedule)
 {

@@ -30,8 +30,7 @@ struct optim_options {
 	bool update_unused; /* decay and count parameters that took no part */
 };
 
-/* False if there is no schedule of that name. */
-bool optim_schedule(const char *name, enum schedule *schedule);
+/* "constant", "linear" or "cosine". */
 const char *optim_schedule_name(enum schedule schedule);
 
 /*

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# motes.bash - completion in bash.  What there is to complete each program says itself, by
-# --completion; 'make install' writes their names below and puts this where bash finds it.
+# motes.bash - completion in bash.  Each program prints its table of words with --completion.
+# 'make install' writes the names of the programs below and installs this file for bash.
 
-# Paths that begin with $1, of files with one of the further arguments at their end, packed or not;
-# and folders on the way to them.
+# Paths that begin with $1: files that end in one of the further arguments, compressed or not, and
+# folders on the way to them.
 _motes_files()
 {
 	local path bare end word=$1
@@ -20,7 +20,7 @@ _motes_files()
 	done < <(compgen -f -- "$word")
 }
 
-# Folders that hold a model, or lead to one; models in the cache of the Hugging Face Hub.
+# Model folders, or folders on the way to them; cached models of the Hugging Face Hub.
 _motes_models()
 {
 	local path found cache=${HF_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/huggingface}/hub
@@ -40,7 +40,7 @@ _motes_models()
 	done
 }
 
-# What $1 begins, of the kind $2.
+# Completions of $1 of the kind $2.
 _motes_kind()
 {
 	local words
@@ -58,12 +58,12 @@ _motes_kind()
 	DIR) mapfile -t COMPREPLY < <(compgen -d -- "$1") ;;
 	FILE) _motes_files "$1" '' ;;
 	.*) _motes_files "$1" "${words[@]}" ;;
-	# of N|SHARE|all the last alone is a word
+	# in N|SHARE|all only the last is a word
 	*'|'*) mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -X '[[:upper:]]*' -- "$1") ;;
 	esac
 }
 
-# The value of a pipeline's variable $2 that $1 begins.
+# Completions of $1, the value of a pipeline's variable $2.
 _motes_value()
 {
 	case $2 in
@@ -80,7 +80,7 @@ _motes()
 	local options=() common=() commands=() program=("$1")
 
 	COMPREPLY=()
-	# of 'motes near' what near completes
+	# 'motes near' completes as near does
 	[[ ${1##*/} != motes || $COMP_CWORD -lt 2 || ${COMP_WORDS[1]} == @(get|-*) ]] || program+=("${COMP_WORDS[1]}")
 	while IFS=$'\t' read -r tag a b c _; do
 		case $tag in

@@ -1,8 +1,8 @@
 #compdef PROGRAMS
-# motes.zsh - completion in zsh.  What there is to complete each program says itself, by
-# --completion; 'make install' writes their names above and puts this where zsh finds it.
+# motes.zsh - completion in zsh.  Each program prints its table of words with --completion.
+# 'make install' writes the names of the programs above and installs this file for zsh.
 
-# Folders that hold a model, or lead to one; models in the cache of the Hugging Face Hub.
+# Model folders, or folders on the way to them; cached models of the Hugging Face Hub.
 _motes_models()
 {
 	local cache=${HF_HUB_CACHE:-${HF_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/huggingface}/hub} path
@@ -28,7 +28,7 @@ _motes_kind()
 	DIR) _files -/ ;;
 	FILE) _files ;;
 	.*) _files -g "*(${(j:|:)words})(|.gz|.zst)(-.)" ;;
-	# of N|SHARE|all the last alone is a word
+	# in N|SHARE|all only the last is a word
 	*'|'*) compadd -- ${words:#[[:upper:]]*} ;;
 	esac
 }
@@ -40,7 +40,7 @@ _motes()
 	local -A takes options_of operands
 	local -a cells options common commands kinds program=(${(Q)words[1]})
 
-	# of 'motes near' what near completes
+	# 'motes near' completes as near does
 	[[ $program[1]:t != motes || $CURRENT -lt 3 || $words[2] = (get|-*) ]] || program+=(${(Q)words[2]})
 	for line in ${(f)"$($program --completion 2>/dev/null)"}; do
 		cells=("${(@ps:\t:)line}")

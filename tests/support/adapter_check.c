@@ -143,7 +143,7 @@ main(int argc, char **argv)
 
 	nn_start(1, argv);
 	cli_start(&cli, argc, argv);
-	while (cli_next(&cli, argc, argv) != -1)
+	while (cli_next(&cli, argc, argv, NULL) != -1)
 		;
 	if (argc - optind < 3)
 		die_usage("a model, an adapter and a file of values are needed");

@@ -17,7 +17,7 @@ main(int argc, char **argv)
 	static const char *const targets[] = { "query", "value" };
 
 	cli_start(&cli, argc, argv);
-	while (cli_next(&cli, argc, argv) != -1)
+	while (cli_next(&cli, argc, argv, NULL) != -1)
 		;
 	if (argc - optind != 2)
 		die_usage("two folders are needed");

@@ -7,27 +7,30 @@
 #include "base/err.h"
 #include "base/progress.h"
 
-enum {
-	OPT_BYTES = CLI_LONG,
-	OPT_BAR,
-	OPT_UNKNOWN,
-	OPT_PAUSE,
-	OPT_MEET,
-	OPT_SAY,
-	OPT_COMMAND
+struct settings {
+	int64_t number, bytes;
+	float real;
+	double pause;
+	bool bar, unknown, say, command;
+	const char *meet;
+	struct cli_list names;
+	int kind;
 };
 
-static const struct cli_option options[] = { { 'n', "number", "N",
-						 "a whole number, 1..10" },
-	{ 'r', "real", "X", "a number, 0..1\nand a second line" },
-	{ OPT_BYTES, "bytes", "SIZE", "a size" },
-	{ OPT_BAR, "bar", NULL, "count to three" },
-	{ OPT_UNKNOWN, "unknown", NULL, "count, but nobody knows how far" },
-	{ OPT_PAUSE, "pause", "SECONDS", "between two of them" },
-	{ OPT_MEET, "meet", "FILE",
-	    "behind the second, make FILE.there and wait for FILE" },
-	{ OPT_SAY, "say", NULL, "and warn behind the second" },
-	{ OPT_COMMAND, "command", NULL, "print the command line" }, { 0 } };
+static const struct cli_option options[] = {
+	{ 'n', "number", "N", "a whole number, 1..10", CLI_INTEGER(number, 1, 10) },
+	{ 'r', "real", "X", "a number, 0..1\nand a second line", CLI_REAL(real, 0, 1) },
+	{ 0, "bytes", "SIZE", "a size", CLI_BYTES(bytes) },
+	{ 0, "name", "NAME", "a name; repeatable", CLI_LIST(names) },
+	{ 0, "kind", "plain|fancy", "a word", CLI_WORD(kind, 1) },
+	{ 0, "bar", NULL, "count to three", CLI_FLAG(bar) },
+	{ 0, "unknown", NULL, "count, but nobody knows how far", CLI_FLAG(unknown) },
+	{ 0, "pause", "SECONDS", "between two of them", CLI_REAL(pause, 0, 100) },
+	{ 0, "meet", "FILE", "behind the second, make FILE.there and wait for FILE",
+	    CLI_TEXT(meet) },
+	{ 0, "say", NULL, "and warn behind the second", CLI_FLAG(say) },
+	{ 0, "command", NULL, "print the command line", CLI_FLAG(command) }, { 0 }
+};
 
 static const char *
 about(void)
@@ -72,36 +75,27 @@ count(bool known, double pause, bool say, const char *meet)
 int
 main(int argc, char **argv)
 {
-	int opt;
-	bool bar = false, unknown = false, say = false, command = false;
-	double pause = 0;
-	const char *meet = NULL;
+	struct settings s = { .number = -1, .bytes = -1, .real = -1 };
 
 	cli_start(&cli, argc, argv);
-	while ((opt = cli_next(&cli, argc, argv)) != -1)
-		switch (opt) {
-		case 'n':
-			printf(
-			    "number %lld\n", (long long)cli_integer("--number", 1, 10));
-			break;
-		case 'r': printf("real %g\n", cli_real("--real", 0, 1)); break;
-		case OPT_BYTES:
-			printf("bytes %lld\n", (long long)cli_bytes("--bytes"));
-			break;
-		case OPT_BAR: bar = true; break;
-		case OPT_UNKNOWN: unknown = true; break;
-		case OPT_SAY: say = true; break;
-		case OPT_PAUSE: pause = cli_real("--pause", 0, 100); break;
-		case OPT_MEET: meet = optarg; break;
-		case OPT_COMMAND: command = true; break;
-		}
+	cli_next(&cli, argc, argv, &s);
+	if (s.number >= 0)
+		printf("number %lld\n", (long long)s.number);
+	if (s.real >= 0)
+		printf("real %g\n", s.real);
+	if (s.bytes >= 0)
+		printf("bytes %lld\n", (long long)s.bytes);
+	for (int i = 0; i < s.names.count; i++)
+		printf("name %s\n", s.names.items[i]);
+	if (s.kind)
+		printf("kind %d\n", s.kind);
 	for (; optind < argc; optind++)
 		printf("word %s\n", argv[optind]);
-	if (command)
+	if (s.command)
 		puts(cli_command());
 	warn("a warning");
 	inform("a word");
-	if (bar || unknown)
-		count(!unknown, pause, say, meet);
+	if (s.bar || s.unknown)
+		count(!s.unknown, s.pause, s.say, s.meet);
 	return 0;
 }

@@ -7,11 +7,12 @@
 enum { OPT_BATCH = CLI_LONG };
 
 static const struct cli_option options[] = { { 'n', "number", "N",
-						 "for either\nin two lines" },
-	{ 's', "seed", "N", "sort, sort-fast: seed\nof chance" },
+						 "for either\nin two lines", CLI_CUSTOM },
+	{ 's', "seed", "N", "sort, sort-fast: seed\nof chance", CLI_CUSTOM },
 	{ OPT_BATCH, "batch", "ROWS",
-	    "sort: rows (default: 1)\nin memory\nsort-fast: rows (default: 2)\nand more" },
-	{ 'x', "exact", NULL, "join whole, in part: exactly" }, { 0 } };
+	    "sort: rows (default: 1)\nin memory\nsort-fast: rows (default: 2)\nand more",
+	    CLI_CUSTOM },
+	{ 'x', "exact", NULL, "join whole, in part: exactly", CLI_CUSTOM }, { 0 } };
 
 static const struct cli_command commands[] = {
 	{ "sort", "put in order", "number seed batch", 0, 1, NULL },
@@ -34,7 +35,7 @@ int
 main(int argc, char **argv)
 {
 	cli_start(&cli, argc, argv);
-	while (cli_next(&cli, argc, argv) != -1)
+	while (cli_next(&cli, argc, argv, NULL) != -1)
 		;
 	printf("%s: %s\n", cli_find(&cli, argc, argv)->name, argv[argc - 1]);
 	return 0;

@@ -366,8 +366,7 @@ write_stream(struct moee *moee)
 	struct pair_similarities *similarity = &moee->similarity[0];
 	struct record record;
 
-	if (moee->options->level >= 0)
-		stream_level(writer, moee->options->level);
+	stream_level(writer, moee->options->level);
 	char *emb = emb_property(moee);
 	stream_property(writer, "emb", emb);
 	free(emb);

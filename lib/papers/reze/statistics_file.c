@@ -157,8 +157,7 @@ statistics_write(const struct statistics *statistics, const char *path, int leve
 	double *numbers[PARTS];
 	int64_t *offsets[PARTS] = { NULL };
 
-	if (level >= 0)
-		stream_level(writer, level);
+	stream_level(writer, level);
 	for (int i = 0; i < stream_columns(from); i++)
 		stream_drop(writer, stream_column(from, i)->name);
 	stream_property(writer, "batches", NULL);

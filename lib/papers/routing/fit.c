@@ -9,8 +9,6 @@
 #include "papers/routing/gate_scores.h"
 #include "score/kmeans.h"
 
-const char *const ties_names[] = { "first", "drop", "split", NULL };
-
 /* The queries of a data set that one gate serves best. */
 struct served_queries {
 	int64_t *rows;

@@ -13,7 +13,6 @@
 #include "papers/routing/pilot_library.h"
 
 enum ties { TIES_FIRST, TIES_DROP, TIES_SPLIT };
-extern const char *const ties_names[]; /* ends with NULL */
 
 struct fit_options {
 	enum router router;

@@ -79,8 +79,7 @@ open_writer(const struct pilot_library *library, const char *path, int level,
 
 	for (int i = 0; i < stream_columns(from); i++)
 		stream_drop(writer, stream_column(from, i)->name);
-	if (level >= 0)
-		stream_level(writer, level);
+	stream_level(writer, level);
 	stream_seed(writer, seed);
 	stream_property(writer, "batches", NULL);
 	stream_property(writer, "router", router_names[library->router]);

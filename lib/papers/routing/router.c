@@ -8,8 +8,6 @@
 #include "base/mem.h"
 #include "papers/routing/gate_scores.h"
 
-const char *const rule_names[] = { "mean", "max", NULL };
-
 struct routing {
 	const struct pilot_library *library;
 	struct router_options options;

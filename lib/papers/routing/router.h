@@ -14,7 +14,6 @@
 #include "search/similarity.h"
 
 enum rule { RULE_MEAN, RULE_MAX };
-extern const char *const rule_names[]; /* ends with NULL */
 
 struct router_options {
 	enum similarity similarity; /* dot or cosine; dot for classifiers */
