@@ -69,7 +69,7 @@ load helper
 	E
 	run -0 cli_commands --help
 	[ "${lines[1]}" = "Usage: cli_commands sort|sort-fast [OPTION]... [FILE]" ]
-	[[ $output == *"'cli_commands COMMAND --help' tells of one of them."* ]]
+	[[ $output == *"'cli_commands COMMAND --help' describes one command."* ]]
 	[[ $output == *"sort: rows (default: 1)"*"sort-fast: rows (default: 2)"*"join whole, in part: exactly"* ]]
 	run -2 --separate-stderr cli_commands srot --help
 	[ "${stderr_lines[0]}" = "cli_commands: 'srot' is not one of sort, sort-fast, join; did you mean 'sort'?" ]

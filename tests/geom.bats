@@ -186,7 +186,7 @@ a_task_each() {
 		[ -z "$output" ]
 		[[ ${stderr_lines[0]} == "geom: "*"$1"* ]]
 	}
-	wrong "what is to be done is missing"
+	wrong "the command is missing"
 	wrong "'simlarity' is not one of similarity" simlarity mote.mts
 	wrong "standard input" similarity - -
 	wrong "standard input can be read only once" similarity --against - <mote.mts

@@ -248,9 +248,9 @@ make_gates() {
 	tok -m "$base" --template style -f document=title+text data/shelf/corpus.jsonl | encode -q -m "$base" | mts diff - "$own/style/shelf/corpus.mts"
 	# one without the other
 	run -2 --separate-stderr mteb GATES="$T/gates"
-	[[ $stderr == "mteb: GATES without PILOTS; add PILOTS=file, "* ]]
+	[[ $stderr == "mteb: GATES without PILOTS; add PILOTS=file: "* ]]
 	run -2 --separate-stderr mteb PILOTS="$T/one.mts"
-	[[ $stderr == "mteb: PILOTS without GATES; add GATES=dir, "* ]]
+	[[ $stderr == "mteb: PILOTS without GATES; add GATES=dir: "* ]]
 }
 
 @test "mteb: COMBINE scores hidden states and routing weights, which are made once, beside the model alone" {

@@ -131,9 +131,9 @@ struct cli {
 	const char *examples;		    /* whole lines */
 	const char *(*about)(void);	    /* a further line of --version, or NULL */
 	const struct cli_command *commands; /* ends with a NULL name; or NULL: none */
-	/* What a shell completes operands to (completion.h): kinds with a blank between, the last
-	 * for all that follow, ".jsonl|.tsv", "DIR"; of a command that takes others, on a further
-	 * line, "COMMAND: kinds".  NULL: nothing. */
+	/* Kinds of operands for shell completion (completion.h), separated by blanks, the last for all
+	 * that follow: ".jsonl|.tsv", "DIR".  A command with other operands has a further line,
+	 * "COMMAND: kinds".  NULL: none. */
 	const char *operands;
 };
 
@@ -158,7 +158,7 @@ const char *cli_input(int argc, char **argv);
 /* The operands; "-" if there are none, and *count is then 1. */
 const char *const *cli_inputs(char *const *operands, int *count);
 
-/* What a program can be told to do by its first operand; 'PROGRAM COMMAND --help' tells of it. */
+/* A command is a program's first operand; 'PROGRAM COMMAND --help' describes it. */
 struct cli_command {
 	const char *name, *purpose;
 	const char *options; /* that apply to it, as `known` of cli_only */
@@ -188,7 +188,6 @@ const char *cli_command(void);
  * its length. */
 int64_t cli_integer(const char *option, int64_t least, int64_t most);
 double cli_real(const char *option, double least, double most);
-int cli_integers(
-    const char *option, int64_t least, int64_t most, int64_t *to, int room); /* 1,5,50 */
+int cli_integers(const char *option, int64_t least, int64_t most, int64_t *to, int room);
 int64_t cli_bytes(const char *option); /* 512M, 2G, 100000 */
 #endif

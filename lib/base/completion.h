@@ -5,7 +5,7 @@
  *
  *	option	--gain	-	linear|exp	retrieval: gain of nDCG ...
  *	common	--quiet	-q	-	no progress, no warnings
- *	command	stat	output json	the header and what each column holds
+ *	command	stat	output json	the header and statistics of each column
  *	operands	-	.mts
  *	operands	to	npy|tsv .mts
  *

@@ -185,7 +185,7 @@ print_all(const struct cli *cli)
 	printf("%s - %s\n\nUsage: %s %s\n", cli->name, cli->purpose, cli->name,
 	    cli->synopsis);
 	if (cli->commands)
-		printf("\n'%s COMMAND --help' tells of one of them.\n", cli->name);
+		printf("\n'%s COMMAND --help' describes one command.\n", cli->name);
 }
 
 void
