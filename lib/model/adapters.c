@@ -227,7 +227,8 @@ model_adapter_marks(const struct model *model)
 
 /* Dies where an adapter has a pair for one of the tensors. */
 static void
-demand_none(const struct model *model, const struct tensor_slice *parts, int count, int layer)
+demand_none(
+    const struct model *model, const struct tensor_slice *parts, int count, int layer)
 {
 	const struct adapters *adapters = model->adapters;
 

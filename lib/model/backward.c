@@ -4,7 +4,7 @@
 #include "model/model_struct.h"
 #include "model/pass.h"
 
-/* From the gradient of what the first block read. */
+/* From pass->d, the gradient of x0, to the embeddings. */
 static void
 embed_back(const struct model *model, const struct pass *pass)
 {
@@ -30,7 +30,7 @@ embed_back(const struct model *model, const struct pass *pass)
 		nn_embed_back(NULL, g[STEM_TASKS], NULL, d, pass->ids, sequences, E);
 }
 
-/* The biases of a block that has a table of its own, and no gradients of them yet. */
+/* Biases of a block with its own table, their gradients cleared. */
 static void
 begin_distance(const struct model *model, const struct pass *pass, size_t index)
 {

@@ -90,8 +90,8 @@ distance_forward(const struct distance *distance, const struct spec *spec,
     struct nn_matrix table, const struct nn_sequences *sequences)
 {
 	if (distance->buckets)
-		nn_position_bias(distance->bias, table, distance->buckets, sequences->longest,
-		    (size_t)spec->heads);
+		nn_position_bias(distance->bias, table, distance->buckets,
+		    sequences->longest, (size_t)spec->heads);
 }
 
 void
@@ -106,6 +106,6 @@ distance_backward(const struct distance *distance, const struct spec *spec, floa
     const struct nn_sequences *sequences)
 {
 	if (distance->dbias)
-		nn_position_bias_back(dtable, distance->dbias, distance->buckets, sequences,
-		    (size_t)spec->heads);
+		nn_position_bias_back(dtable, distance->dbias, distance->buckets,
+		    sequences, (size_t)spec->heads);
 }

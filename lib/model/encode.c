@@ -1,5 +1,5 @@
-/* Batches to embeddings, in parts that threads take one after another: what a text goes through is then in one
- * processor's cache, and nobody waits for the others at every layer. */
+/* Batches to embeddings, in parts that threads take one after another: a part's activations stay in one processor's cache, and
+ * threads do not wait for each other at every layer. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,17 +11,17 @@
 #include "model/pass.h"
 #include "model/quantized_weights.h"
 
-/* Tokens of the smallest parts worth while: each reads all weights. */
+/* Tokens of the smallest part: each part reads all weights. */
 enum { SMALL = 128 };
 
 struct encoding {
 	struct model *model;
-	struct batch *parts; /* of the batch, their pointers into it, but for starts */
-	int64_t *ends;	     /* the text after each */
+	struct batch *parts; /* [count], borrowed from the batch, but for starts */
+	int64_t *ends;	     /* [count], the text after each part */
 	size_t count, texts;
 	float *emb;
-	bool stays;			/* that is nn memory */
-	struct nn_transfer **transfers; /* of each part, where it does not */
+	bool stays;			/* emb is nn memory */
+	struct nn_transfer **transfers; /* [count], unless it stays */
 };
 
 static bool
@@ -34,7 +34,7 @@ are_finite(const float *x, size_t n)
 	return i == n;
 }
 
-/* Name the weights to blame, or say that the numbers grew too large. */
+/* Names the tensor that is not finite, or says that numbers overflow. */
 _Noreturn static void
 die_not_finite(const struct model *model)
 {
@@ -65,7 +65,7 @@ die_not_finite(const struct model *model)
 	    name);
 }
 
-/* Texts first..end-1 of a batch as one; its starts are to be freed. */
+/* Texts first..end-1 of a batch; the caller frees starts. */
 static struct batch
 part_of(const struct batch *batch, int64_t first, int64_t end)
 {
@@ -85,7 +85,7 @@ part_of(const struct batch *batch, int64_t first, int64_t end)
 	return part;
 }
 
-/* Where the part ends that begins with a text: at most `size` tokens, at least one text. */
+/* The end of the part that begins with text `first`: at most `size` tokens, at least one text. */
 static int64_t
 part_end(const struct batch *batch, int64_t first, int64_t size)
 {
@@ -97,10 +97,8 @@ part_end(const struct batch *batch, int64_t first, int64_t size)
 	return end;
 }
 
-/*
- * Tokens of the part that begins with a text: fewer towards the end, so that all are done at the same time, but on a device, for
- * which others stand in the queue; all of the batch where who looks on sees it whole.
- */
+/* Tokens of the part that begins with text `first`: fewer towards the end, so that all threads are done at the same time; on a
+ * device as many as possible; the whole batch for a callback, which is to see it at once. */
 static int64_t
 part_size(const struct model *model, const struct batch *batch, int64_t first)
 {
@@ -115,7 +113,8 @@ part_size(const struct model *model, const struct batch *batch, int64_t first)
 	return size > most ? most : size < SMALL ? SMALL : size;
 }
 
-/* Where the parts of a batch end; returns how many.  Too few to be shared evenly among threads are one, of which all take part. */
+/* Sets the ends of the batch's parts; returns their number.  Too few for an even share of threads become one, whose kernels use
+ * all threads. */
 static size_t
 cut(int64_t *ends, const struct model *model, const struct batch *batch)
 {
@@ -166,7 +165,7 @@ begin(struct model *model, const struct batch *batch, float *emb, bool stays)
 		.transfers = mem_new(texts, sizeof *e->transfers) };
 	e->count = cut(e->ends, model, batch);
 	pass_need(model, batch->expert, nn_workers());
-	/* a device's kernels take them as they are */
+	/* a device's kernels read them as they are stored */
 	if (e->count > 1 && !nn_device())
 		packed_weights_floats(model, batch->expert);
 	for (size_t i = 0; i < e->count; i++)

@@ -36,7 +36,7 @@ choose_adapters(const struct model *model, struct pass *pass, const struct batch
 	free(adapters);
 }
 
-/* Let the watcher see the hidden states after `layer` blocks. */
+/* Shows model_watch's callback the hidden states after `layer` blocks. */
 static void
 show(const struct model *model, const struct pass *pass, const float *hidden, int layer)
 {
@@ -52,7 +52,7 @@ show(const struct model *model, const struct pass *pass, const float *hidden, in
 	model->see(model->see_context, &seen);
 }
 
-/* What the blocks read. */
+/* x0[T,C]: the sum of the embeddings, scaled, normed and projected as the model has it. */
 static void
 embed(const struct model *model, const struct pass *pass)
 {
@@ -126,7 +126,7 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 	return pass->last;
 }
 
-/* Passes of these batches, beside each other; the first is at work. */
+/* Prepares a pass for each batch; model->pass is the first. */
 static void
 prepare(struct model *model, const struct batch *batches, size_t count, bool keep,
     size_t predicted)

@@ -84,7 +84,7 @@ read_pooling(struct head *head, const char *folder)
 	tree_free(config);
 }
 
-/* "torch.nn.modules.activation.Tanh": torch's, of which the last name counts. */
+/* "torch.nn.modules.activation.Tanh": the last name. */
 static void
 read_activation(struct head_module *module, const struct tree *config)
 {
@@ -105,7 +105,7 @@ read_activation(struct head_module *module, const struct tree *config)
 		    key, name);
 }
 
-/* Dies unless the module makes embeddings of embeddings. */
+/* Dies unless input and output of the module are the sentence embedding. */
 static void
 check_names(const struct tree *config, const char *type)
 {
@@ -193,7 +193,7 @@ head_of_table(struct head *head)
 	head->assumed = false;
 }
 
-/* Dies where the folder is of another kind of model, whose modules a reference of embeddings does not take as they are. */
+/* truncate_dim; dies if the folder is of another kind of model (CrossEncoder, SparseEncoder). */
 static int
 read_truncate(const char *dir)
 {
@@ -251,7 +251,7 @@ head_add_module(struct tree *modules, const char *path, const char *type)
 	free(full);
 }
 
-/* A list of modes where the booleans, which have an order of their own, cannot say it. */
+/* As booleans, whose order is fixed; poolings in another order as a list of modes. */
 static void
 write_pooling(const struct head *head, const char *dir, int width)
 {
@@ -423,7 +423,7 @@ head_difference(const struct head *a, const struct head *b)
 
 /* Running. ------------------------------------------------------------------------ */
 
-static const float NORM_EPSILON = 1e-5f; /* torch's, which nothing in a folder changes */
+static const float NORM_EPSILON = 1e-5f; /* torch's default */
 
 void
 head_layout(struct head_state *state, struct workspace *w, const struct head *head,
@@ -438,7 +438,7 @@ head_layout(struct head_state *state, struct workspace *w, const struct head *he
 		if (dense)
 			width = (size_t)module->out;
 		widest = width > widest ? width : widest;
-		/* what a backward does not ask for is overwritten */
+		/* inference overwrites the array */
 		last = dense || training ? workspace_floats(w, N, width) : last;
 		state->out[i] = last;
 		state->before[i] = dense && module->activated && training

@@ -40,10 +40,10 @@ module_part(struct model *model, const struct head_module *module,
 		.expert = -1 };
 
 	return (struct tensor_slice){ .tensor = weights_add(&model->weights, stored,
-				  file ? safetensors_name(file) : NULL, wanted) };
+					  file ? safetensors_name(file) : NULL, wanted) };
 }
 
-/* The tensors of the modules after the pooling. */
+/* Adds the tensors of the modules after the pooling. */
 static void
 open_modules(struct model *model)
 {
@@ -69,7 +69,7 @@ open_modules(struct model *model)
 	}
 }
 
-/* What multiplies embeddings in the type that they are stored in. */
+/* Rounds embedding_scale to the type of the stored embeddings, as the reference does. */
 static void
 round_scale(struct model *model)
 {
@@ -84,7 +84,7 @@ round_scale(struct model *model)
 		*scale = f16_widen(f16_narrow(*scale));
 }
 
-/* A table that is drawn has the name that its kind of folder has for it. */
+/* A drawn table gets the name that its kind of folder has for it. */
 static void
 name_drawn(struct model *model)
 {
@@ -128,7 +128,7 @@ model_match(struct model *model)
 	open_modules(model);
 }
 
-/* Those of a task expert, or of none (-1). */
+/* Maps the tensors of a task expert, or of none (-1). */
 static void
 load_mapped(struct model *model, int expert)
 {
@@ -148,7 +148,7 @@ load_mapped(struct model *model, int expert)
 	}
 }
 
-/* As the reference initialises: normal matrices, norms that multiply by one, biases of zero. */
+/* As the reference initialises: normal matrices, norms of ones, biases of zeros. */
 static void
 draw(const struct model *model, const struct parameter *tensor, struct rng rng, float *to)
 {
@@ -214,7 +214,7 @@ hash_file(uint64_t hash, const char *dir, const char *name)
 	return hash;
 }
 
-/* The configuration, and what says what the head is. */
+/* config.json, modules.json and the config.json of each module. */
 static uint64_t
 hash_head(uint64_t hash, const struct model *model)
 {
@@ -328,7 +328,7 @@ model_open_packed(const char *dir, enum dtype kind, bool keep)
 	return model;
 }
 
-/* Of a copy that the kernels have of a tensor. */
+/* Bytes of the model's copy of a tensor. */
 static size_t
 copy_size(const struct model *model, int tensor)
 {

@@ -1,12 +1,10 @@
 /*
- * model - a Hugging Face folder as something that encodes, learns and is saved.
+ * model - the model in a Hugging Face folder: opened, encodes, is trained.
  *
  * The folder: config.json, model.safetensors (or shards), and the sentence-transformers
  * files (modules.json, 1_Pooling, 2_Dense, 3_Normalize, config_sentence_transformers.json).
- * Weights are mapped, not read: opening costs milliseconds, processes share one copy.  A kernel library that has memory of
- * its own (nn_device) gets those of all texts when the model is opened, and those of a task expert with its first batch: of
- * a model with many experts the device holds the ones that are used.  Token experts, which every batch uses, and adapters,
- * which are small, are brought at once.
+ * Weights are mapped, not read: opening costs milliseconds, processes share one copy.  A device (nn_device) gets the weights
+ * of a task expert with the expert's first batch, all others when the model is opened.
  * Task experts are the extension "task_experts" of config.json: see experts.h and motes(7).
  */
 #ifndef MODEL_MODEL_H
@@ -26,34 +24,31 @@ struct model;
 enum model_mode {
 	MODEL_ENCODE, /* weights mapped in place, no gradients */
 	MODEL_TRAIN, /* weights copied to one block that can be updated, with gradients */
-	MODEL_INIT /* as MODEL_TRAIN; needs no weights on disk: drawn from `seed`, with the
-			 * head that predicts tokens */
+	MODEL_INIT /* as MODEL_TRAIN, with weights drawn from `seed` and the head that predicts tokens */
 };
 
-/* Dies naming file, key or tensor and what was expected. */
+/* Dies naming the file, and the key or tensor that is missing, unknown or has another shape. */
 struct model *model_open(const char *dir, enum model_mode mode, uint64_t seed);
 
 /*
- * The same to encode, the matrices of the blocks' linear layers and of their experts in eight bits
- * (nn.h); embeddings, norms, biases, routers, gates of shared experts and the head stay as they are
- * stored.  They are made tensor by tensor, so that memory holds the eight bits alone, at most.
+ * Opens a model to encode with, the matrices of its linear layers and experts as int8 (nn_quantize).  Embeddings, norms, biases,
+ * routers, gates of shared experts and the head stay as they are stored.  Memory holds the int8 and one tensor more.
  *
- * keep: they are written to model.int8.safetensors beside the weights, whole or not at all, and mapped
- * from there.  A file of that name that was made of these weights is always taken; of another that is
- * there one is warned, and with `keep` it is replaced.
+ * A file model.int8.safetensors beside the weights that was made of them is mapped; another is warned of.  keep: writes the
+ * file, whole or not at all, if there is none of these weights.
  */
 struct model *model_open_int8(const char *dir, bool keep);
 
 /*
- * The same with the products of these layers of i8 or bf16 (nn_pack in nn.h).  For i8 how far the columns reach that
- * enter them is read off 256 tokens, drawn by one seed for every model.  Where the kernels have no such products it
- * is model_open.  keep: what is made for i8 is kept as above, in model.precision-int8.safetensors.
+ * Opens a model to encode with, the products of these layers in i8 or bf16 (nn_pack); in f32 where the kernels have no such
+ * products.  i8: the absmax of each layer's input columns is measured on 256 tokens, drawn by one seed for every model.  keep:
+ * as above, for i8, in model.precision-int8.safetensors.
  */
 struct model *model_open_packed(const char *dir, enum dtype kind, bool keep);
 void model_close(struct model *model);
 
-/* The products of these layers of bf16 in a model that learns, forward and back (nn_matrix.bf16): what learns, its gradients,
- * the rest of the layers and the heads stay floats.  Where the kernels have no such products nothing changes. */
+/* Training: products of the blocks' linear layers in bf16, forward and back (nn_matrix.rounded); weights, gradients, other layers
+ * and heads stay f32.  Without such kernels nothing changes. */
 void model_round(struct model *model);
 
 const struct spec *model_spec(const struct model *model);
@@ -63,49 +58,46 @@ int model_width(const struct model *model);   /* of an embedding */
  * the task.  -1: none does. */
 int model_expert(const struct model *model, const char *task);
 const char *model_expert_names(const struct model *model); /* experts_list */
-/* Of what decides an embedding: weights in eight bits make another model. */
+/* 16 hexadecimal digits: a hash of the files that decide an embedding, and of the precision of the weights. */
 const char *model_fingerprint(const struct model *model);
 
 const char *model_dir(const struct model *model);
 
-/* Why the model cannot take a batch ("text 3: the token id ..."), counting its sequences from
- * `first`; NULL when it can.  The caller frees it. */
+/* The reason why the model cannot take a batch ("text 3: the token id ..."), counting its sequences from `first`; NULL: it can.
+ * The caller frees it. */
 char *model_refuses(const struct model *model, const struct batch *batch, int64_t first);
 
 /*
- * Embeddings of a batch, to host memory emb[sequences, width], through the folder's pooling
- * and normalisation.  Memory: one batch's activations of one layer, kept and reused.
- * Dies when the model refuses the batch, or when an embedding is not finite (naming the
+ * Embeddings of a batch, to host memory emb[sequences, width], through the folder's pooling and normalisation.  Memory: the
+ * activations of one layer, kept and reused.  Dies if the model refuses the batch, or if an embedding is not finite (naming the
  * weights that are not).
  */
 void model_encode(struct model *model, const struct batch *batch, float *emb);
 
 /*
- * The same in two halves: where a device computes it does so after the first, which has taken what it needs of the batch,
- * and `emb` is made when the second returns.  Several may be begun, which are ended in that order.
+ * The same in two steps.  begin copies what it needs of the batch and starts the work, on a device asynchronously; emb is complete
+ * when end returns.  Several may be begun; they are ended in that order.
  */
 struct encoding;
 struct encoding *model_encode_begin(
     struct model *model, const struct batch *batch, float *emb);
 void model_encode_end(struct encoding *encoding);
 
-/* The same to nn memory, where they are not looked at: whether n values of such are finite is asked once, of many
- * batches, by model_demand_finite, which dies as model_encode does. */
+/* The same to nn memory, without the check for finite values: model_demand_finite checks the n values of many batches at once,
+ * and dies as model_encode does. */
 void model_embed(struct model *model, const struct batch *batch, float *emb);
 void model_demand_finite(const struct model *model, const float *emb, size_t n);
 
 /*
- * What passes through the model in model_encode, layer by layer, in memory of the kernels and
- * gone when `see` returns: layer 0 is after the embeddings, layer i after block i, the last
- * after the final norm (transformers' output_hidden_states).  NULL for `see`: nobody looks,
- * and nothing is paid.
+ * Hidden states in model_encode, layer by layer, in memory of the kernels and valid until `see` returns: layer 0 is after the
+ * embeddings, layer i after block i, the last after the final norm (transformers' output_hidden_states).  see NULL: none.
  */
 struct model_seen {
 	int layer;   /* 0..layers */
 	size_t C, E; /* E: token experts */
 	struct nn_sequences sequences;
 	const float *hidden;  /* [T,C] */
-	const float *logits;  /* [T,E] of the block's router; NULL: it has none */
+	const float *logits;  /* [T,E] of the block's router; NULL: no router */
 	const float *routing; /* [T,E], softmax of the logits */
 	const int32_t *skip;  /* [N] as in nn_pool, or NULL */
 };
@@ -146,46 +138,43 @@ float *model_values(struct model *model);    /* all parameters, one block of nn 
 float *model_gradients(struct model *model); /* the same layout */
 size_t model_size(const struct model *model);
 
-/* Whether a backward pass has come to a parameter since model_forget_reached: to those of a task
- * expert without sequences none has, and their gradients are zero. */
+/* Whether a backward pass reached a parameter since model_forget_reached.  The gradients of a task expert without sequences are
+ * zero, and it is not reached. */
 bool model_reached(const struct model *model, const struct parameter *parameter);
 
-/* Count a task expert, or none (-1), and what predicts tokens among the reached: some rank's (ranks.h) backward pass
- * comes to them. */
+/* Marks a task expert (-1: none), and the head that predicts tokens if `predicts`, as reached: by another rank (ranks.h). */
 void model_reach(struct model *model, int expert, bool predicts);
 
-/* The gradients of all that was reached are zero again. */
+/* The optimiser cleared the gradients of all that was reached. */
 void model_forget_reached(struct model *model);
 
 /*
- * Forward that keeps what the backward needs; embeddings stay in nn memory (borrowed until
- * the next call).  model_backward takes d loss / d embeddings (nn memory) and adds to the
- * gradients.  Strictly in pairs, on the same batch.  whole, if it is not NULL, is told of each block after whose part
- * of the pass no gradient of its parameters changes any more, from the last to the first, and then of -1: those outside.
+ * The forward pass of training.  Embeddings are in nn memory, valid until the next call.  model_backward takes d loss / d
+ * embeddings (nn memory) and adds to the gradients; one call for each model_forward, with the same batch.  whole, unless NULL, is
+ * told each block, from the last to the first, when the gradients of its parameters are complete, and at the end -1: the
+ * parameters outside the blocks.
  */
 struct model_whole {
 	void (*tell)(void *context, int layer);
 	void *context;
 };
 const float *model_forward(struct model *model, const struct batch *batch);
-/* The same of several batches beside each other, embeddings[count]: each has its model_backward, in any
- * order; the batches, at their addresses, stay until then. */
+/* The same of several batches, embeddings[count]: each needs its model_backward, in any order; the batches stay in place until
+ * then. */
 void model_forward_all(struct model *model, const struct batch *batches, size_t count,
     const float **embeddings);
 void model_backward(struct model *model, const struct batch *batch, const float *demb,
     const struct model_whole *whole);
 
-/* Forward passes count in this and backward passes learn from it (balance.h); NULL: none.
- * Borrowed. */
+/* Sets the balance (balance.h) that forward passes count in and backward passes read; NULL: none.  Borrowed. */
 struct balance;
 void model_balance(struct model *model, struct balance *balance);
 
 /*
- * Prediction of tokens, by the masked-language-model head or by a decoder's output matrix: targets[m] from what the
- * model makes of token positions[m], m < count.  model_predict is the forward pass, which keeps what the backward needs
- * (count 0: only to count in a balance); model_predict_backward adds scale x gradient of the summed loss, and returns
- * the sum.  Strictly in pairs, on the same batch.  model_predict_loss returns the sum alone, and keeps nothing.  Logits
- * are made a few rows at a time.
+ * Prediction of tokens, by the masked-language-model head or a decoder's output matrix: targets[m] from the last hidden state of
+ * token positions[m], m < count.  model_predict is the forward pass (count 0: only for a balance's counts).
+ * model_predict_backward, once after it with the same batch, adds scale x gradient of the summed loss, and returns the sum.
+ * model_predict_loss returns the sum alone.  Logits are made a few rows at a time.
  */
 bool model_predicts(const struct model *model);
 void model_predict(struct model *model, const struct batch *batch,

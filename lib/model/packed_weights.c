@@ -10,28 +10,28 @@
 #include "model/model_struct.h"
 #include "model/weights_cache.h"
 
-/* What is drawn to see how far the columns reach that enter the layers. */
+/* Random tokens that calibrate int8. */
 enum { SEQUENCES = 8, LENGTH = 32 };
 
-/* A matrix as it is stored, and what is made of it. */
-struct made {
+/* A matrix as it is stored, and packed. */
+struct packed_matrix {
 	const void *from;
 	struct tensor_slice part;
 	size_t O, C, bytes;
 	bool turned;
-	float *most; /* [C] */
+	float *most; /* [C], absmax of the input's columns */
 	const void *packed;
-	bool mapped; /* where it is kept; else it is from nn_alloc */
+	bool mapped; /* in the cache; else from nn_alloc */
 };
 
 struct packed_weights {
 	enum dtype kind;
-	struct made *all;
+	struct packed_matrix *all;
 	size_t count, room;
-	struct weights_cache *kept; /* NULL: not asked for */
+	struct weights_cache *kept; /* NULL: none */
 };
 
-static struct made *
+static struct packed_matrix *
 find_part(const struct packed_weights *packed, const struct tensor_slice *part)
 {
 	for (size_t i = 0; i < packed->count; i++)
@@ -41,8 +41,7 @@ find_part(const struct packed_weights *packed, const struct tensor_slice *part)
 	return NULL;
 }
 
-/* The same by its matrix as it is stored. */
-static struct made *
+static struct packed_matrix *
 find(const struct packed_weights *packed, const void *from)
 {
 	for (size_t i = 0; i < packed->count; i++)
@@ -53,7 +52,7 @@ find(const struct packed_weights *packed, const void *from)
 
 /* The layers. ---------------------------------------------------------------------- */
 
-/* What is done with each linear layer of blocks and experts: its matrix, where it is, its shape. */
+/* Called for each linear layer of blocks and experts, with its matrix [O,C] and its part of a tensor. */
 typedef void visit(struct packed_weights *packed, struct nn_matrix *matrix,
     const struct tensor_slice *part, int64_t O, int64_t C, bool turned);
 
@@ -104,17 +103,17 @@ each(const struct model *model, struct packed_weights *packed, visit *do_with)
 }
 
 static void
-note(struct packed_weights *packed, struct nn_matrix *matrix, const struct tensor_slice *part,
-    int64_t O, int64_t C, bool turned)
+note(struct packed_weights *packed, struct nn_matrix *matrix,
+    const struct tensor_slice *part, int64_t O, int64_t C, bool turned)
 {
 	if (!matrix->at || matrix->packed || find_part(packed, part))
 		return;
-	/* floats only where they would not take twice the room */
+	/* a bf16 matrix packed as f32 would take twice the memory */
 	if (packed->kind == DTYPE_F32 && matrix->dtype != DTYPE_F32)
 		return;
 	packed->all =
 	    mem_grow(packed->all, &packed->room, packed->count + 1, sizeof *packed->all);
-	packed->all[packed->count++] = (struct made){ .from = matrix->at,
+	packed->all[packed->count++] = (struct packed_matrix){ .from = matrix->at,
 		.part = *part,
 		.O = (size_t)O,
 		.C = (size_t)C,
@@ -124,10 +123,10 @@ note(struct packed_weights *packed, struct nn_matrix *matrix, const struct tenso
 }
 
 static void
-replace(struct packed_weights *packed, struct nn_matrix *matrix, const struct tensor_slice *part,
-    int64_t O, int64_t C, bool turned)
+replace(struct packed_weights *packed, struct nn_matrix *matrix,
+    const struct tensor_slice *part, int64_t O, int64_t C, bool turned)
 {
-	const struct made *made = find_part(packed, part);
+	const struct packed_matrix *made = find_part(packed, part);
 
 	(void)O, (void)C, (void)turned;
 	if (made)
@@ -170,13 +169,13 @@ model_round(struct model *model)
 static void
 see(void *context, struct nn_matrix w, const float *x, size_t ldx, size_t T, size_t C)
 {
-	const struct made *made = find(context, w.at);
+	const struct packed_matrix *made = find(context, w.at);
 
 	if (made)
 		nn_column_absmax(made->most, x, ldx, T, C);
 }
 
-/* Encode what is drawn, by each task expert. */
+/* Encodes random tokens, by each task expert. */
 static void
 calibrate(struct model *model, struct packed_weights *packed)
 {
@@ -213,7 +212,7 @@ calibrate(struct model *model, struct packed_weights *packed)
 /* Packing. ------------------------------------------------------------------------- */
 
 static void
-pack(const struct model *model, struct made *made, enum dtype kind)
+pack(const struct model *model, struct packed_matrix *made, enum dtype kind)
 {
 	const struct safetensor *stored = model->weights.stored[made->part.tensor];
 	const char *host =
@@ -245,7 +244,7 @@ packed_weights_kind(const struct packed_weights *packed)
 	return packed->kind;
 }
 
-/* Those that were noted from number `first` on. */
+/* Packs the matrices from number `first` on. */
 static void
 pack_noted(struct model *model, size_t first)
 {
@@ -258,7 +257,7 @@ pack_noted(struct model *model, size_t first)
 	packed_weights_resolve(model);
 }
 
-/* What is packed as a whole need not be on the device as it is stored, too. */
+/* Frees the device's copies of tensors of which every part is packed. */
 static void
 drop_stored(struct model *model)
 {
@@ -275,9 +274,9 @@ drop_stored(struct model *model)
 	free(covered);
 }
 
-/* In the file: what nn_pack made, by the tensor that it is of and where it begins there. */
+/* A tensor of the cache: the bytes of nn_pack, named after the stored tensor and the offset in it. */
 static struct safetensor
-describe(const struct model *model, const struct made *made, char **name)
+describe(const struct model *model, const struct packed_matrix *made, char **name)
 {
 	*name = mem_format("%s from %zu", model->weights.stored[made->part.tensor]->name,
 	    made->part.offset);
@@ -320,7 +319,7 @@ take_kept(const struct model *model)
 	const struct packed_weights *packed = model->packed;
 
 	for (size_t i = 0; i < packed->count; i++) {
-		struct made *made = &packed->all[i];
+		struct packed_matrix *made = &packed->all[i];
 		char *name;
 		struct safetensor wanted = describe(model, made, &name);
 		bool copied;
@@ -342,7 +341,7 @@ size_of(const struct packed_weights *packed)
 	return bytes;
 }
 
-/* What is made of weights in eight bits depends on what they are calibrated by, too: the whole model. */
+/* Calibration depends on the whole model, so the cache is of its fingerprint. */
 static void
 open_kept(struct model *model, bool keep)
 {

@@ -39,7 +39,7 @@ model_refuses(const struct model *model, const struct batch *batch, int64_t firs
 
 /* The batch. ---------------------------------------------------------------------- */
 
-/* The dropout of a batch: none where nothing says what it is drawn from. */
+/* A batch without draws has no dropout. */
 static double
 dropout_of(const struct model *model, const struct batch *batch)
 {
@@ -111,7 +111,7 @@ layout_batch(struct pass *pass, const struct model *model, const struct batch *b
 	layout_adapters(pass, model, batch);
 }
 
-/* The row of each token's position. */
+/* The row of each token in the position table. */
 static void
 upload_places(const struct pass *pass, const struct spec *spec, const struct batch *batch)
 {
@@ -140,7 +140,7 @@ upload_sides(const struct pass *pass, const struct batch *batch)
 	free(host);
 }
 
-/* The keys of dropout: of what is drawn for the sequence, and the position in it. */
+/* The key of each token's dropout: its sequence's draw plus its position. */
 static void
 upload_keys(const struct pass *pass, const struct batch *batch)
 {
@@ -154,7 +154,7 @@ upload_keys(const struct pass *pass, const struct batch *batch)
 	free(host);
 }
 
-/* The rows that the tokens have in the table, and what they count. */
+/* The tokens' rows in the table of static embeddings, and their weights. */
 static void
 upload_rows(
     const struct pass *pass, const struct table_rows *rows, const struct batch *batch)
@@ -206,7 +206,7 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 		pass->block.rotary[i] = rotary_upload(model, i, pass->rotary[i], batch);
 }
 
-/* Memory. ------------------------------------------------------------------------- */
+/* Memory and checks. --------------------------------------------------------------- */
 
 /* The blocks, which read x; returns their output. */
 static float *

@@ -1,5 +1,5 @@
-/* Tokens predicted from the last hidden states of some positions: by the head of masked language models, dense layer,
- * activation, norm and output matrix, or by a decoder's output matrix alone. */
+/* Predicts tokens from the last hidden states of some positions: the head of masked language models (dense layer, activation,
+ * norm, output matrix), or a decoder's output matrix alone. */
 #include "base/err.h"
 #include "model/family/family.h"
 #include "model/model_struct.h"
@@ -8,7 +8,7 @@
 /* Rows of logits over the vocabulary at a time. */
 enum { LOGITS = 256 };
 
-/* Whether there is a dense layer before the output matrix. */
+/* Whether the head has a dense layer before the output matrix. */
 static bool
 transforms(const struct model *model)
 {
@@ -50,7 +50,7 @@ model_predicts(const struct model *model)
 	return !transforms(model) || (stem[STEM_MLM_DENSE].at && stem[STEM_MLM_NORM].at);
 }
 
-/* The head, up to what the output matrix reads. */
+/* The head up to the input of the output matrix. */
 static void
 head_to_output(struct model *model, const float *x)
 {
@@ -96,7 +96,7 @@ model_predict(struct model *model, const struct batch *batch, const int32_t *pos
 	predict(model, batch, true, positions, targets, count);
 }
 
-/* Logits and loss; back: and the gradient of what the output matrix read into p->d. */
+/* Logits and loss; back: also p->d, the gradient of the output matrix' input. */
 static void
 output_loss(struct model *model, float scale, bool back)
 {
@@ -129,7 +129,7 @@ begin_loss(const struct model *model, struct nn_loss *sum)
 	return nn_download_begin(sum, model->pass->prediction.sum, sizeof *sum);
 }
 
-/* The gradient of the last hidden states into pass->d. */
+/* From p->d to pass->d, the gradient of the last hidden states. */
 static void
 output_backward(struct model *model)
 {
@@ -145,7 +145,7 @@ output_backward(struct model *model)
 		nn_norm_back(d, g[STEM_MLM_NORM], g[STEM_MLM_NORM_BIAS], d, p->act,
 		    p->stats, stem[STEM_MLM_NORM].at, spec->norm, p->M, E);
 		nn_activate_back(d, d, p->dense, spec->head_act, p->M * E);
-		/* p->act has served: it takes the gradient of the gathered rows */
+		/* p->act is free now: it takes the gradient of the gathered rows */
 		nn_linear_back(p->act, false, g[STEM_MLM_DENSE], g[STEM_MLM_DENSE_BIAS],
 		    d, E, p->hidden, C, stem[STEM_MLM_DENSE], p->M, C, E);
 		d = p->act;

@@ -18,7 +18,7 @@ struct quantized_weights {
 	size_t bytes;
 };
 
-/* Marks the tensors that are made so. */
+/* Marks [weights.count] of the tensors that become int8. */
 static unsigned char *
 choose(const struct model *model)
 {
@@ -41,7 +41,7 @@ row_size(const struct parameter *p)
 	return nn_row_size(DTYPE_I8, (size_t)p->columns);
 }
 
-/* As the file has it: rows of bytes. */
+/* A tensor of the cache: rows of bytes. */
 static struct safetensor
 describe(const struct parameter *p)
 {

@@ -43,7 +43,7 @@ copy_files(const struct model *model, const char *to)
 		copy_known(model->folder, to);
 }
 
-/* The dtype as transformers writes it, under the keys that the config has for it. */
+/* Sets the dtype, as transformers names it, under the keys that the config has for it. */
 static void
 note_dtype(struct tree *config, enum dtype dtype)
 {
@@ -60,7 +60,7 @@ note_dtype(struct tree *config, enum dtype dtype)
 		tree_set(config, "torch_dtype", tree_of_string(name));
 }
 
-/* sentence-transformers' folders of static embeddings have none, and are told from model2vec's by that. */
+/* sentence-transformers' folders of static embeddings have no config.json, which tells them from model2vec's. */
 static void
 write_config(const struct model *model, const char *folder, const struct tree *config)
 {
@@ -68,7 +68,7 @@ write_config(const struct model *model, const char *folder, const struct tree *c
 		folder_write_json(folder, "config.json", config);
 }
 
-/* The type in which a tensor that is no parameter is written. */
+/* The type in which a tensor of weights.extra is written. */
 static enum dtype
 extra_type(const struct safetensor *extra, const enum dtype *floats)
 {
@@ -190,7 +190,7 @@ model_file_group(const struct parameter *p)
 	return p->columns ? p->expert : -1;
 }
 
-/* The transformer goes out tensor by tensor: it may fill half of the memory. */
+/* Tensor by tensor: the transformer may fill half of the memory. */
 static void
 write_transformer(const struct model *model, const char *folder, enum dtype dtype)
 {
@@ -215,7 +215,7 @@ write_transformer(const struct model *model, const char *folder, enum dtype dtyp
 	free(tensors);
 }
 
-/* What the head says and the weights of its modules; tensors: all of the model's, with their data. */
+/* modules.json and the weights of the head's modules; tensors[weights.count], with their data. */
 static void
 write_head(
     const struct model *model, const char *folder, const struct safetensor *tensors)

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* A tensor's numbers, one for each token, to be freed; NULL: there is none of that name. */
+/* A tensor with a number for each token, to be freed; NULL: the file has no such tensor. */
 static double *
 numbers(struct table_rows *rows, const struct safetensors *file, const char *name)
 {

@@ -11,7 +11,7 @@
 #include "folder/fingerprint.h"
 #include "model/model_struct.h"
 
-/* Under which name such a file says what it was made of. */
+/* The metadata key that says what the file was made of. */
 static const char note[] = "int8_of";
 
 struct weights_cache {
@@ -21,7 +21,7 @@ struct weights_cache {
 	struct lock *lock;		   /* while it is made; NULL: it is not */
 };
 
-/* What a file is made of: `of`, and the weights' sizes, times and hash. */
+/* The value of that key: made_of; the weights' sizes and times; their hash. */
 static char *
 describe(const struct weights_cache *kept)
 {
@@ -33,8 +33,8 @@ describe(const struct weights_cache *kept)
 	return text;
 }
 
-/* Weights whose files have other times are read in whole: their fingerprint, which `of` begins with, need not be of
- * all values. */
+/* Weights whose files have other times are hashed in whole: the fingerprint that made_of begins with need not cover all
+ * values. */
 static bool
 is_of(const struct weights_cache *kept, const char *made)
 {
@@ -53,7 +53,7 @@ is_of(const struct weights_cache *kept, const char *made)
 	return same;
 }
 
-/* Open the file if it is there and was made of the weights. */
+/* Opens the file if it exists and was made of the weights. */
 static void
 use(struct weights_cache *kept, const char *dir, bool renew)
 {
