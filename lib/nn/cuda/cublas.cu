@@ -117,7 +117,7 @@ lay_out(cublasLtMatrixLayoutOpaque_t *layout, cudaDataType_t type, size_t rows,
 }
 
 void
-describe(struct description *d, const struct gemm *p, bool bias)
+describe(struct description *d, const struct cublas_gemm *p, bool bias)
 {
 	struct type type = type_of(p->kind);
 	int32_t left = p->b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -142,7 +142,8 @@ describe(struct description *d, const struct gemm *p, bool bias)
 
 /* Returns false if cuBLASLt has no algorithm. */
 bool
-find(cublasLtMatmulAlgo_t *algorithm, const struct gemm *p, bool bias, bool no_split_k)
+find(cublasLtMatmulAlgo_t *algorithm, const struct cublas_gemm *p, bool bias,
+    bool no_split_k)
 {
 	struct type type = type_of(p->kind);
 	unsigned left = alignment(p->b, p->ldb, type.in_size);
@@ -186,7 +187,7 @@ rounded_up(size_t n)
 }
 
 key
-key_of(const struct gemm *p)
+key_of(const struct cublas_gemm *p)
 {
 	struct type type = type_of(p->kind);
 	uint64_t flags = (uint64_t)p->kind | (uint64_t)p->a_transposed << 2 |
@@ -202,7 +203,7 @@ key_of(const struct gemm *p)
 
 /* The plan for p, from cuBLASLt or from before. */
 struct plan
-plan_of(const struct gemm *p)
+plan_of(const struct cublas_gemm *p)
 {
 	std::lock_guard<std::mutex> guard(plans.lock);
 	struct plan made = {};
@@ -221,7 +222,7 @@ plan_of(const struct gemm *p)
 }
 
 cublasStatus_t
-run(const struct gemm *p, const struct plan *plan)
+run(const struct cublas_gemm *p, const struct plan *plan)
 {
 	int32_t one = 1, none = 0;
 	struct description d;
@@ -247,7 +248,7 @@ begin(float *c, size_t ldc, const float *bias, float beta, size_t M, size_t N)
 }
 
 void
-begin_rows(const struct gemm *p, float beta)
+begin_rows(const struct cublas_gemm *p, float beta)
 {
 	unsigned rows = (unsigned)(p->M < 1 << 16 ? p->M : 1 << 16);
 
@@ -263,39 +264,39 @@ from(const void *at, size_t elements, unsigned size)
 
 /* Splits a product that is too large in two; the first part has `some` rows, columns or terms. */
 void
-split_m(const struct gemm *p, size_t some)
+split_m(const struct cublas_gemm *p, size_t some)
 {
 	struct type type = type_of(p->kind);
-	struct gemm first = *p, second = *p;
+	struct cublas_gemm first = *p, second = *p;
 
 	first.M = some;
 	second.M -= some;
 	second.a = from(p->a, p->a_transposed ? some : some * p->lda, type.in_size);
 	second.c = (char *)p->c + some * p->ldc * type.out_size;
-	gemm(&first);
-	gemm(&second);
+	cublas_gemm(&first);
+	cublas_gemm(&second);
 }
 
 void
-split_n(const struct gemm *p, size_t some)
+split_n(const struct cublas_gemm *p, size_t some)
 {
 	struct type type = type_of(p->kind);
-	struct gemm first = *p, second = *p;
+	struct cublas_gemm first = *p, second = *p;
 
 	first.N = some;
 	second.N -= some;
 	second.b = from(p->b, p->b_transposed ? some * p->ldb : some, type.in_size);
 	second.c = (char *)p->c + some * type.out_size;
 	second.bias = p->bias ? p->bias + some : nullptr;
-	gemm(&first);
-	gemm(&second);
+	cublas_gemm(&first);
+	cublas_gemm(&second);
 }
 
 void
-split_k(const struct gemm *p, size_t some)
+split_k(const struct cublas_gemm *p, size_t some)
 {
 	struct type type = type_of(p->kind);
-	struct gemm first = *p, second = *p;
+	struct cublas_gemm first = *p, second = *p;
 
 	first.K = some;
 	second.K -= some;
@@ -303,8 +304,8 @@ split_k(const struct gemm *p, size_t some)
 	second.b = from(p->b, p->b_transposed ? some : some * p->ldb, type.in_size);
 	second.bias = nullptr;
 	second.beta = 1;
-	gemm(&first);
-	gemm(&second);
+	cublas_gemm(&first);
+	cublas_gemm(&second);
 }
 } // namespace
 
@@ -317,9 +318,9 @@ gemm_tf32(void)
 }
 
 void
-gemm(const struct gemm *p)
+cublas_gemm(const struct cublas_gemm *p)
 {
-	struct gemm alike = *p;
+	struct cublas_gemm alike = *p;
 
 	if (!p->M || !p->N)
 		return;

@@ -72,7 +72,7 @@ void
 forward(float *y, size_t ldy, const float *x, size_t ldx, const struct weight_rows &w,
     const float *bias, float beta, size_t T, size_t some)
 {
-	struct gemm p = {};
+	struct cublas_gemm p = {};
 
 	p.c = y;
 	p.a = x;
@@ -89,7 +89,7 @@ forward(float *y, size_t ldy, const float *x, size_t ldx, const struct weight_ro
 	p.alpha = 1;
 	p.beta = beta;
 	if (w.kind == GEMM_F32)
-		return gemm(&p);
+		return cublas_gemm(&p);
 	/* both rows end in zeros */
 	size_t rows = rows_at_once(w.C);
 	scratch<__nv_bfloat16> rounded(least(rows, T) * w.ld);
@@ -99,7 +99,7 @@ forward(float *y, size_t ldy, const float *x, size_t ldx, const struct weight_ro
 		p.M = least(rows, T - t);
 		p.c = y + t * ldy;
 		convert_to_bf16(rounded.at, x + t * ldx, ldx, p.M, w.C);
-		gemm(&p);
+		cublas_gemm(&p);
 	}
 }
 
@@ -125,11 +125,11 @@ linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
 /* Backward. ------------------------------------------------------------------------ */
 
 /* dx[T,C] (+)= dy[T,some] w, of the weights that were taken. */
-struct gemm
+struct cublas_gemm
 product_dx(float *dx, bool add, const void *dy, size_t ldy, const struct weight_rows &w,
     size_t T, size_t some)
 {
-	struct gemm p = {};
+	struct cublas_gemm p = {};
 
 	p.c = dx;
 	p.a = dy;
@@ -147,11 +147,11 @@ product_dx(float *dx, bool add, const void *dy, size_t ldy, const struct weight_
 }
 
 /* dw[O,C] += dy[T,O]^T x[T,C] */
-struct gemm
+struct cublas_gemm
 product_dw(float *dw, const void *dy, size_t ldy, const void *x, size_t ldx,
     enum gemm_type kind, size_t T, size_t C, size_t O)
 {
-	struct gemm p = {};
+	struct cublas_gemm p = {};
 
 	p.c = dw;
 	p.a = dy;
@@ -172,14 +172,14 @@ back_dx(float *dx, bool add, const float *dy, size_t ldy, struct nn_matrix w, si
     size_t C, size_t O)
 {
 	struct weight_rows weights(w, O, C);
-	struct gemm p;
+	struct cublas_gemm p;
 
 	/* dx of no outputs is zeros */
 	for (size_t o = 0; o < O || !o; o += weights.rows) {
 		size_t some = least(weights.rows, O - o);
 		weights.take(o, some);
 		p = product_dx(dx, add || o, dy + o, ldy, weights, T, some);
-		gemm(&p);
+		cublas_gemm(&p);
 	}
 }
 
@@ -193,7 +193,7 @@ back_in_bf16(float *dx, bool add, float *dw, const float *dy, size_t ldy, const 
 	size_t rows = rows_at_once(wide < narrow ? narrow : wide);
 	scratch<__nv_bfloat16> dy_bf16(least(rows, T) * wide),
 	    x_bf16(dw ? least(rows, T) * narrow : 0);
-	struct gemm p;
+	struct cublas_gemm p;
 
 	for (size_t o = 0; o < O || !o; o += weights.rows) {
 		size_t some = least(weights.rows, O - o), ld = bf16_stride(some);
@@ -205,13 +205,13 @@ back_in_bf16(float *dx, bool add, float *dw, const float *dy, size_t ldy, const 
 			if (dx) {
 				p = product_dx(dx + t * C, add || o, dy_bf16.at, ld,
 				    weights, high, some);
-				gemm(&p);
+				cublas_gemm(&p);
 			}
 			if (dw) {
 				convert_to_bf16(x_bf16.at, x + t * ldx, ldx, high, C);
 				p = product_dw(dw + o * C, dy_bf16.at, ld, x_bf16.at,
 				    narrow, GEMM_BF16, high, C, some);
-				gemm(&p);
+				cublas_gemm(&p);
 			}
 		}
 	}
@@ -222,7 +222,7 @@ void
 product(float *c, const float *a, bool a_transposed, const float *b, bool b_transposed,
     size_t M, size_t N, size_t K, float alpha, float beta)
 {
-	struct gemm p = {};
+	struct cublas_gemm p = {};
 
 	p.c = c;
 	p.a = a;
@@ -237,7 +237,7 @@ product(float *c, const float *a, bool a_transposed, const float *b, bool b_tran
 	p.b_transposed = b_transposed;
 	p.alpha = alpha;
 	p.beta = beta;
-	gemm(&p);
+	cublas_gemm(&p);
 }
 } // namespace
 
@@ -279,7 +279,7 @@ void
 nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_t ldy,
     const float *x, size_t ldx, struct nn_matrix w, size_t T, size_t C, size_t O)
 {
-	struct gemm p;
+	struct cublas_gemm p;
 
 	if (in_bf16(w)) {
 		if (dx || dw)
@@ -289,7 +289,7 @@ nn_linear_back(float *dx, bool add, float *dw, float *db, const float *dy, size_
 			back_dx(dx, add, dy, ldy, w, T, C, O);
 		if (dw) {
 			p = product_dw(dw, dy, ldy, x, ldx, GEMM_F32, T, C, O);
-			gemm(&p);
+			cublas_gemm(&p);
 		}
 	}
 	if (db)

@@ -18,7 +18,7 @@ enum gemm_type { GEMM_F32, GEMM_BF16, GEMM_I8 };
  * no_split_k: an element is summed by one block, so that the number of rows matters only by the algorithm that cuBLASLt
  * chooses for about so many.
  */
-struct gemm {
+struct cublas_gemm {
 	void *c;
 	const void *a, *b;
 	const float *bias;
@@ -27,7 +27,7 @@ struct gemm {
 	bool a_transposed, b_transposed, no_split_k;
 	float alpha, beta;
 };
-void gemm(const struct gemm *p);
+void cublas_gemm(const struct cublas_gemm *p);
 
 /* True if GEMM may round f32 to TF32: MOTES_TF32=1. */
 bool gemm_tf32(void);

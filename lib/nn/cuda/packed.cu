@@ -20,7 +20,7 @@ constexpr size_t LEAST = 32; /* rows of x that cuBLASLt needs for int8 */
 /* bytes of sums at once, so that L2 holds them until they are read */
 constexpr size_t SUMS = (size_t)8 << 20;
 
-struct packed_matrix {
+struct packed_rows {
 	int8_t *values;
 	float *scale, *offset;
 	int32_t *shift;
@@ -28,10 +28,10 @@ struct packed_matrix {
 	size_t depth, outputs, bytes; /* of a row; filled up with zeros; of all */
 };
 
-struct packed_matrix
+struct packed_rows
 parts_of(const void *at, enum dtype kind, size_t O, size_t C)
 {
-	struct packed_matrix p = {};
+	struct packed_rows p = {};
 
 	p.values = (int8_t *)at;
 	p.depth = kind == DTYPE_F32 ? C * sizeof(float)
@@ -50,10 +50,10 @@ parts_of(const void *at, enum dtype kind, size_t O, size_t C)
 
 /* Writes the arrays after the values of i8. */
 void
-upload_tables(const struct packed_matrix *p, const struct pack_output *outputs,
+upload_tables(const struct packed_rows *p, const struct pack_output *outputs,
     const float *smooth, size_t O, size_t C)
 {
-	struct packed_matrix host = {};
+	struct packed_rows host = {};
 	size_t bytes = (size_t)((int8_t *)p->smooth - (int8_t *)p->scale);
 
 	host.scale = (float *)mem_zero(bytes ? bytes : 1, 1);
@@ -74,7 +74,7 @@ upload_tables(const struct packed_matrix *p, const struct pack_output *outputs,
 constexpr int ROWS = BLOCK / WARP, FOUR = 4;
 
 /* x[t,c] smooth[c] = (value + 128) scale + base */
-struct gemm_scale {
+struct row_scale {
 	float scale, base;
 };
 
@@ -102,7 +102,7 @@ struct quantizer {
 
 /* The scale of a row that is not finite is NaN, and so are its results. */
 __device__ __forceinline__ struct quantizer
-quantizer_of(struct gemm_scale *row, float least, float most, bool finite)
+quantizer_of(struct row_scale *row, float least, float most, bool finite)
 {
 	const float round = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer */
 	float range = most - least, scale = range / 255;
@@ -117,7 +117,7 @@ quantizer_of(struct gemm_scale *row, float least, float most, bool finite)
 
 /* A warp has a row; rows beyond T are zeros. */
 __global__ void
-quantize_rows(int8_t *to, size_t depth, struct gemm_scale *rows, const float *x,
+quantize_rows(int8_t *to, size_t depth, struct row_scale *rows, const float *x,
     size_t ldx, const float *smooth, bool wide, size_t T, size_t high, size_t C)
 {
 	const float round = 12582912.0f, low = round, top = round + 255;
@@ -140,7 +140,7 @@ quantize_rows(int8_t *to, size_t depth, struct gemm_scale *rows, const float *x,
 	least = -warp_max(-least);
 	most = warp_max(most);
 	finite = __all_sync(ALL_LANES, finite);
-	struct gemm_scale row;
+	struct row_scale row;
 	struct quantizer q = quantizer_of(&row, least, most, finite);
 	if (!threadIdx.x)
 		rows[t] = row;
@@ -170,15 +170,15 @@ struct destination {
 
 /* y = the sums with their scales + bias, or y += them. */
 __global__ void
-dequantize(struct destination r, const int32_t *sums, const struct gemm_scale *rows,
-    struct packed_matrix w, bool wide, size_t T, size_t O)
+dequantize(struct destination r, const int32_t *sums, const struct row_scale *rows,
+    struct packed_rows w, bool wide, size_t T, size_t O)
 {
 	size_t t = (size_t)blockIdx.x * ROWS + threadIdx.y;
 	size_t n = ((size_t)blockIdx.y * WARP + threadIdx.x) * FOUR;
 
 	if (t >= T)
 		return;
-	struct gemm_scale row = rows[t];
+	struct row_scale row = rows[t];
 	for (; n < O; n += (size_t)gridDim.y * WARP * FOUR) {
 		int4 sum = *(const int4 *)(sums + t * w.outputs + n);
 		int4 shift = *(const int4 *)(w.shift + n);
@@ -205,13 +205,13 @@ dequantize(struct destination r, const int32_t *sums, const struct gemm_scale *r
 /* T rows of x, padded to `high` rows. */
 void
 rows_product(struct destination r, const float *x, size_t ldx,
-    const struct packed_matrix *w, int8_t *bytes, struct gemm_scale *rows, int32_t *sums,
+    const struct packed_rows *w, int8_t *bytes, struct row_scale *rows, int32_t *sums,
     size_t T, size_t high, size_t C, size_t O)
 {
 	bool wide_x = (uintptr_t)x % 16 == 0 && ldx % 4 == 0;
 	bool wide_y = (uintptr_t)r.y % 16 == 0 && r.ldy % 4 == 0;
 	unsigned across = device_blocks(O, SPAN);
-	struct gemm p = {};
+	struct cublas_gemm p = {};
 
 	device_launch(quantize_rows, device_blocks(high, ROWS), dim3(WARP, ROWS), 0,
 	    bytes, w->depth, rows, x, ldx, w->smooth, wide_x, T, high, C);
@@ -223,7 +223,7 @@ rows_product(struct destination r, const float *x, size_t ldx,
 	p.M = high;
 	p.kind = GEMM_I8;
 	p.b_transposed = true;
-	gemm(&p);
+	cublas_gemm(&p);
 	device_launch(dequantize,
 	    dim3(device_blocks(T, ROWS), across < 1 << 15 ? across : 1 << 15),
 	    dim3(WARP, ROWS), 0, r, sums, rows, *w, wide_y, T, O);
@@ -276,7 +276,7 @@ nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool tran
 {
 	constexpr size_t STEP = (size_t)16 << 20; /* bytes at once */
 	const struct pack from = { host, dtype, transposed, O, C };
-	struct packed_matrix p = parts_of(to, kind, O, C);
+	struct packed_rows p = parts_of(to, kind, O, C);
 	size_t rows = p.depth < STEP ? STEP / (p.depth ? p.depth : 1) : 1;
 	bool integers = kind == DTYPE_I8, finite = true;
 	float *smooth = (float *)mem_zero(integers ? C + 1 : 1, sizeof *smooth);
@@ -330,13 +330,13 @@ void
 gemm_packed_i8(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,
     const float *bias, bool add, size_t T, size_t C, size_t O)
 {
-	struct packed_matrix p = parts_of(w.at, DTYPE_I8, O, C);
+	struct packed_rows p = parts_of(w.at, DTYPE_I8, O, C);
 	size_t step = SUMS / p.outputs / LEAST * LEAST;
 
 	step = step < LEAST ? LEAST : step;
 	size_t most = round_up(T < step ? T : step, LEAST);
 	scratch<int8_t> bytes(most * p.depth);
-	scratch<struct gemm_scale> rows(most);
+	scratch<struct row_scale> rows(most);
 	scratch<int32_t> sums(most * p.outputs);
 	for (size_t t = 0; t < T; t += step) {
 		size_t some = T - t < step ? T - t : step;
