@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
 	    "logistic regression (default) or nearest neighbours",
 	    CLI_WORD(learn.method, CLASSIFIER_LOGISTIC) },
 	{ 'k', "neighbours", "N", "knn: number of neighbours (default: 5)",
-	    CLI_INTEGER(learn.neighbours, 1, NEIGHBOURS_MOST) },
+	    CLI_INTEGER(learn.neighbours, 1, KNN_MOST) },
 	{ 0, "save", "FILE", "save the classifier, and stop", CLI_TEXT(save) },
 	{ 0, "load", "FILE", "use a saved classifier instead of --train",
 	    CLI_TEXT(load) },

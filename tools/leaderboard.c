@@ -56,7 +56,7 @@ static const struct cli_option options[] = {
 	{ 0, "pilots", "FILE", "plan, model: the pilots that choose adapters",
 	    CLI_TEXT(model.pilots) },
 	{ 0, "way", "NAME", "plan, model: results are of MODEL+NAME",
-	    CLI_TEXT(model.way) },
+	    CLI_TEXT(model.method) },
 	{ 0, "type", "TYPE",
 	    "fields: type of task; queries or corpus of retrieval\nresult: type of a task that the registry lacks",
 	    CLI_TEXT(type) },

@@ -24,8 +24,8 @@ struct settings {
 	int64_t show, rows, max_line, seed; /* seed -1: not given */
 	double absolute, relative;
 	struct selection selection;
-	struct names numbers;
-	struct rows chosen;
+	struct name_list numbers;
+	struct row_selection chosen;
 	bool json, spread;
 	int level; /* -1: the default */
 	const char *output;
