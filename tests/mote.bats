@@ -110,7 +110,7 @@ mote() {
 	run ! grep -q real/ out/mote/small/instructed.yaml
 	# Table 3 is of real sets alone, the rest can be had
 	run ! mote DATA="$T/none" mote-table3
-	[[ "$output" == *"mote-table3: tasks that nothing is trained for are real sets; say where they are with DATA="* ]]
+	[[ "$output" == *"mote-table3: the unseen tasks are real sets; name their folder with DATA="* ]]
 	mote DATA="$T/none" -n mote | grep -o '/table[2-7].svg' | sort -u | tr -d '\n' | grep -x '/table2.svg/table4.svg/table5.svg/table6.svg/table7.svg'
 }
 

@@ -172,7 +172,7 @@ bool nn_quantize(void *to, const void *host, enum dtype dtype, size_t O, size_t 
  *
  * The two int8 formats, this and nn_quantize's, cannot share values or files without changing results: an integer sum
  * needs one scale for the whole row and the smoothing of calibrated columns, where nn_quantize has a scale for each 128 weights,
- * which halves the error and depends on no calibration; and panels interleave rows, which an embedding table cannot use.
+ * which depends on no calibration; and panels interleave rows, which an embedding table cannot use.
  *
  * nn_pack reads a matrix [O,C], or [C,O] if transposed, of f32, f16 or bf16 from host memory and writes nn_packed_size bytes
  * from nn_alloc to `to`; absmax[C] is in host memory.  C is at most NN_MAX_PACKED, unless kind is f32.  Returns false if a weight

@@ -85,8 +85,8 @@ check_weights(void)
 		}
 	}
 	nn_quantize(rows, host, DTYPE_F32, O, C);
-	l.weights = (struct nn_matrix){ .at = nn_bytes_of(rows, O * nn_row_size(DTYPE_I8, C),
-					    1, &copied),
+	l.weights = (struct nn_matrix){ .at = nn_bytes_of(rows,
+					    O * nn_row_size(DTYPE_I8, C), 1, &copied),
 		.dtype = DTYPE_I8 };
 	expect_layer(&l, false);
 	if (copied)
