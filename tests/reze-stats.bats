@@ -267,9 +267,9 @@ refused() {
 		reze-stats merge pairs.stats model.stats
 	jq -c '.["query.emb"][1] = (if ._id == "p7" then null else 1 end)' "$GOLDEN/reze_pairs.jsonl" | stream_of nan base
 	run -1 --separate-stderr reze-stats fit nan.mts
-	[[ $stderr == "reze-stats: nan.mts: record 2: query.emb: row 3 is not finite; "* ]]
+	[[ $stderr == "reze-stats: nan.mts: record 2: query.emb: row 3 is not finite (NaN or infinity); "* ]]
 	run -1 --separate-stderr reze-stats apply pairs.stats nan.mts -o out.mts
-	[[ $stderr == "reze-stats: nan.mts: record 2: query.emb: row 3 is not finite; "* ]]
+	[[ $stderr == "reze-stats: nan.mts: record 2: query.emb: row 3 is not finite (NaN or infinity); "* ]]
 	[ ! -e out.mts ]
 	jq -c '.["query.emb"] |= .[:3] | .["document.emb"] |= .[:3]' "$GOLDEN/reze_pairs.jsonl" | stream_of narrow base
 	refused "narrow.mts: its embeddings have width 3, those of pairs.stats 4" reze-stats apply pairs.stats narrow.mts

@@ -156,7 +156,7 @@ targeted() {
 	sed '20s/:\[[^,]*,/:[null,/' "$G/reze_targets.jsonl" | mkstream 8 | mts cat --rename relation.emb=relation.target |
 		mts paste pairs.mts - >nan.mts
 	run -1 --separate-stderr train -q -m "$G/bert" -o out --reze 1 nan.mts
-	[[ $stderr == "train: nan.mts: record 3: relation.target: row 4 is not finite; "* ]]
+	[[ $stderr == "train: nan.mts: record 3: relation.target: row 4 is not finite (NaN or infinity); "* ]]
 	for weight in -1 nan x; do
 		run -2 --separate-stderr train -q -m "$G/bert" -o out --reze $weight targeted.mts
 	done

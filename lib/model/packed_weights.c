@@ -14,7 +14,7 @@
 enum { SEQUENCES = 8, LENGTH = 32 };
 
 /* A matrix as it is stored, and packed. */
-struct packed_matrix {
+struct packed_weight {
 	const void *from;
 	struct tensor_slice part;
 	size_t O, C, bytes;
@@ -26,12 +26,12 @@ struct packed_matrix {
 
 struct packed_weights {
 	enum dtype kind;
-	struct packed_matrix *all;
+	struct packed_weight *all;
 	size_t count, room;
 	struct weights_cache *kept; /* NULL: none */
 };
 
-static struct packed_matrix *
+static struct packed_weight *
 find_part(const struct packed_weights *packed, const struct tensor_slice *part)
 {
 	for (size_t i = 0; i < packed->count; i++)
@@ -41,7 +41,7 @@ find_part(const struct packed_weights *packed, const struct tensor_slice *part)
 	return NULL;
 }
 
-static struct packed_matrix *
+static struct packed_weight *
 find(const struct packed_weights *packed, const void *from)
 {
 	for (size_t i = 0; i < packed->count; i++)
@@ -113,7 +113,7 @@ note(struct packed_weights *packed, struct nn_matrix *matrix,
 		return;
 	packed->all =
 	    mem_grow(packed->all, &packed->room, packed->count + 1, sizeof *packed->all);
-	packed->all[packed->count++] = (struct packed_matrix){ .from = matrix->at,
+	packed->all[packed->count++] = (struct packed_weight){ .from = matrix->at,
 		.part = *part,
 		.O = (size_t)O,
 		.C = (size_t)C,
@@ -126,7 +126,7 @@ static void
 replace(struct packed_weights *packed, struct nn_matrix *matrix,
     const struct tensor_slice *part, int64_t O, int64_t C, bool turned)
 {
-	const struct packed_matrix *made = find_part(packed, part);
+	const struct packed_weight *made = find_part(packed, part);
 
 	(void)O, (void)C, (void)turned;
 	if (made)
@@ -169,7 +169,7 @@ model_round(struct model *model)
 static void
 see(void *context, struct nn_matrix w, const float *x, size_t ldx, size_t T, size_t C)
 {
-	const struct packed_matrix *made = find(context, w.at);
+	const struct packed_weight *made = find(context, w.at);
 
 	if (made)
 		nn_column_absmax(made->most, x, ldx, T, C);
@@ -212,7 +212,7 @@ calibrate(struct model *model, struct packed_weights *packed)
 /* Packing. ------------------------------------------------------------------------- */
 
 static void
-pack(const struct model *model, struct packed_matrix *made, enum dtype kind)
+pack(const struct model *model, struct packed_weight *made, enum dtype kind)
 {
 	const struct safetensor *stored = model->weights.stored[made->part.tensor];
 	const char *host =
@@ -276,7 +276,7 @@ drop_stored(struct model *model)
 
 /* A tensor of the cache: the bytes of nn_pack, named after the stored tensor and the offset in it. */
 static struct safetensor
-describe(const struct model *model, const struct packed_matrix *made, char **name)
+describe(const struct model *model, const struct packed_weight *made, char **name)
 {
 	*name = mem_format("%s from %zu", model->weights.stored[made->part.tensor]->name,
 	    made->part.offset);
@@ -319,7 +319,7 @@ take_kept(const struct model *model)
 	const struct packed_weights *packed = model->packed;
 
 	for (size_t i = 0; i < packed->count; i++) {
-		struct packed_matrix *made = &packed->all[i];
+		struct packed_weight *made = &packed->all[i];
 		char *name;
 		struct safetensor wanted = describe(model, made, &name);
 		bool copied;
