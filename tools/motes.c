@@ -45,7 +45,7 @@ static const struct cli_option options[] = {
 	    "tune: column of documents (default: document, positive, answer, sentence2 or text)",
 	    CLI_TEXT(document) },
 	{ 0, "whole", NULL, "tune: train all weights, not an adapter", CLI_FLAG(whole) },
-	{ OPT_LR, "lr", "X", "tune: peak learning rate (default: 1e-3; --whole: 1e-4)",
+	{ OPT_LR, "lr", "X", "tune: peak learning rate (default: 1e-3; --whole: 2e-5)",
 	    CLI_CUSTOM },
 	{ 0, "epochs", "N",
 	    "tune: passes over the pairs (default: for 200 steps, 20 at most)",
