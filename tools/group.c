@@ -64,7 +64,7 @@ static void
 parse(struct settings *settings, int argc, char **argv)
 {
 	cli_next(&cli, argc, argv, settings);
-	if (!settings->clusters == isnan(settings->threshold))
+	if ((settings->clusters == 0) == !!isnan(settings->threshold))
 		die_usage("-k or --threshold is required, and they exclude each other");
 	if (settings->clusters)
 		cli_only(&cli, "-k", "clusters field seed level threads output");
