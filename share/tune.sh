@@ -6,6 +6,7 @@
 #	query document		the names of their columns; empty: the first of the pairs of names below that the table has
 #	whole			1: train all weights, not an adapter
 #	lr epochs batch seed	of the training; lr, epochs empty: the values below
+#	quiet			-q: nothing but faults on standard error
 # Every tenth distinct query, 1,000 at most, is held out with all its pairs, and is searched for among all documents of the table.
 # TO.pairs keeps the files of both parts, so that the commands that are shown can be typed again.
 set -euo pipefail
@@ -20,7 +21,7 @@ fail() {
 
 # prints a command line and runs it
 show() {
-	echo "$1" >&2
+	[ "$quiet" ] || echo "$1" >&2
 	eval "$1"
 }
 
@@ -45,6 +46,7 @@ if [ -z "$query$document" ]; then
 	done
 	[ "$query" ] || fail "$pairs: which of its columns are the pairs ($(paste -sd' ' <<<"$columns"))? Say so by --query and --document"
 fi
+[[ $query && $document ]] || fail "--query and --document are given together, or neither"
 need "$query"
 need "$document"
 
@@ -60,7 +62,7 @@ mts to jsonl -c "$query,$document" "$work/pairs.mts" |
 read -r train held documents <"$work/counts"
 rm "$work/pairs.mts" "$work/counts"
 [ "$train" -ge 2 ] || fail "$pairs: $train pairs to train on; it needs more rows"
-[ "$held" -gt 0 ] || echo "motes: tune: $pairs has too few pairs to hold some out: nothing says whether training helps" >&2
+[ "$held" -gt 0 ] || [ "$quiet" ] || echo "motes: tune: $pairs has too few pairs to hold some out: nothing says whether training helps" >&2
 
 [ "$batch" -le "$train" ] || batch=$train
 # as many passes as make 200 steps, 20 at most
@@ -76,7 +78,7 @@ END
 adapter=--lora=rank=16,targets=all-linear
 [ -z "$whole" ] || adapter=
 m=$(printf %q "$model") t=$(printf %q "$to") w=$(printf %q "$work")
-show "tasksample -C $w $w/recipe.yaml | tok -m $m | train -m $m ${adapter:+$adapter }--lr $lr --seed $seed -o $t"
+show "tasksample ${quiet:+-q }-C $w $w/recipe.yaml | tok ${quiet:+-q }-m $m | train ${quiet:+-q }-m $m ${adapter:+$adapter }--lr $lr --seed $seed -o $t"
 [ "$held" -gt 0 ] || exit 0
 
 # score NAME OPTION...: queries and documents through that model, scored
@@ -87,7 +89,7 @@ score() {
 }
 score base "-m $m"
 if [ "$whole" ]; then score tuned "-m $t"; else score tuned "-m $m --adapter $t"; fi
-echo "$held queries that training has not read, among $documents documents:" >&2
+[ "$quiet" ] || echo "$held queries that training has not read, among $documents documents:" >&2
 awk -F'\t' '
 	FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; file++; next }
 	{ for (i = 1; i <= 3; i++) value[file, $1, i] = $column[name[i]] }

@@ -309,7 +309,8 @@ pairs() {
 	grep -q "^train -m\|| train -m .* --lr 0.002 --seed 5 -o a\\\\ model\$" err
 	grep -q '^| MRR@10 |' table
 	pairs 30 | sed 1d | jq -R -c 'split("\t") | {anchor: .[0], positive: .[1]}' >p.jsonl
-	motes tune -m "$GOLDEN/bert" --epochs 1 p.jsonl -o b 2>err
+	motes tune -q -m "$GOLDEN/bert" --epochs 1 p.jsonl -o b 2>err
+	[ ! -s err ]
 	[ "$(jq -r .text b.pairs/queries.jsonl)" = "$(jq -r .text "a model.pairs/queries.jsonl")" ]
 }
 
@@ -320,6 +321,7 @@ pairs() {
 	sed '1s/.*/one\ttwo/' few.tsv >unnamed.tsv
 	dies "motes: tune: unnamed.tsv: which of its columns are the pairs (one two)? Say so by --query and --document" motes tune unnamed.tsv -o out
 	dies "motes: tune: few.tsv: no column of texts 'x'; there are: query document" motes tune --query x --document document few.tsv -o out
+	dies "motes: tune: --query and --document are given together, or neither" motes tune --query query few.tsv -o out
 	dies "motes: tune: few.txt: its name ends in none of .tsv, .csv, .jsonl" motes tune few.txt -o out
 	head -n 2 few.tsv >one.tsv
 	dies "motes: tune: one.tsv: 1 pairs to train on; it needs more rows" motes tune one.tsv -o out

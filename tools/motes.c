@@ -280,7 +280,7 @@ tune(void *context, char **operands, int count)
 		"lr", s->lr ? s->lr : "", "epochs",
 		s->epochs ? mem_format("%" PRId64, s->epochs) : "", "batch",
 		mem_format("%" PRId64, s->batch), "seed", mem_format("%" PRId64, s->seed),
-		NULL });
+		"quiet", verbosity < 0 ? "1" : "", NULL });
 	execlp("bash", "bash", "-c", script, (char *)NULL);
 	die("bash:");
 }

@@ -40,9 +40,7 @@ open_texts(struct objective *objective, const char *path)
 static void
 add_settings(const struct objective_options *options, struct tree *settings)
 {
-	tree_set(settings, "batch-tokens", tree_of_integer(options->batch_tokens));
-	if (options->dev)
-		tree_set(settings, "dev", tree_of_string(options->dev));
+	lm_settings(options, settings);
 	tree_set(settings, "balance", tree_of_real(options->balance));
 }
 

@@ -50,6 +50,14 @@ lm_open(struct lm *lm, const char *path, int64_t shortest,
 }
 
 void
+lm_settings(const struct objective_options *options, struct tree *settings)
+{
+	tree_set(settings, "batch-tokens", tree_of_integer(options->batch_tokens));
+	if (options->dev)
+		tree_set(settings, "dev", tree_of_string(options->dev));
+}
+
+void
 lm_close(struct objective *objective)
 {
 	struct lm *lm = own(objective);

@@ -22,6 +22,8 @@ struct lm {
 void lm_open(struct lm *lm, const char *path, int64_t shortest,
     int64_t (*choose)(struct lm *lm, const struct corpus_batch *texts, int64_t number));
 void lm_close(struct objective *objective);
+/* The settings that both have; each adds its own. */
+void lm_settings(const struct objective_options *options, struct tree *settings);
 const char *lm_stream(const struct objective *objective);
 int64_t lm_total(struct objective *objective);
 bool lm_learn(struct objective *objective, int64_t number, struct batch_report *report,
