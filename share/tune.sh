@@ -66,7 +66,7 @@ rm "$work/pairs.mts" "$work/counts"
 
 [ "$batch" -le "$train" ] || batch=$train
 # as many passes as make 200 steps, 20 at most
-: "${epochs:=$(awk -v rows="$train" -v batch="$batch" 'BEGIN { n = int(200 * batch / rows + 0.999); print n < 1 ? 1 : n > 20 ? 20 : n }')}"
+: "${epochs:=$(awk -v rows="$train" -v batch="$batch" 'BEGIN { n = int(200 * batch / rows + 0.999); print (n < 1 ? 1 : n > 20 ? 20 : n) }')}"
 : "${lr:=$([ "$whole" ] && echo 2e-5 || echo 1e-3)}"
 cat >"$work/recipe.yaml" <<END
 # of $pairs

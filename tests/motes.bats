@@ -273,6 +273,9 @@ pairs() {
 	[ "$(wc -l <example)" -eq 2 ]
 	head -n 3 pairs.tsv | cut -f1 | sed 1d >texts.txt
 	bash -e example >table 2>commands
+	# 200 steps would be more than 20 passes; nothing else is written
+	[ "$(sed -n 's/^epochs: //p' tuned.pairs/recipe.yaml)" -eq 20 ]
+	[ "$(ls -d -- * | paste -sd' ')" = "commands example pairs.tsv table texts.mts texts.txt tuned tuned.log.tsv tuned.pairs" ]
 	# every tenth query, with both its documents
 	[ "$(wc -l <tuned.pairs/queries.jsonl)" -eq 6 ]
 	[ "$(cut -f1 tuned.pairs/qrels.tsv | sort -u | wc -l)" -eq 6 ]
