@@ -100,6 +100,7 @@ same() {
 		$G/bert --lora=rank=4,targets=all-linear,dropout=0.2
 		mote
 		mote --update-unused
+		mote --freeze=*,!*.experts.*,*.query.*
 		mote --lora=rank=2,dropout=0.1 --freeze-documents
 	END
 }

@@ -30,6 +30,7 @@ struct settings {
 	char *dir;
 	const char *path;
 	bool from_scratch, bf16;
+	struct cli_list freeze;
 	struct lora_settings lora;
 	int threads;
 	struct trainer_options trainer;
@@ -72,6 +73,9 @@ static const struct cli_option options[] = {
 	    CLI_INTEGER(trainer.accumulate, 1, 1 << 20) },
 	{ 0, "update-unused", NULL, "decay parameters without a gradient too",
 	    CLI_FLAG(trainer.optim.update_unused) },
+	{ 0, "freeze", "PATTERN",
+	    "weights that do not learn: 'embeddings.*'; '!PATTERN': these do; repeatable",
+	    CLI_LIST(freeze) },
 	{ 's', "seed", "N", "seed of the random numbers (default: 0)",
 	    CLI_INTEGER(trainer.objective.seed, 0, INT64_MAX) },
 	CLI_GROUP("Loss:"),
@@ -138,7 +142,7 @@ demand_applies(const struct objective_type *type)
 	char *mode = mem_format("--objective %s", type->name);
 	char *applies = mem_format(
 	    "model output from-scratch objective steps epochs lr schedule warmup decay "
-	    "beta1 beta2 eps clip accumulate expert update-unused precision memory "
+	    "beta1 beta2 eps clip accumulate expert update-unused freeze precision memory "
 	    "tokens save-every restart timing dtype seed threads %s",
 	    type->applies);
 
@@ -188,6 +192,8 @@ parse(int argc, char **argv)
 		die_usage("--lora and --from-scratch exclude each other");
 	if (a.trainer.lora && a.trainer.objective.balance > 0)
 		die_usage("--balance trains routers, which --lora does not change");
+	if (a.trainer.lora && a.freeze.count)
+		die_usage("--freeze: with --lora no weight of the model learns");
 	if (a.trainer.objective.contrast.freeze_documents && !a.trainer.lora)
 		die_usage("--freeze-documents needs --lora");
 	if (a.trainer.objective.contrast.documents &&
@@ -196,6 +202,7 @@ parse(int argc, char **argv)
 	if (o->rate == 0)
 		o->rate = a.trainer.objective.type->rate;
 	a.dir = model_folder(a.dir);
+	a.trainer.freeze = a.freeze.items;
 	return a;
 }
 
@@ -222,6 +229,29 @@ choose_balance(struct settings *a, const struct model *model)
 		*balance = known;
 }
 
+static struct model *
+open_model(const struct settings *a, uint64_t seed)
+{
+	enum model_mode mode = a->trainer.lora	 ? MODEL_ENCODE
+			       : a->from_scratch ? MODEL_INIT
+						 : MODEL_TRAIN;
+
+	return a->freeze.count ? model_open_frozen(a->dir, mode, seed, a->freeze.items)
+			       : model_open(a->dir, mode, seed);
+}
+
+/* Dies if --freeze leaves only a head that the objective does not use, or nothing. */
+static void
+demand_learning(const struct settings *a, const struct model *model)
+{
+	bool predicts = a->trainer.objective.type != &objective_infonce;
+
+	for (int i = 0; i < model_parameters(model); i++)
+		if (predicts || !model_parameter(model, i)->predicts)
+			return;
+	die("--freeze: nothing is left of %s to train", a->dir);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -231,11 +261,7 @@ main(int argc, char **argv)
 	ranks_start();
 
 	uint64_t seed = a.trainer.objective.seed;
-	struct model *model = model_open(a.dir,
-	    a.trainer.lora   ? MODEL_ENCODE
-	    : a.from_scratch ? MODEL_INIT
-			     : MODEL_TRAIN,
-	    seed);
+	struct model *model = open_model(&a, seed);
 	dropout_tell(a.dir);
 	choose_balance(&a, model);
 	if (a.trainer.lora) {
@@ -243,6 +269,7 @@ main(int argc, char **argv)
 		/* as in PEFT: A's moments change although its gradient is zero while B is */
 		a.trainer.optim.update_unused |= !model_spec(model)->experts;
 	}
+	demand_learning(&a, model);
 	if (a.trainer.precision == DTYPE_BF16)
 		model_round(model);
 	trainer_run(model, a.path, &a.trainer);

@@ -4,9 +4,9 @@
 #include "model/model_struct.h"
 #include "model/pass.h"
 
-/* From pass->d, the gradient of x0, to the embeddings. */
+/* From pass->d, the gradient of x0, to what is before the blocks. */
 static void
-embed_back(const struct model *model, const struct pass *pass)
+stem_back(const struct model *model, const struct pass *pass)
 {
 	const struct spec *spec = &model->spec;
 	const struct nn_sequences *sequences = &pass->block.sequences;
@@ -28,6 +28,8 @@ embed_back(const struct model *model, const struct pass *pass)
 	    g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], d, pass->ids, sequences, E);
 	if (g[STEM_TASKS])
 		nn_embed_back(NULL, g[STEM_TASKS], NULL, d, pass->ids, sequences, E);
+	if (!spec->distance.each)
+		distance_backward(&pass->distance, spec, g[STEM_DISTANCE], sequences);
 }
 
 /* Biases of a block with its own table, their gradients cleared. */
@@ -37,6 +39,21 @@ begin_distance(const struct model *model, const struct pass *pass, size_t index)
 	distance_forward(&pass->distance, &model->spec,
 	    model->blocks[index].at[BLOCK_DISTANCE], &pass->block.sequences);
 	distance_clear(&pass->distance, &model->spec, pass->block.sequences.T);
+}
+
+static void
+layer_back(const struct model *model, const struct pass *pass, int layer, int expert)
+{
+	const struct spec *spec = &model->spec;
+	size_t index = model_block_index(model, layer, expert);
+
+	if (spec->distance.each)
+		begin_distance(model, pass, index);
+	block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
+	    &pass->block, &pass->activations[layer], &pass->scratch, pass->d);
+	if (spec->distance.each)
+		distance_backward(&pass->distance, spec,
+		    model->dblocks[index].at[BLOCK_DISTANCE], &pass->block.sequences);
 }
 
 void
@@ -59,22 +76,13 @@ pass_backward(
 		    model->stem[STEM_FINAL_NORM].at, spec->norm, pass->block.sequences.T,
 		    C);
 	for (int layer = spec->layers - 1; layer >= 0; layer--) {
-		size_t index = model_block_index(model, layer, batch->expert);
-		if (spec->distance.each)
-			begin_distance(model, pass, index);
-		block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
-		    &pass->block, &pass->activations[layer], &pass->scratch, pass->d);
-		if (spec->distance.each)
-			distance_backward(&pass->distance, spec,
-			    model->dblocks[index].at[BLOCK_DISTANCE],
-			    &pass->block.sequences);
+		if (layer >= model->first_learning)
+			layer_back(model, pass, layer, batch->expert);
 		if (whole)
 			whole->tell(whole->context, layer);
 	}
-	embed_back(model, pass);
-	if (!spec->distance.each)
-		distance_backward(
-		    &pass->distance, spec, g[STEM_DISTANCE], &pass->block.sequences);
+	if (model->first_learning < 0)
+		stem_back(model, pass);
 	if (batch->expert >= 0)
 		model->reached[batch->expert] = true;
 	if (whole)

@@ -105,7 +105,7 @@ void
 distance_backward(const struct distance *distance, const struct spec *spec, float *dtable,
     const struct nn_sequences *sequences)
 {
-	if (distance->dbias)
+	if (distance->dbias && dtable)
 		nn_position_bias_back(dtable, distance->dbias, distance->buckets,
 		    sequences, (size_t)spec->heads);
 }

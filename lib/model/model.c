@@ -19,6 +19,7 @@
 #include "model/task_loras.h"
 #include "model/config.h"
 #include "model/experts.h"
+#include "model/freeze.h"
 #include "model/packed_weights.h"
 #include "model/pass.h"
 #include "model/quantized_weights.h"
@@ -167,10 +168,12 @@ static void
 load_values(struct model *model, uint64_t seed)
 {
 	struct weights *weights = &model->weights;
-	size_t bytes = mem_multiply(weights->size, sizeof(float), "parameters"), most = 0;
+	size_t most = 0;
 
-	model->values = nn_alloc(bytes);
-	model->gradients = nn_alloc(bytes);
+	weights_lay_out(weights);
+	model->values =
+	    nn_alloc(mem_multiply(weights->size, sizeof(float), "parameters"));
+	model->gradients = nn_alloc(weights->learning_size * sizeof(float));
 	for (int i = 0; i < weights->count; i++)
 		if (weights->tensors[i].count > most)
 			most = weights->tensors[i].count;
@@ -304,6 +307,16 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 }
 
 struct model *
+model_open_frozen(
+    const char *dir, enum model_mode mode, uint64_t seed, const char *const *patterns)
+{
+	struct model *model = begin(dir, mode);
+
+	freeze_weights(model, patterns);
+	return complete(model, seed);
+}
+
+struct model *
 model_open_int8(const char *dir, bool keep)
 {
 	struct model *model = begin(dir, MODEL_ENCODE);
@@ -359,7 +372,8 @@ model_close(struct model *model)
 	packed_weights_free(model->packed);
 	pass_free(model);
 	if (model->values) {
-		nn_free(model->values, model_size(model) * sizeof(float));
+		size_t size = model->training ? model_size(model) : weights->size;
+		nn_free(model->values, size * sizeof(float));
 		nn_free(model->gradients, model_size(model) * sizeof(float));
 	}
 	adapter_training_free(model->training);
@@ -425,7 +439,7 @@ model_dir(const struct model *model)
 int
 model_parameters(const struct model *model)
 {
-	int count = model->weights.count;
+	int count = model->weights.learning_count;
 	size_t size;
 
 	if (model->training)
@@ -436,11 +450,12 @@ model_parameters(const struct model *model)
 const struct parameter *
 model_parameter(const struct model *model, int index)
 {
+	const struct weights *weights = &model->weights;
 	int count;
 	size_t size;
 
 	return model->training ? adapter_training_parameters(model, &count, &size) + index
-			       : &model->weights.tensors[index];
+			       : &weights->tensors[weights->learning[index]];
 }
 
 float *
@@ -481,7 +496,7 @@ model_forget_reached(struct model *model)
 size_t
 model_size(const struct model *model)
 {
-	size_t size = model->weights.size;
+	size_t size = model->weights.learning_size;
 	int count;
 
 	if (model->training)

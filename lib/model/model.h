@@ -30,6 +30,10 @@ enum model_mode {
 /* Dies naming the file, and the key or tensor that is missing, unknown or has another shape. */
 struct model *model_open(const char *dir, enum model_mode mode, uint64_t seed);
 
+/* Opens a model to train all weights but those whose names fit the patterns of freeze.h. */
+struct model *model_open_frozen(
+    const char *dir, enum model_mode mode, uint64_t seed, const char *const *patterns);
+
 /*
  * Opens a model to encode with, the matrices of its linear layers and experts as int8 (nn_quantize).  Embeddings, norms, biases,
  * routers, gates of shared experts and the head stay as they are stored.  Memory holds the int8 and one tensor more.
@@ -132,6 +136,7 @@ void model_choose(struct model *model, int layer,
 
 /* Training. ------------------------------------------------------------------------ */
 
+/* The parameters are the tensors that learn: without the frozen ones, and with an adapter its own alone. */
 int model_parameters(const struct model *model);
 const struct parameter *model_parameter(const struct model *model, int index);
 float *model_values(struct model *model);    /* all parameters, one block of nn memory */

@@ -42,8 +42,9 @@ struct model {
 	const struct linear_watch *linear_watch;
 	struct adapters *adapters;	   /* NULL: no adapters */
 	struct adapter_training *training; /* the adapter that learns; NULL: none */
-	/* MODEL_TRAIN: all parameters, weights.size floats; an adapter that learns: its pairs */
+	/* MODEL_TRAIN: weights.size floats, and gradients of weights.learning_size; an adapter that learns: its pairs */
 	float *values, *gradients;
+	int first_learning; /* the first block of which something learns; -1: what is before it, too */
 	bool reached[SPEC_EXPERTS], predicts_reached; /* model_reached */
 	/* Each parameter as a matrix in `data` or `values`, and its gradient (NULL: not wanted) */
 	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */

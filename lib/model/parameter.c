@@ -59,7 +59,6 @@ weights_add(struct weights *weights, const struct safetensor *stored, const char
 
 	if (stored)
 		weights_check(file, stored, &wanted);
-	wanted.offset = weights->size;
 	wanted.count = mem_multiply((size_t)wanted.rows,
 	    wanted.columns ? (size_t)wanted.columns : 1, wanted.name);
 	wanted.decay = wanted.rows > 1 && wanted.columns > 1;
@@ -69,7 +68,25 @@ weights_add(struct weights *weights, const struct safetensor *stored, const char
 	    weights->stored, &weights->stored_room, count, sizeof *weights->stored);
 	weights->stored[index] = stored;
 	weights->tensors[index] = wanted;
-	weights->size =
-	    mem_add(weights->size, (wanted.count + 15) & ~(size_t)15, "parameters");
 	return index;
+}
+
+void
+weights_lay_out(struct weights *weights)
+{
+	weights->learning = mem_new((size_t)weights->count, sizeof *weights->learning);
+	for (int frozen = 0; frozen < 2; frozen++) {
+		for (int i = 0; i < weights->count; i++) {
+			struct parameter *p = &weights->tensors[i];
+			if (p->frozen != frozen)
+				continue;
+			if (!frozen)
+				weights->learning[weights->learning_count++] = i;
+			p->offset = weights->size;
+			weights->size = mem_add(
+			    p->offset, (p->count + 15) & ~(size_t)15, "parameters");
+		}
+		if (!frozen)
+			weights->learning_size = weights->size;
+	}
 }

@@ -80,6 +80,18 @@ layout_adapters(struct pass *pass, const struct model *model, const struct batch
 		    dropout_of(model, batch));
 }
 
+/* Whether a table of relative positions learns. */
+static bool
+distance_learns(const struct model *model)
+{
+	bool learns = model->dstem[STEM_DISTANCE];
+
+	for (int layer = 0; layer < model->spec.layers; layer++)
+		learns |= (bool)model->dblocks[model_block_index(model, layer, -1)]
+			      .at[BLOCK_DISTANCE];
+	return learns;
+}
+
 static void
 layout_batch(struct pass *pass, const struct model *model, const struct batch *batch)
 {
@@ -104,10 +116,7 @@ layout_batch(struct pass *pass, const struct model *model, const struct batch *b
 	for (int i = 0; i < SPEC_ROTARIES; i++)
 		pass->rotary[i] = rotary_layout(model, workspace, i, batch);
 	distance_layout(&pass->distance, workspace, &model->spec, (size_t)batch->tokens,
-	    (size_t)batch_longest(batch),
-	    pass->keep &&
-		(model->dstem[STEM_DISTANCE] ||
-		    (model->spec.distance.each && model->dblocks[0].at[BLOCK_DISTANCE])));
+	    (size_t)batch_longest(batch), pass->keep && distance_learns(model));
 	layout_adapters(pass, model, batch);
 }
 

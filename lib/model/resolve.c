@@ -30,7 +30,8 @@ model_matrix(const struct model *model, const struct tensor_slice *part)
 float *
 model_gradient_pointer(const struct model *model, const struct tensor_slice *part)
 {
-	if (part->tensor < 0 || !model->gradients || model->training)
+	if (part->tensor < 0 || !model->gradients || model->training ||
+	    model->weights.tensors[part->tensor].frozen)
 		return NULL;
 	return model->gradients + model->weights.tensors[part->tensor].offset +
 	       part->offset;
@@ -102,6 +103,37 @@ resolve_modules(struct model *model)
 	}
 }
 
+/* Whether something of a block learns: a weight, or the pair of an adapter. */
+static bool
+block_learns(const struct model *model, int layer)
+{
+	size_t count = (size_t)model->spec.mixture.count, first = (size_t)layer * count;
+
+	for (size_t b = model_block_index(model, layer, -1);
+	     b < model_block_index(model, layer + 1, -1); b++)
+		for (int i = 0; i < BLOCK_PARAMETERS; i++)
+			if (model->dblocks[b].at[i] || model->blocks[b].pairs[i].at)
+				return true;
+	for (size_t e = first; e < first + count; e++)
+		for (int i = 0; i < MLP_PARAMETERS; i++)
+			if (model->dmixtures[e][i] || model->mixture_pairs[e][i].at)
+				return true;
+	return false;
+}
+
+static int
+find_first_learning(const struct model *model)
+{
+	int layer = 0;
+
+	for (int i = STEM_TOKENS; i < STEM_FINAL_NORM; i++)
+		if (model->dstem[i])
+			return -1;
+	while (layer < model->spec.layers && !block_learns(model, layer))
+		layer++;
+	return layer;
+}
+
 void
 model_resolve(struct model *model)
 {
@@ -128,5 +160,6 @@ model_resolve(struct model *model)
 	if (model->spec.mixture.count)
 		resolve_mixtures(model);
 	resolve_modules(model);
+	model->first_learning = find_first_learning(model);
 	packed_weights_resolve(model);
 }

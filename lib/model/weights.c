@@ -351,6 +351,7 @@ weights_free(struct weights *weights)
 		free((char *)weights->tensors[i].name);
 	free(weights->tensors);
 	free(weights->stored);
+	free(weights->learning);
 	free(weights->blocks);
 	free(weights->mixtures);
 	free(weights->wrapper);

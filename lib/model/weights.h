@@ -20,7 +20,7 @@
 struct parameter {
 	const char
 	    *name; /* in the checkpoint; of the head's modules "2_Dense.linear.weight" */
-	size_t offset, count;  /* floats, into the block of all values */
+	size_t offset, count; /* floats, into the block of all values (weights_lay_out) */
 	int64_t rows, columns; /* columns 0: a vector */
 	/* Number of matrices, one a token expert, each of rows / stack rows; in the file [stack, rows / stack, columns], or
 	 * flat [rows, columns].  0: one matrix */
@@ -32,6 +32,7 @@ struct parameter {
 	int expert;    /* task expert; -1: shared */
 	bool predicts; /* of the head that predicts tokens: no embedding depends on it */
 	bool decay;    /* false: biases, norms, a matrix of one row (squeezed rank < 2) */
+	bool frozen;   /* does not learn (freeze.h) */
 };
 
 /* Sets shape[3], the shape in a checkpoint; returns its rank. */
@@ -52,7 +53,6 @@ struct weights {
 	const struct safetensor **stored;
 	size_t room, stored_room;
 	int count, own; /* all; the transformer's, which stand before the head's */
-	size_t size;	/* floats of all tensors, each aligned to 64 bytes */
 	struct tensor_slice stem[STEM_PARAMETERS];
 	struct tensor_slice (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
 	/* [layers x mixture.count], or NULL */
@@ -61,6 +61,10 @@ struct weights {
 	const char *prefix;
 	const struct tensor_names *names;
 	char *wrapper; /* a prefix of the file that is none of the family's; NULL: none */
+	/* weights_lay_out: floats of all tensors, each aligned to 64 bytes, and of those that learn, which come first; the
+	 * indices of these, in order */
+	size_t size, learning_size;
+	int *learning, learning_count;
 	/* Tensors that no embedding depends on, but that a copy of the model keeps: a pooler, heads for other tasks. */
 	struct safetensor *extra;
 	int extra_count;
@@ -83,8 +87,11 @@ void weights_check(
 bool weights_fused(const struct weights *weights);
 
 /* Adds a tensor, whose name is taken over; returns its index.  stored NULL: no weights on disk; else dies, naming `file`,
- * where its shape or type is not the wanted one.  Sets offset, count and decay of `wanted`. */
+ * where its shape or type is not the wanted one.  Sets count and decay of `wanted`. */
 int weights_add(struct weights *weights, const struct safetensor *stored,
     const char *file, struct parameter wanted);
+
+/* For training: sets the offset of each tensor in a block of values, the frozen ones behind the others. */
+void weights_lay_out(struct weights *weights);
 
 #endif

@@ -2,9 +2,9 @@
  * checkpoint - the state of a training run in one file; a resumed run computes the same bits.
  *
  * A safetensors file: "values", "exp_avg", "exp_avg_sq" (f32 [model_size], in the model's layout), "counts" (i64, updates of each
- * parameter), "state" (u8: a JSON object: step, position in the data, settings).  It is written to a temporary file, flushed and
- * renamed, so the last complete checkpoint survives a crash.  Several ranks (ranks.h) write their parts into one file, and any
- * number of ranks can resume it.  Writing needs 1 MB of memory.
+ * parameter), "state" (u8: a JSON object: step, position in the data, settings).  Frozen weights are not in it.  It is written to
+ * a temporary file, flushed and renamed, so the last complete checkpoint survives a crash.  Several ranks (ranks.h) write their
+ * parts into one file, and any number of ranks can resume it.  Writing needs 1 MB of memory.
  */
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H

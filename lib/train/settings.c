@@ -10,6 +10,16 @@
 #include "ranks/ranks.h"
 #include "text/json.h"
 
+static struct tree *
+patterns_of(const char *const *patterns)
+{
+	struct tree *list = tree_list();
+
+	for (; *patterns; patterns++)
+		tree_add(list, tree_of_string(*patterns));
+	return list;
+}
+
 struct tree *
 settings_of(const struct trainer_options *t, const struct model *model, int64_t steps)
 {
@@ -31,6 +41,8 @@ settings_of(const struct trainer_options *t, const struct model *model, int64_t 
 	if (t->precision != DTYPE_F32)
 		tree_set(s, "precision", tree_of_string(dtype_name(t->precision)));
 	tree_set(s, "lora", tree_of_string(t->lora ? t->lora : ""));
+	if (t->freeze)
+		tree_set(s, "freeze", patterns_of(t->freeze));
 	tree_set(s, "freeze-documents", tree_of_boolean(b->contrast.freeze_documents));
 	tree_set(s, "documents",
 	    tree_of_string(b->contrast.documents ? b->contrast.documents : ""));

@@ -31,6 +31,7 @@ struct trainer_options {
 	enum dtype dtype;     /* of the saved weights */
 	enum dtype precision; /* of the linear layers, for the checkpoint: f32 or bf16 */
 	const char *lora;     /* --lora, for the checkpoint; NULL: no adapter */
+	const char *const *freeze; /* --freeze, for the checkpoint; NULL: none */
 };
 
 /* Trains on the stream at `path` ("-": standard input) and saves to options->out.  Dies on a loss or gradient that is not finite,

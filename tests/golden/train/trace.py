@@ -8,8 +8,10 @@ lora/ is an adapter of the tiny BERT as PEFT makes it, lora.tsv the trace of tra
 lora_queries.tsv of training it for the queries alone, documents embedded by the base.
 reze_targets.jsonl has a drawn target for each row, reze.tsv the trace of training with REZE's cosine term (equation
 8) against them, times 30, and reze_lora.tsv that of the adapter.
-Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, nomic_bert, lora, reze).
+FAMILY_frozen.tsv is the trace with the weights FROZEN left as they are, bert_frozen.safetensors the others after it.
+Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, nomic_bert, lora, reze, frozen).
 """
+import fnmatch
 import json
 import os
 import random
@@ -26,6 +28,9 @@ STEPS, ROWS, VOCABULARY, TEMPERATURE, REZE = 10, 8, 48, 0.05, 30
 COMMON = dict(vocab_size=VOCABULARY, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
               intermediate_size=32, max_position_embeddings=64, type_vocab_size=2,
               initializer_range=0.2, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+# globs over torch's names; tests/train.bats has them over the names of the files
+FROZEN = {"bert": ["embeddings.*", "*layer.0.attention.*", "*layer.1.output.dense.weight"],
+          "nomic_bert": ["embeddings.*", "layers.0.*", "*post_mlp_layernorm.weight"]}
 
 
 def sequence(rng):
@@ -142,9 +147,20 @@ def make_reze(all_batches):
     trace(adapted, all_batches, f"{HERE}/reze_lora.tsv", None, targets)
 
 
+def make_frozen(all_batches):
+    for family, kind in ("bert", BertModel), ("nomic_bert", NomicBertModel):
+        model = kind.from_pretrained(f"{HERE}/{family}", add_pooling_layer=False).float().eval()
+        for name, p in model.named_parameters():
+            p.requires_grad_(not any(fnmatch.fnmatch(name, glob) for glob in FROZEN[family]))
+        trace(model, all_batches, f"{HERE}/{family}_frozen.tsv")
+        if family == "bert":
+            save_file({n: p.detach() for n, p in model.named_parameters() if p.requires_grad},
+                      f"{HERE}/bert_frozen.safetensors")
+
+
 if __name__ == "__main__":
     made = batches()
-    wanted = sys.argv[1:] or ["bert", "nomic_bert", "lora", "reze"]
+    wanted = sys.argv[1:] or ["bert", "nomic_bert", "lora", "reze", "frozen"]
     write_pairs(made)
     if "bert" in wanted:
         make("bert", BertConfig(**COMMON), BertModel, made)
@@ -154,3 +170,5 @@ if __name__ == "__main__":
         make_lora(made)
     if "reze" in wanted:
         make_reze(made)
+    if "frozen" in wanted:
+        make_frozen(made)
