@@ -1,4 +1,4 @@
-# bars.gnuplot - the cells of cells.awk as bars: differences by type, two standard errors to either side
+# bars.gnuplot - the cells of cells.awk as bars: differences by type, two errors (over queries and seeds) to either side
 #	gnuplot -e "cells='table2.tsv'" bars.gnuplot > table2.svg
 # A colour for each arm and base, a panel for every six of them; * what cells.awk claims.
 load system("dirname " . ARG0) . "/picture.gnuplot"
@@ -12,7 +12,7 @@ set border 1
 set xzeroaxis
 set yzeroaxis linetype -1 linecolor rgb "#555555"
 # where the error bar of a line ends; all panels have the same range
-end(side) = column(9) + side * 2 * (strcol(11) eq "" ? 0 : column(11))
+end(side) = column(9) + side * 2 * (strcol(15) eq "" ? 0 : column(15))
 stats cells using (end(-1)) every ::1 nooutput name "LOW"
 stats cells using (end(1)) every ::1 nooutput name "HIGH"
 low = least(LOW_min, 0)
@@ -32,10 +32,10 @@ do for [p=1:panels] {
 	first = first_of(p, words(pairs))
 	last = last_of(p, words(pairs))
 	many = last - first + 1
-	if (p == panels) { set xlabel "difference, x 100, with two standard errors to either side" }
+	if (p == panels) { set xlabel "difference, x 100, with two errors, over queries and seeds, to either side" }
 	plot for [n=first:last] cells using (0):(middle(n)):(0):(of(n, $9)):(middle(n) - half):(middle(n) + half) every ::1 \
 			with boxxyerror linecolor hue(n) title word(pairs, n), \
-		for [n=first:last] cells using (of(n, $9)):(middle(n)):(2 * $11) every ::1 \
+		for [n=first:last] cells using (of(n, $9)):(middle(n)):(2 * $15) every ::1 \
 			with xerrorbars linetype -1 pointtype -1 notitle, \
 		for [n=first:last] cells using (of(n, end(sgn($9)))):(middle(n)):(star(strcol(13), $9)) every ::1 with labels notitle
 }

@@ -138,8 +138,8 @@ moee.$1.columns := $3
 $E/$1.tsv: $(PIPELINES)/cells.awk $(3:%=$E/compare/%.tsv) $E/columns/$1
 	awk -v by=$2 -v types=every -f $$(filter-out $E/columns/$1,$$^) > $$@
 
-$E/$1.md: $(PIPELINES)/table.awk $E/$1.tsv
-	awk -v title='$1' -f $$^ > $$@
+$E/$1.md: $(TABLE_FILES) $E/$1.tsv
+	$$(call table_of,moee,$1)
 
 $E/$1.svg: $(PIPELINES)/bars.gnuplot $E/$1.tsv
 	gnuplot -e "cells='$E/$1.tsv'" $$< > $$@

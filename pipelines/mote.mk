@@ -1,19 +1,21 @@
 # mote.mk - Mixture of Task Experts (Romero et al. 2025): its Tables 2 to 7, Figures 1 and 3 to 7
-#	make mote [DATA=dir] [SEEDS="1 2 3"] [START=model]
+#	make mote [DATA=dir] [SEEDS="1 2 3"] [START=model] [STEPS=64]
 #	make mote SIZE=paper START=nomic-bert-2048 TRAIN=dir DATA=dir
 # small: trains share/models/mlm for a minute on two dictionaries and on the real sets in DATA
 # (share/recipes/mote-small.yaml).  paper: the paper's mixture, batch and rate (share/recipes/mote-paper.yaml) on the files
 # in TRAIN, scored on MTEB in DATA.
 # An arm is a start, batches and options.  It is trained at a rate with a seed, and scored as make mteb does.  Rates are in
-# share/recipes/mote-rates.tsv, which make mote-rates chooses on the development split, from one list for each arm; LR=X
-# trains all arms at X.
+# share/recipes/mote-rates.tsv, by START, which make mote-rates chooses on the development split, from one list for each arm;
+# another START has mlm's until then.  LR=X trains all arms at X.
 MOTE    := $(OUT)/mote
 TRAIN   ?= $(MOTE)/data
 LRS     ?= 5e-4 1e-3 2e-3
 RATES   := $(SHARE)/recipes/mote-rates.tsv
-M       := $(MOTE)/$(SIZE)
+MOTE_START := $(notdir $(patsubst %/,%,$(START)))
+M       := $(MOTE)/$(SIZE)/$(MOTE_START)
 REAL    := $(call small,$(if $(wildcard $(DATA)/retrieval/fin10k_qa),$(abspath $(DATA))))
 STEPS_  := $(call small,--steps $(call given,STEPS,64))
+S       := $M/$(SPLIT)
 
 # arm NAME, START, PROMPTS (instructed or plain), options of tasksample, of train
 define arm
@@ -23,7 +25,8 @@ $1.mix   := $M/$3.yaml $4
 $1.train := $5
 $1.rate  := $(call chosen,$1)
 endef
-chosen   = $(call given,LR,$(call small,$(shell awk '$$1 == "$1" { print $$2 }' $(RATES) 2>/dev/null),5e-6))
+chosen   = $(call given,LR,$(call small,$(shell awk '$$2 == "$1" && ($$1 == "$(MOTE_START)" || $$1 == "mlm" && !own) { rate = $$3; \
+	own = $$1 == "$(MOTE_START)" } END { print rate }' $(RATES) 2>/dev/null),5e-6))
 # EM, IC, MoTE; a model for each task (SEM); random routing, the control for capacity; experts in every other block; token
 # experts (TLR) with and without renormalised weights; static batches (Table 4)
 $(eval $(call arm,em,plain,plain))
@@ -66,8 +69,20 @@ $M/instructed.yaml: $(SHARE)/recipes/mote-$(SIZE).yaml $(call small,$(MOTE)/data
 $M/plain.yaml: $M/instructed.yaml
 	sed '/^ *prompts:/d' $< > $@
 
-$(MOTE)/data/links: $(TEXT)/corpus.txt
-	mkdir -p $(@D)
+# what follows is newer than what is made of it if it changed: the real sets; the start; the batches; what is scored
+$(MOTE)/data/from: always
+	@$(call says,$(REAL))
+
+$M/from: always
+	@$(call says,$(abspath $(START))$(call small,,$(,) $(abspath $(TRAIN))))
+
+$M/steps: always
+	@$(call says,$(STEPS_))
+
+$S/scored: always
+	@$(call says,$(strip $(TYPES)$(call small,,$(,) $(abspath $(DATA)))))
+
+$(MOTE)/data/links: $(TEXT)/corpus.txt $(MOTE)/data/from
 	ln -sfn $(abspath $(TEXT)) $(@D)/text
 	$(if $(REAL),ln -sfn $(REAL) $(@D)/real,rm -f $(@D)/real)
 	touch $@
@@ -90,7 +105,7 @@ $M/start/tlr/config.json: how = $X/upcycle -q -m $(START) --token-experts 4 -o $
 $M/start/tlr-raw/config.json: how = $X/upcycle -q -m $(START) --token-experts 4 --no-renormalize -o $(@D) && $(take_prompts)
 take_prompts = cp $M/start/mote/config_sentence_transformers.json $(@D)
 
-$M/start/%/config.json: $(START)/config.json | $X/upcycle
+$M/start/%/config.json: $(START)/config.json $M/from | $X/upcycle
 	mkdir -p $(dir $(@D))
 	rm -rf $(@D)
 	$(how)
@@ -107,8 +122,8 @@ $M/models/ea-eob/%/config.json: $M/models/eob/%/config.json | $X/upcycle
 	$X/upcycle -q --average -m $(<D) -o $(@D)
 
 .SECONDEXPANSION:
-$M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml | $X/tasksample $X/tok $X/train
-	echo "train $*" >&2; mkdir -p $(dir $(@D)); \
+$M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml $M/steps | $X/tasksample $X/tok $X/train
+	echo "train $*" >&2; mkdir -p $(dir $(@D)); $(anew); \
 	steps="$(STEPS_)"; case $(arm_of) in sem-*) steps="--steps $$($X/tasksample -q -C $(TRAIN) --plan $(STEPS_) \
 		--seed $(seed_of) $M/plain.yaml | awk -F'\t' '$$3 == "$(arm_of:sem-%=%)" { n++ } END { print n + !n }')";; esac; \
 	$X/tasksample -q -C $(TRAIN) --seed $(seed_of) $$steps $($(arm_of).mix) | \
@@ -116,7 +131,6 @@ $M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml
 		$X/train -q -m $(<D) --lr $(rate_of) --decay 0.1 --seed $(seed_of) $($(arm_of).train) -o $(@D)
 
 # Scores of make mteb, and of each query.
-S := $M/$(SPLIT)
 SEEN   := Retrieval Classification Clustering
 UNSEEN := Reranking PairClassification STS Summarization
 TYPES  ?= $(SEEN) $(if $(call small,$(REAL),all),$(UNSEEN))
@@ -126,7 +140,7 @@ sem     = $(if $(filter $2,$(TYPES)),$(call mteb_of,$M/models/sem-$1/$(rate_of)/
 models  = $(addsuffix /config.json,$(if $(filter sem,$(arm_of)),\
 	$(SEMS:%=$M/models/sem-%/$(rate_of)/$(seed_of)),$M/models/$*))
 
-$S/%/scores.tsv: $$(models) $(call small,$(MOTE)/data/$(SPLIT)/made) | $X/mteb-score
+$S/%/scores.tsv: $$(models) $(call small,$(MOTE)/data/$(SPLIT)/made) $S/scored | $X/mteb-score
 	@echo "score $*" >&2
 	mkdir -p $(@D)
 	$(if $(filter sem,$(arm_of)),\
@@ -197,14 +211,22 @@ with    = $(word 2,$(subst /, ,$*))
 seeds   = $(SEEDS:%=$S/$1/$($1.rate)/%/scores.tsv)
 folder  = $S/$1/$($1.rate)/$$seed
 
-$T/compare/%.tsv: $$(call seeds,$$(base_of)) $$(call seeds,$$(with)) | $X/leaderboard
+$T/compare/%.tsv: $$(call seeds,$$(base_of)) $$(call seeds,$$(with)) $T/seeds | $X/leaderboard
 	mkdir -p $(@D)
 	for seed in $(SEEDS); do $(call compared,$$seed,$(call folder,$(base_of)),$(call folder,$(with))); done > $@
 
+# the seeds and columns of comparisons and tables; newer than these if they changed
+$T/seeds: always
+	@$(call says,$(SEEDS))
+
+$T/columns/%: always
+	@$(call says,$(mote.$*.columns))
+
 # table NAME, TYPES, BASE/ARM of each column
 define table
-$T/$1.tsv: $(PIPELINES)/cells.awk $(3:%=$T/compare/%.tsv)
-	awk -v types="$2" -f $$^ > $$@
+mote.$1.columns := $2: $3
+$T/$1.tsv: $(PIPELINES)/cells.awk $(3:%=$T/compare/%.tsv) $T/columns/$1
+	awk -v types="$2" -f $$(filter-out $T/columns/$1,$$^) > $$@
 
 $T/$1.svg: $(PIPELINES)/bars.gnuplot $T/$1.tsv
 	gnuplot -e "cells='$T/$1.tsv'" $$< > $$@
@@ -215,8 +237,8 @@ MOTE_ALL += $1
 endef
 MOTE_ALL := figure1 figure3
 
-$T/%.md: $(PIPELINES)/table.awk $T/%.tsv
-	awk -v title='$*' -f $^ > $@
+$T/%.md: $(TABLE_FILES) $T/%.tsv
+	$(call table_of,mote,$*)
 
 $(eval $(call table,table2,$(SEEN),em/sem em/ic em/mote em/random ic/mote))
 ifneq ($(filter $(UNSEEN),$(TYPES)),)
@@ -251,13 +273,13 @@ $T/similarity-%.tsv: $T/texts.jsonl $M/models/mote/$(mote.rate)/%/config.json $M
 	done; \
 	$X/geom similarity -q $(EXPERTS:%=--against $T/views/$*/ic/%.mts) $(EXPERTS:%=$T/views/$*/mote/%.mts) -o $@
 
-$T/figure1.tsv: $(SEEDS:%=$T/similarity-%.tsv)
+$T/figure1.tsv: $(SEEDS:%=$T/similarity-%.tsv) $T/seeds
 	awk -F'\t' 'FNR == 1 { split(FILENAME, part, /[-.]/); if (NR == 1) print "seed\t" $$0 } \
-		/^all/ { print part[2] "\t" $$0 }' $^ > $@
+		/^all/ { print part[2] "\t" $$0 }' $(filter %.tsv,$^) > $@
 
-$T/figure3.tsv: $(SEEDS:%=$T/similarity-%.tsv)
+$T/figure3.tsv: $(SEEDS:%=$T/similarity-%.tsv) $T/seeds
 	awk -F'\t' 'FNR == 1 { split(FILENAME, part, /[-.]/); if (NR == 1) print "seed\t" $$0 } \
-		!/^(all|tasks)/ { print part[2] "\t" $$0 }' $^ > $@
+		!/^(all|tasks)/ { print part[2] "\t" $$0 }' $(filter %.tsv,$^) > $@
 
 $T/figure1.svg $T/figure3.svg: $T/figure%.svg: $(PIPELINES)/similarity.gnuplot $T/similarity-$(firstword $(SEEDS)).tsv
 	grep -e ^tasks $(if $(filter 1,$*),-e,-ve) ^all $(word 2,$^) > $@.tsv
@@ -276,21 +298,21 @@ tried = $(foreach rate,$(LRS),$M/dev/$1/$(rate)/$(firstword $(SEEDS))/scores.tsv
 TUNED := $(filter-out sem-% homogeneous heterogeneous warm shared joined,$(ARMS)) sem
 ifeq ($(SPLIT),dev)
 $M/rates.tsv: $(foreach arm,$(TUNED),$(call tried,$(arm)))
-	awk -F'\t' -v rates='$(LRS)' 'BEGIN { n = split(rates, rate, " "); printf "arm\trate"; \
-			for (i = 1; i <= n; i++) printf "\t%s", rate[i]; print "" } \
+	awk -F'\t' -v rates='$(LRS)' -v start='$(MOTE_START)' 'BEGIN { n = split(rates, rate, " "); \
+			print "# start\tarm\trate\teach rate that was tried and its mean" } \
 		FNR == 1 { parts = split(FILENAME, path, "/"); arm = path[parts - 3]; at = path[parts - 2]; \
 			if (!(arm in known)) { known[arm]; order[++arms] = arm } } \
 		{ sum[arm, at] += $$4; sets[arm, at]++ } \
 		END { for (a = 1; a <= arms; a++) { best = ""; line = ""; \
 			for (i = 1; i <= n; i++) { mean = sum[order[a], rate[i]] / sets[order[a], rate[i]]; \
 				if (best == "" || mean > most) { best = rate[i]; most = mean } \
-				line = line sprintf("\t%.2f", mean) } \
-			print order[a] "\t" best line } }' $^ > $@
+				line = line sprintf("\t%s\t%.2f", rate[i], mean) } \
+			print start "\t" order[a] "\t" best line } }' $^ > $@
 endif
 
 mote-rates:
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) SPLIT=dev TYPES="$(SEEN)" $M/rates.tsv
-	cp $M/rates.tsv $(RATES)
+	awk -F'\t' '!seen[$$1, $$2]++' $M/rates.tsv $(wildcard $(RATES)) > $(RATES).new && mv $(RATES).new $(RATES)
 	@cat $(RATES)
 
 ## mote       MoTE: its tables and figures, three seeds (an hour on two cores; DATA=dir for real sets)

@@ -43,9 +43,18 @@ $(DEBIAN)/corpus.jsonl $(DEBIAN)/train.jsonl $(DEBIAN)/synopses.tsv $(foreach pa
 		$(PIPELINES)/packages-beir.awk $(DEBIAN)/table.tsv
 	LC_ALL=C awk -v out=$(DEBIAN) -f $^
 
+# newer than what is made with them if they changed
+$(DEMO)/steps: always
+	@$(call says,$(STEPS))
+
+$(DEMO)/seed: always
+	@$(call says,$(SEED))
+
 $(ADAPTER)/adapter_config.json: private SHELL := $(HEAVY)
-$(ADAPTER)/adapter_config.json: $(SHARE)/recipes/packages.yaml $(DEBIAN)/train.jsonl $(BASE)/model.safetensors | $X/tasksample $X/tok $X/train
+$(ADAPTER)/adapter_config.json: $(SHARE)/recipes/packages.yaml $(DEBIAN)/train.jsonl $(BASE)/model.safetensors $(DEMO)/steps $(DEMO)/seed \
+		| $X/tasksample $X/tok $X/train
 	@echo "An adapter learns from $$(wc -l < $(DEBIAN)/train.jsonl) descriptions: a minute on two idle cores." >&2
+	$(anew); \
 	$X/tasksample -q -C $(DEBIAN) --seed $(SEED) --steps $(STEPS) $< | $X/tok -q -m $(BASE) --max-length 64 | \
 		$X/train -q -m $(BASE) --lora rank=16,targets=all-linear --freeze-documents --precision bf16 --lr 2e-3 \
 			--seed $(SEED) --save-every 25 -o $(@D)

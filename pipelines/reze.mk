@@ -53,13 +53,19 @@ $R/without/%.yaml: $(REZE_RECIPE) $(PIPELINES)/reze-recipe.awk $(call small,$(RE
 $R/only/%.yaml: $(REZE_RECIPE) $(PIPELINES)/reze-recipe.awk $(call small,$(REZE)/data/links)
 	$(call reze_recipe,-v sample=$(call part,2))
 
-$(REZE)/data/links: $(TEXT)/corpus.txt
-	mkdir -p $(@D)
+$(REZE)/data/from: always
+	@$(call says,$(REAL))
+
+$(REZE)/data/links: $(TEXT)/corpus.txt $(REZE)/data/from
 	ln -sfn $(abspath $(TEXT)) $(@D)/text
 	$(if $(REAL),ln -sfn $(REAL) $(@D)/real,rm -f $(@D)/real)
 	touch $@
 
-$R/base/config.json: $(START)/config.json
+# where everything comes from; newer than what is made of it if it changed
+$R/from: always
+	@$(call says,$(abspath $(START))$(,) $(LENGTH)$(call small,,$(,) $(abspath $(REZE_TRAIN))))
+
+$R/base/config.json: $(START)/config.json $R/from
 	mkdir -p $(dir $(@D))
 	rm -rf $(@D)
 	cp -rL $(START) $(@D)
@@ -84,14 +90,14 @@ $V/pre/%/config.json $V/models/%/config.json $V/views/%.mts: private SHELL := $(
 $V/pre/%/config.json: $R/without/$$(call part,2).yaml $R/base/config.json \
 		$$(if $$(filter-out pft,$$(call part,1)),$R/statistics/$$(call part,2)/$$(call part,1).mts) \
 		| $X/tasksample $X/tok $X/encode $X/reze-stats $X/train
-	echo "pre-finetune $*" >&2; mkdir -p $(dir $(@D)); \
+	echo "pre-finetune $*" >&2; mkdir -p $(dir $(@D)); $(anew); \
 	$X/tasksample -q -C $(REZE_TRAIN) --seed $(call part,3) $< | $X/tok -q -m $R/base | \
 		$(if $(word 3,$^),$X/encode -q -m $R/base --keep | $X/reze-stats apply -q $(word 3,$^) |) \
 		$(call reze_train,$R/base,$(call part,3)) --reze $($(call part,1).weight)
 
 $V/models/%/config.json: $$(if $$(filter ft,$$(call part,1)),$R/base,$V/pre/$$(call part,1)/$$(call part,2)/$$(call part,4))/config.json \
 		$R/only/$$(call part,2)/$$(call part,3).yaml | $X/tasksample $X/tok $X/train
-	echo "fine-tune $*" >&2; mkdir -p $(dir $(@D)); \
+	echo "fine-tune $*" >&2; mkdir -p $(dir $(@D)); $(anew); \
 	$X/tasksample -q -C $(REZE_TRAIN) --seed $(call part,4) $(word 2,$^) | $X/tok -q -m $(<D) | \
 		$(call reze_train,$(<D),$(call part,4))
 
@@ -103,7 +109,7 @@ of_pft    = $V/scores/$(call part,1)/pft/$(run)
 REZE_DATA = $(call small,$(REZE)/data/$(call part,1)/$(call part,3),$(DATA))
 
 $V/scores/%/scores.tsv: $V/models/$$(if $$(after),pft,$$(call part,2))/$$(run)/config.json $$(if $$(after),$$(of_pft)/scores.tsv) \
-		$(if $(call small,all),$(REZE)/data/$$(call part,1)/made) | $X/mteb-score $X/geom
+		$(call small,$(REZE)/data/$$(call part,1)/made,$R/scored) | $X/mteb-score $X/geom
 	@echo "score $*" >&2
 	rm -rf $(@D)
 	mkdir -p $(@D)
@@ -111,6 +117,9 @@ $V/scores/%/scores.tsv: $V/models/$$(if $$(after),pft,$$(call part,2))/$$(run)/c
 	$(call mteb_of,$(<D),$(subst /,-,$(run)),$(call small,,$(call part,3)),$(REZE_DATA))
 	$(main_scores) > $@
 	$(if $(after),rm -rf $(@D)/work $(@D)/map.mts)
+
+$R/scored: always
+	@$(call says,$(abspath $(DATA)))
 
 whitening.map = whiten
 flow.map      = flow
@@ -200,8 +209,8 @@ $(eval $(call reze_table,figure2,sweep,type,$(WEIGHTS:%=pft/weight-%) pft/reze))
 $(eval $(call reze_table,table3,check,type,reze/mean reze/printed reze/plain))
 $(eval $(call reze_table,eta,sweep,type,reze/plain reze/eta-0.3 reze/eta-1))
 
-$V/%.md: $(PIPELINES)/table.awk $V/%.tsv
-	awk -v title='$*' -f $^ > $@
+$V/%.md: $(TABLE_FILES) $V/%.tsv
+	$(call table_of,reze,$*)
 
 # Figures 3 and 4 and the drift of texts: a domain's pairs by the base model, and after each first stage.
 VIEWS := base pft reze
@@ -268,4 +277,4 @@ reze: | $(DEPS)
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(reze_files)
 	@$(foreach name,$(REZE_TABLES) figure3 drift,cat $V/$(name).md; echo;)
 
-.PHONY: reze reze-rates always $(REZE_TABLES:%=reze-%) reze-figure3 reze-drift reze-figure4 reze-table4
+.PHONY: reze reze-rates $(REZE_TABLES:%=reze-%) reze-figure3 reze-drift reze-figure4 reze-table4

@@ -22,8 +22,8 @@ $(ROUTED)/%.mts: private SHELL := $(HEAVY)
 $(ROUTED)/%.mts: $(ROUTED)/%.jsonl $(BASE)/model.safetensors | $X/tok $X/encode
 	$X/tok -q -m $(BASE) -f text=query $< | $X/encode -q -m $(BASE) > $@
 
-$(ROUTED)/pilots: $(ROUTED)/dictionary.mts $(ROUTED)/packages.mts | $X/pilot-build
-	$X/pilot-build fit -q --router dataset --samples 1000 --seed $(SEED) $^ > $@
+$(ROUTED)/pilots: $(ROUTED)/dictionary.mts $(ROUTED)/packages.mts $(DEMO)/seed | $X/pilot-build
+	$X/pilot-build fit -q --router dataset --samples 1000 --seed $(SEED) $(filter %.mts,$^) > $@
 
 $(ROUTED)/gates.tsv: $(ROUTED)/pilots $(DEMO)/dictionary/test.mts $(DEBIAN)/test.mts | $X/mts $X/pilot-route
 	$X/mts cat -q $(wordlist 2,3,$^) | $X/pilot-route -q $< | $X/mts to tsv -q -c _id,gate > $@

@@ -223,7 +223,7 @@ $W/compare/%.tsv: $$(call each_run,2) $$(call each_run,3) $W/runs/$$(call at,1) 
 	$(foreach seed,$(SEEDS),$(foreach set,$(sets.$(call at,1)),$X/leaderboard compare -q --from-per-query --resamples 1000 \
 		$(call scores_of,$(call at,2),$(call at,1),$(seed),$(set)) $(call scores_of,$(call at,3),$(call at,1),$(seed),$(set)) | \
 		awk -F'\t' -v OFS='\t' -v what="$(seed)	$(if $(filter $(set),$(ROUTER_GATES)),with,without) a gate	$(set)" \
-			'$$1 == "ndcg_at_10" { print what, $$2, $$3, $$4, $$NF }' >> $@.new;)) mv $@.new $@
+			-v metric=ndcg_at_10 '$(compared_row)' >> $@.new;)) mv $@.new $@
 
 # the seeds and columns of comparisons and tables; newer than these if they changed
 $W/runs/%: always
@@ -260,8 +260,8 @@ $(eval $(call router_table,figure4-multi,test,type,base/multi base/pilots $(fore
 $(eval $(call router_table,onepass,test,type,base/head $(LAYERS:%=base/from-%) $(LAYERS:%=head/from-%)))
 ROUTER_TABLES := $(filter-out figure4-multi onepass,$(ROUTER_TABLES))
 
-$W/%.md: $(PIPELINES)/table.awk $W/%.tsv
-	awk -v title='$*' -f $^ > $@
+$W/%.md: $(TABLE_FILES) $W/%.tsv
+	$(call table_of,routerretriever,$*)
 
 # Figures 6 and 7: the shares of each set's queries that a gate serves best, and that are routed to it.
 shares_of = $(foreach seed,$(SEEDS),$(foreach set,$(SETS_ALL),$W/shares/$1/test/$(seed)/$(set).tsv))

@@ -164,6 +164,24 @@ a_demo() {
 	[ ! out/demo/packages/adapter/adapter_config.json -nt made ]
 }
 
+# bats test_tags=plain
+@test "demo: another STEPS or SEED trains the adapter again, the same does not" {
+	[[ $BUILD != *-sanitize* ]] || skip "minutes of training, sanitized"
+	learned() { a_demo "$@" "$T/out/demo/packages/adapter/adapter_config.json" 2>log; grep -c '^An adapter learns' log; }
+	[ "$(learned)" = 1 ]
+	run -1 learned
+	# the checkpoint of a run with other settings is not gone on from
+	echo broken >out/demo/packages/adapter.checkpoint
+	[ "$(learned STEPS=3)" = 1 ]
+	[ "$(tail -n +2 out/demo/packages/adapter.log.tsv | wc -l)" = 3 ]
+	[ "$(learned STEPS=3 SEED=2)" = 1 ]
+	run -1 learned STEPS=3 SEED=2
+	touch -d '2020-01-01' out/demo/seed
+	a_demo SEED=2 "$T/out/demo/seed"
+	[ "$(date -r out/demo/seed +%Y)" = 2020 ]
+	make -C "$ROOT" -pn OUT="$T/out" help | grep '/routed/pilots:.*/demo/seed'
+}
+
 @test "demo: without lists of packages the first act remains, and one line says why" {
 	drawn_text
 	printf '_id\ttext\nkettle\tkettle\n' | tee out/text/lookup.tsv >out/text/definitions.tsv

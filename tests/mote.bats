@@ -10,40 +10,138 @@ setup() {
 	cd "$T"
 }
 
-@test "cells: means and deviations over seeds, errors over queries, claims" {
-	mkdir em
-	# two sets of one type and one of another, three seeds: differences of retrieval by seed are
-	# (2 + 4) / 2, (3 + 5) / 2, (4 + 6) / 2
+# em/ic.tsv: two sets of one type and one of another, three seeds.  Differences of retrieval by seed are
+# (2 + 4) / 2, (3 + 5) / 2, (4 + 6) / 2.
+small_cells() {
+	mkdir -p em
 	for seed in 1 2 3; do
 		printf '%s\n' "Retrieval a 0.10 0.1$((seed + 1)) 0.0$((seed + 1)) 0.003" \
 			"Retrieval b 0.3$seed 0.40 0.0$((seed + 3)) 0.004" \
 			"STS c 0.5 0.50 $([ $seed -eq 1 ] && echo -0.001 || echo 0.00$((seed - 2))) 0.0001" |
 			sed "s/^/$seed /"
 	done | tr ' ' '\t' >em/ic.tsv
-	awk -v types="Retrieval STS Clustering" -f "$ROOT/pipelines/cells.awk" em/ic.tsv >cells
-	cut -f1-3,4-6,9-13 cells >got
-	cat >want <<-'END'
-		base	arm	type	sets	base_mean	base_deviation	difference	difference_deviation	standard_error	seeds	claim
-		em	ic	Retrieval	2	21.0000	0.5000	4.0000	1.0000	0.2500	3	yes
-		em	ic	STS	1	50.0000	0.0000	0.0000	0.1000	0.0100	3	no
-		em	ic	all sets	3	30.6667	0.3333	2.6667	0.7000	0.1667	3	yes
+}
+cells() { awk "$@" -f "$ROOT/pipelines/cells.awk" em/ic.tsv; }
+
+@test "cells: means and deviations over seeds, errors over queries and seeds" {
+	small_cells
+	cells -v types="Retrieval STS Clustering" >cells
+	cut -f1-3,4-6,9-12,14-15 cells | diff - <(cat <<-'END'
+		base	arm	type	sets	base_mean	base_deviation	difference	difference_deviation	standard_error	seeds	seed_error	error
+		em	ic	Retrieval	2	21.0000	0.5000	4.0000	1.0000	0.2500	3	0.5774	0.6292
+		em	ic	STS	1	50.0000	0.0000	0.0000	0.1000	0.0100	3	0.0577	0.0586
+		em	ic	all sets	3	30.6667	0.3333	2.6667	0.7000	0.1667	3	0.4041	0.4372
 	END
-	diff want got
+	)
 	# without types the last row alone, of everything
-	awk -f "$ROOT/pipelines/cells.awk" em/ic.tsv | cut -f3,9 >got
-	printf 'type\tdifference\nall sets\t2.6667\n' | diff - got
-	# two seeds claim nothing; nor do three whose signs differ
-	grep -v ^3 em/ic.tsv >ic.tsv && mv ic.tsv em
-	awk -v types=Retrieval -f "$ROOT/pipelines/cells.awk" em/ic.tsv | cut -f3,9,13 | grep -c 'no$' | grep -x 2
-	# sets of one query have no error, and claim nothing
-	sed 's/\t0.0001$/\t/; s/-0.001/0.001/; s/0.001\t$/0.003\t/; s/0.000\t$/0.003\t/' em/ic.tsv >ic.tsv
-	mkdir one && cp ic.tsv one
-	awk -v types="STS" -f "$ROOT/pipelines/cells.awk" one/ic.tsv | cut -f3,9,11,13 | diff - <(printf '%s\t%s\t%s\t%s\n' \
-		type difference standard_error claim STS 0.3000 "" no "all sets" 0.3000 "" no)
-	awk -v types="STS" -f "$ROOT/pipelines/cells.awk" one/ic.tsv | awk -v title=t -f "$ROOT/pipelines/table.awk" | grep -F '| +0.30 (0.00) |'
-	awk -v title=table9 -f "$ROOT/pipelines/table.awk" cells >got
-	head -n 4 got | diff - <(printf '%s\n' '| table9 | sets | em | ic - em |' '|---|---:|---:|---:|' \
-		'| Retrieval | 2 | 21.00 (0.50) | +4.00 (1.00) ± 0.25 \* |' '| STS | 1 | 50.00 (0.00) | +0.00 (0.10) ± 0.01 |')
+	cells | cut -f3,9 | diff - <(printf 'type\tdifference\nall sets\t2.6667\n')
+	# one seed has no error over seeds, two have one and claim nothing
+	grep -v ^3 em/ic.tsv >two.tsv && mv two.tsv em/ic.tsv
+	cells -v types=Retrieval | cut -f9,11-17 | tail -n 1 | diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' 3.5000 0.2500 2 no 0.5000 0.5590 '' '')
+	grep ^1 em/ic.tsv >one.tsv && mv one.tsv em/ic.tsv
+	cells -v types=Retrieval | cut -f9,11-17 | tail -n 1 | diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' 3.0000 0.2500 1 no '' 0.2500 '' '')
+}
+
+@test "cells: errors, p and Holm's correction are numpy's and scipy's" {
+	(cd "$GOLDEN/cells" && awk -v types=every -f "$ROOT/pipelines/cells.awk" em/sure.tsv em/seeds.tsv em/queries.tsv em/equal.tsv ic/none.tsv) >cells
+	cut -f1-4,13 cells | diff - <(cut -f1-4,11 "$GOLDEN/cells/expected.tsv")
+	grep -c yes cells | grep -vx 0
+	# four decimals of errors, three digits of a p
+	paste cells "$GOLDEN/cells/expected.tsv" | awk -F'\t' 'function far(ours, theirs, most) { return (ours - theirs) ^ 2 > most ^ 2 }
+		NR > 1 { bad = far($9, $22, 6e-5) || far($11, $23, 6e-5) || far($14, $24, 6e-5) || far($15, $25, 6e-5) ||
+				far($16, $26, 0.006 * $26) || far($17, $27, 0.006 * $27)
+			if (bad) { print; failed = 1 } } END { exit failed || NR != 21 }'
+}
+
+@test "cells: claims by the errors over seeds and queries, few queries, and Holm's correction over the table" {
+	rows() { # DIFFERENCES ERROR QUERIES: of one set and three seeds
+		i=0
+		for difference in $1; do printf '%d\tSTS\ta\t0.5\t0.5\t%s\t%s\t%s\n' $((++i)) "$difference" "$2" "$3"; done
+	}
+	claims() { awk -v types=STS -f "$ROOT/pipelines/cells.awk" "$@" | awk -F'\t' '$3 == "STS" { print $2, $13 }' | paste -sd' '; }
+	mkdir em
+	# 2.5 errors over queries alone; over two seeds' worth of freedom not
+	rows "0.025 0.025 0.025" 0.01 1000 >em/queries.tsv
+	rows "0.033 0.017 0.025" 0.0001 1000 >em/seeds.tsv
+	rows "0.025 0.025 0.025" 0.01 4 >em/few.tsv
+	claims em/queries.tsv | grep -x 'queries yes'
+	claims em/seeds.tsv | grep -x 'seeds no'
+	claims em/few.tsv | grep -x 'few no'
+	# among three cells and their "all sets" 0.0124 is not enough; what is sure is not harmed
+	rows "0.1 0.1 0.1" 0.01 1000 >em/sure.tsv
+	claims em/queries.tsv em/seeds.tsv em/sure.tsv | grep -x 'queries no seeds no sure yes'
+	# a set of one query has no error over queries, and claims nothing
+	rows "0.1 0.1 0.1" '' 1 >em/one.tsv
+	awk -v types=STS -f "$ROOT/pipelines/cells.awk" em/one.tsv | cut -f3,9,11,13-17 | diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+		type difference standard_error claim seed_error error p holm_p STS 10.0000 '' no 0.0000 0.0000 '' '' \
+		"all sets" 10.0000 '' no 0.0000 0.0000 '' '')
+	claims em/one.tsv em/queries.tsv | grep -x 'one no queries yes'
+	# no difference and no error is no claim
+	rows "0 0 0" 0 9 >em/same.tsv
+	claims em/same.tsv | grep -x 'same no'
+}
+
+@test "table: both errors and the stars; below it the arms; the paper's numbers beside ours" {
+	small_cells
+	cells -v types="Retrieval STS" | awk -v title=table9 -f "$ROOT/pipelines/table.awk" >got
+	diff got - <<-'END'
+		| table9 | sets | em | ic - em |
+		|---|---:|---:|---:|
+		| Retrieval | 2 | 21.00 (0.50) | +4.00 ± 0.63 (0.25, 0.58) |
+		| STS | 1 | 50.00 (0.00) | +0.00 ± 0.06 (0.01, 0.06) |
+		| all sets | 3 | 30.67 (0.33) | +2.67 ± 0.44 (0.17, 0.40) |
+
+		Times 100; means over 3 seeds, of the base with their deviation over seeds; ± the error of the difference, in
+		brackets its two parts: over queries and over seeds; \* p < 0.05, by Holm's correction over the 3 cells that have a p.
+	END
+	# alone in its table the last cell is a claim
+	cells | awk -v title=table9 -f "$ROOT/pipelines/table.awk" | sed -n 3p | diff - <(echo '| all sets | 3 | 30.67 (0.33) | +2.67 ± 0.44 (0.17, 0.40) \* |')
+	printf '%s\t%s\t%s\n' paper arm words mote em dense mote ic 'with instructions' reze ic other mote eta-\* 'eta *' >arms.tsv
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' table row base arm base_score difference source mote-table9 STS em ic 50 +1.25 'Table 9' \
+		mote-table8 Retrieval em ic 50 +7 'Table 8' reze-table9 Retrieval em ic 50 +8 'Table 9' >papers.tsv
+	cp em/ic.tsv em/eta-0.3.tsv
+	sed 's/\t0.00[34]$/\t/' em/ic.tsv >em/x.tsv
+	awk -v types="Retrieval STS" -f "$ROOT/pipelines/cells.awk" em/ic.tsv em/eta-0.3.tsv em/x.tsv |
+		awk -v title=table9 -v paper=mote -f "$ROOT/pipelines/table.awk" arms.tsv papers.tsv - >got
+	head -n 4 got | diff - <(cat <<-'END'
+		| table9 | sets | em | ic - em | paper | eta-0.3 - em | x - em |
+		|---|---:|---:|---:|---:|---:|---:|
+		| Retrieval | 2 | 21.00 (0.50) | +4.00 ± 0.63 (0.25, 0.58) |  | +4.00 ± 0.63 (0.25, 0.58) | +4.00 ± 0.58 (-, 0.58) |
+		| STS | 1 | 50.00 (0.00) | +0.00 ± 0.06 (0.01, 0.06) | +1.25 | +0.00 ± 0.06 (0.01, 0.06) | +0.00 ± 0.06 (0.01, 0.06) |
+	END
+	)
+	tail -n 6 got | diff - <(printf '%s\n' "brackets its two parts: over queries and over seeds; \\* p < 0.05, by Holm's correction over the 8 cells that have a p." \
+		'paper: the difference there, Table 9.' '' '- em: dense' '- ic: with instructions' '- eta-0.3: eta 0.3')
+	# names that + joins
+	mkdir plain+hs && cp em/ic.tsv plain+hs/plain+rw.tsv
+	awk -f "$ROOT/pipelines/cells.awk" plain+hs/plain+rw.tsv | awk -v paper=moee -f "$ROOT/pipelines/table.awk" "$ROOT/pipelines/arms.tsv" - |
+		tail -n 2 | diff - <(printf '%s\n' '- plain+hs: no prompt; hidden states' '- plain+rw: no prompt; routing weights')
+}
+
+@test "tables: every arm of the papers' tables has words, every number of a paper its place" {
+	mkdir -p start data/retrieval/fin10k_qa && echo '{"num_hidden_layers": 3}' >start/config.json && echo '{}' >start/sentence_bert_config.json
+	for set in wordnet fin10k_qa scifact; do mkdir -p data/retrieval/$set/qrels && touch data/retrieval/$set/qrels/{train,test}.tsv data/retrieval/$set/{corpus,queries}.jsonl; done
+	mkdir -p data/{clustering/a,classification/sst2,sts/sts12,reranking/x} && touch data/sts/sts12/test.jsonl data/clustering/a/test.jsonl
+	asked() { make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" START="$T/start" DATA="$T/data" "$@" </dev/null | grep -E 'awk.* -f [^ ]*(cells|table)[.]awk'; }
+	for paper in mote reze routerretriever; do asked $paper; done >plan
+	asked MODEL="$T/start" moee >>plan
+	asked mote-hybrid >>plan
+	grep -o '[^ ]*/compare/[^ ]*[.]tsv' plan | sort -u | while read -r file; do
+		paper=$(sed "s,^$T/out/\([a-z]*\)/.*,\1," <<<"$file")
+		for arm in "$(basename "${file%/*}")" "$(basename "${file%.tsv}")"; do
+			# a gate of a set has its name
+			[[ $paper == routerretriever && $arm =~ ^(wordnet|foldoc|fin10k_qa|scifact)$ ]] || echo "$paper $arm"
+		done
+	done | sort -u >used
+	[ "$(cut -d' ' -f1 used | uniq -c | awk '$1 > 5' | wc -l)" = 4 ]
+	while read -r paper arm; do
+		printf 'base\tarm\tx\n%s\t%s\tx\n' "$arm" "$arm" | awk -v paper="$paper" -f "$ROOT/pipelines/table.awk" "$ROOT/pipelines/arms.tsv" - |
+			grep -F -e "- $arm: " >/dev/null || echo "$paper $arm"
+	done <used | diff - /dev/null
+	# each table of papers.tsv is one of ours, made with that name
+	awk -F'\t' 'NR > 1 { print $1 }' "$ROOT/pipelines/papers.tsv" | sort -u >tables
+	sed -n "s/.*-v paper=\([a-z]*\) -v title='\([a-z0-9-]*\)'.*/\1-\2/p" plan | sort -u | comm -13 - tables | diff - /dev/null
+	awk -F'\t' 'NR > 1 && (NF != 7 || $6 !~ /^[-+][0-9]+[.][0-9][0-9]$/ || $5 !~ /^[0-9]+[.][0-9][0-9]$/ || seen[$1, $2, $3, $4]++)' "$ROOT/pipelines/papers.tsv" | diff - /dev/null
 }
 
 mote() {
@@ -60,13 +158,13 @@ mote() {
 	mote DATA="$T/data" mote-table6 >table 2>log || { cat log; false; }
 	grep '^| [A-Za-z]' table | cut -d'|' -f2,3 | diff - <(printf ' %s \n' 'table6 | sets' 'Retrieval | 2' 'Classification | 3' \
 		'Clustering | 2' 'Reranking | 1' 'PairClassification | 1' 'STS | 1' 'Summarization | 1' 'all sets | 11')
-	[ -s out/mote/small/test/1e-3/table6.svg ]
-	mote DATA="$T/data" "$T/out/mote/small/models/ea/1e-3/1/config.json"
-	upcycle --average -m out/mote/small/models/mote/1e-3/1 -o mean
-	cmp mean/model.safetensors out/mote/small/models/ea/1e-3/1/model.safetensors
+	[ -s out/mote/small/mlm/test/1e-3/table6.svg ]
+	mote DATA="$T/data" "$T/out/mote/small/mlm/models/ea/1e-3/1/config.json"
+	upcycle --average -m out/mote/small/mlm/models/mote/1e-3/1 -o mean
+	cmp mean/model.safetensors out/mote/small/mlm/models/ea/1e-3/1/model.safetensors
 
 	# every text that was learned from, of all tasks, without its instruction
-	tasksample -C out/mote/data --all out/mote/small/plain.yaml >all.mts
+	tasksample -C out/mote/data --all out/mote/small/mlm/plain.yaml >all.mts
 	for side in query document; do
 		mts to jsonl -c $side all.mts | jq -r ".$side"
 	done | sort -u >learned
@@ -94,24 +192,91 @@ mote() {
 @test "mote: arms without instructions have none; static arms have them in the texts" {
 	drawn_sets
 	drawn_text
-	mote DATA="$T/data" "$T/out/mote/small/plain.yaml"
-	run ! grep -q prompts out/mote/small/plain.yaml
-	tasksample -C out/mote/data --steps 9 out/mote/small/plain.yaml | mts head --json -n 1 | jq -e 'select(.prompts)' && false
-	tasksample -C out/mote/data --steps 2 --batching static out/mote/small/instructed.yaml | mts to jsonl -c query,query.expert |
+	mote DATA="$T/data" "$T/out/mote/small/mlm/plain.yaml"
+	run ! grep -q prompts out/mote/small/mlm/plain.yaml
+	tasksample -C out/mote/data --steps 9 out/mote/small/mlm/plain.yaml | mts head --json -n 1 | jq -e 'select(.prompts)' && false
+	tasksample -C out/mote/data --steps 2 --batching static out/mote/small/mlm/instructed.yaml | mts to jsonl -c query,query.expert |
 		jq -r '[.query, .["query.expert"]] | @tsv' | awk -F'\t' '{ sub(/: .*/, "", $1); gsub(/ /, "_", $1); print $1 == $2 }' | sort -u | grep -x 1
 }
 
 @test "mote: without real sets the dictionaries alone" {
 	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_text
-	mote DATA="$T/none" "$T/out/mote/small/test/em/1e-3/1/scores.tsv"
-	cut -f1,2 out/mote/small/test/em/1e-3/1/scores.tsv | sort | diff - <(printf '%s\t%s\n' Classification lexicographer \
+	mote DATA="$T/none" "$T/out/mote/small/mlm/test/em/1e-3/1/scores.tsv"
+	cut -f1,2 out/mote/small/mlm/test/em/1e-3/1/scores.tsv | sort | diff - <(printf '%s\t%s\n' Classification lexicographer \
 		Clustering topics Retrieval dictionary)
-	run ! grep -q real/ out/mote/small/instructed.yaml
+	run ! grep -q real/ out/mote/small/mlm/instructed.yaml
 	# Table 3 is of real sets alone, the rest can be had
 	run ! mote DATA="$T/none" mote-table3
 	[[ "$output" == *"mote-table3: the unseen tasks are real sets; name their folder with DATA="* ]]
 	mote DATA="$T/none" -n mote | grep -o '/table[2-7].svg' | sort -u | tr -d '\n' | grep -x '/table2.svg/table4.svg/table5.svg/table6.svg/table7.svg'
+}
+
+@test "mote: other STEPS, DATA or START train again, what is the same does not; a start's own rates" {
+	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
+	drawn_text
+	at=out/mote/small/mlm/models/em/1e-3/1
+	trained() { mote DATA="$T/none" "$@" "$T/out/mote/small/${start:-mlm}/models/em/1e-3/1/config.json" 2>log; grep -c '^train' log; }
+	[ "$(trained STEPS=2)" = 1 ]
+	[ "$(tail -n +2 $at.log.tsv | wc -l)" = 2 ]
+	run -1 trained STEPS=2
+	# a checkpoint of the run with other settings is not gone on from
+	echo broken >$at.checkpoint
+	[ "$(trained STEPS=3)" = 1 ]
+	[ "$(tail -n +2 $at.log.tsv | wc -l)" = 3 ]
+	# of this run it is, or would be
+	rm $at/config.json
+	echo broken >$at.checkpoint
+	run trained STEPS=3
+	grep -F "$at.checkpoint" log
+	rm $at.checkpoint
+	[ "$(trained STEPS=3)" = 1 ]
+	# real sets are in the mix
+	drawn_sets
+	[ "$(trained STEPS=3 DATA="$T/data")" = 1 ]
+	grep real/ out/mote/small/mlm/instructed.yaml
+	run -1 trained STEPS=3 DATA="$T/data"
+	# another start has its own folder; of the same name it is trained anew
+	cp -r "$ROOT/share/models/mlm" other
+	mkdir elsewhere && cp -rp other elsewhere
+	start=other
+	[ "$(trained STEPS=3 DATA="$T/data" START="$T/other")" = 1 ]
+	[ "$(trained STEPS=3 DATA="$T/data" START="$T/elsewhere/other")" = 1 ]
+	run -1 trained STEPS=3 DATA="$T/data" START="$T/elsewhere/other"
+	# rates by start; of a start without rates mlm's
+	rate_of() { make -s --no-print-directory -C "$ROOT" -n OUT="$T/none" RATES="$T/rates.tsv" START="$1" mote-table2 </dev/null | grep -o 'echo "train em/[^/]*' | sort -u; }
+	printf '%s\t%s\t%s\n' other em 1e-2 mlm em 1e-4 mlm ic 1e-5 other ic 1e-6 >rates.tsv
+	[ "$(rate_of "$T/other")" = 'echo "train em/1e-2' ]
+	[ "$(rate_of "$ROOT/share/models/mlm")" = 'echo "train em/1e-4' ]
+	[ "$(rate_of "$ROOT/share/models/base")" = 'echo "train em/1e-4' ]
+}
+
+@test "mote: other TYPES are scored again; rates that are found stand before those of other starts" {
+	mkdir -p start out/mote/small/start/dev/{em,ic}/{5e-4,1e-3}/1
+	echo '{}' >start/config.json
+	mote START="$T/start" TYPES=STS "$T/out/mote/small/start/test/scored"
+	[ "$(cat out/mote/small/start/test/scored)" = STS ]
+	mote START="$T/start" "$T/out/mote/small/start/test/scored"
+	[ "$(cat out/mote/small/start/test/scored)" = "Retrieval Classification Clustering" ]
+	touch -d '2020-01-01' out/mote/small/start/test/scored
+	mote START="$T/start" "$T/out/mote/small/start/test/scored"
+	[ "$(date -r out/mote/small/start/test/scored +%Y)" = 2020 ]
+	for arm in em ic; do
+		printf 'STS\ta\tx\t%s\n' 50 40 >out/mote/small/start/dev/$arm/5e-4/1/scores.tsv
+		printf 'STS\ta\tx\t%s\n' 30 $([ $arm = em ] && echo 80 || echo 50) >out/mote/small/start/dev/$arm/1e-3/1/scores.tsv
+	done
+	found=$T/out/mote/small/start
+	mote $(printf -- "-o $found/dev/%s/1/scores.tsv " {em,ic}/{5e-4,1e-3}) START="$T/start" TUNED="em ic" LRS="5e-4 1e-3" SPLIT=dev "$found/rates.tsv"
+	printf '%s\t%s\t%s\n' '# start' arm rate mlm em 1e-5 start em 1e-6 start random 1e-7 >rates.tsv
+	mote MAKE=: START="$T/start" RATES="$T/rates.tsv" mote-rates >shown
+	diff shown rates.tsv
+	diff rates.tsv - <<-'END'
+		# start	arm	rate	each rate that was tried and its mean
+		start	em	1e-3	5e-4	45.00	1e-3	55.00
+		start	ic	5e-4	5e-4	45.00	1e-3	40.00
+		mlm	em	1e-5
+		start	random	1e-7
+	END
 }
 
 @test "mote: runs side by side write no file of each other" {
@@ -141,6 +306,6 @@ mote() {
 	tasksample -C files --batch 2 "$recipe" | mts stat | awk '$1 == "temperature" { print $2, $3 }' | sort | diff - <(printf '%s\n' '0.03 19' '0.06 8')
 	grep -x 'batch: 6144' "$recipe"
 	mkdir start && echo '{}' >start/config.json
-	mote -n SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" "$T/out/mote/paper/models/ic/5e-6/1/config.json" >plan
-	grep -F -A2 "tasksample -q -C $T/files --seed 1 \$steps $T/out/mote/paper/instructed.yaml" plan | grep -e '--lr 5e-6 --decay 0.1 --seed 1'
+	mote -n SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" "$T/out/mote/paper/start/models/ic/5e-6/1/config.json" >plan
+	grep -F -A2 "tasksample -q -C $T/files --seed 1 \$steps $T/out/mote/paper/start/instructed.yaml" plan | grep -e '--lr 5e-6 --decay 0.1 --seed 1'
 }

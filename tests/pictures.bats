@@ -27,9 +27,10 @@ fills() { grep -o "fill *= *'rgb([^)]*)'" out.svg | tr -d ' ' | grep -v '255,255
 
 # cells ARM...: each against base, of two sets with an error and one without
 cells() {
-	printf 'base\tarm\ttype\tsets\tbase_mean\tbase_deviation\tarm_mean\tarm_deviation\tdifference\tdifference_deviation\tstandard_error\tseeds\tclaim\n'
+	printf 'base\tarm\ttype\tsets\tbase_mean\tbase_deviation\tarm_mean\tarm_deviation\tdifference\tdifference_deviation\tstandard_error\tseeds\tclaim\tseed_error\terror\n'
 	for arm; do
-		printf "base\t$arm\t%s\t1\t50\t0\t%s\t0\t%s\t0\t%s\t3\t%s\n" STS_q 52 2.0 0.5 yes Two\ words 49 -1.0 0.8 no lone 51 1.0 '' no
+		# over queries half the error, which is not drawn
+		printf "base\t$arm\t%s\t1\t50\t0\t%s\t0\t%s\t0\t%s\t3\t%s\t0\t%s\n" STS_q 52 2.0 0.25 yes 0.5 Two\ words 49 -1.0 0.4 no 0.8 lone 51 1.0 '' no ''
 	done
 }
 
@@ -49,7 +50,7 @@ cells() {
 	[ "$ticks" = out ]
 }
 
-@test "bars: two standard errors for each row with an error, a star for each claim; names are verbatim" {
+@test "bars: two errors, over queries and seeds, for each row with an error, a star for each claim; names are verbatim" {
 	cells a_q b >cells.tsv
 	picture bars "cells='cells.tsv'"
 	has_texts 'a_q - base' 'b - base' STS_q 'Two words' lone
@@ -81,7 +82,7 @@ cells() {
 	has_texts 'STS 12' g_1 g_7 Spearman
 }
 
-@test "curves, lengths: error bars of two standard errors, panels for more than six arms" {
+@test "curves, lengths: error bars of two errors, panels for more than six arms" {
 	{ cells p-1 p-2; cells p | tail -n +2; } >cells.tsv
 	picture curves "cells='cells.tsv'; last='3'; over='gates_q'"
 	has_texts STS_q gates_q base p

@@ -129,6 +129,39 @@ reze() {
 	[ "$(date -r out/reze/small/mlm/1e-3/runs/main +%Y)" != 2020 ]
 }
 
+@test "reze: another LENGTH, START or DATA trains again, what is the same does not" {
+	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
+	drawn_text
+	at=out/reze/small/mlm
+	tuned() { reze "$@" "$T/$at/1e-3/models/ft/lexicographer/16/1/config.json" 2>log; grep -c '^fine-tune' log; }
+	[ "$(tuned LENGTH=32)" = 1 ]
+	[ "$(jq .max_seq_length $at/base/sentence_bert_config.json)" = 32 ]
+	run -1 tuned LENGTH=32
+	[ "$(tuned LENGTH=48)" = 1 ]
+	[ "$(jq .max_seq_length $at/base/sentence_bert_config.json)" = 48 ]
+	mkdir elsewhere && cp -rp "$ROOT/share/models/mlm" elsewhere
+	[ "$(tuned LENGTH=48 START="$T/elsewhere/mlm")" = 1 ]
+	drawn_sets
+	[ "$(tuned LENGTH=48 START="$T/elsewhere/mlm" DATA="$T/data")" = 1 ]
+	[ -L out/reze/data/real ]
+	run -1 tuned LENGTH=48 START="$T/elsewhere/mlm" DATA="$T/data"
+	# a checkpoint of other settings is not gone on from
+	echo broken >$at/1e-3/models/ft/lexicographer/16/1.checkpoint
+	[ "$(tuned LENGTH=32)" = 1 ]
+}
+
+@test "reze: at the paper's size another TRAIN trains again, another DATA is scored again" {
+	mkdir start
+	settings() { make -s --no-print-directory -C "$ROOT" OUT="$T/out" SIZE=paper START="$T/start" "$@" "$T/out/reze/paper/start/from" "$T/out/reze/paper/start/scored" </dev/null; }
+	settings TRAIN=/one DATA=/two
+	cat out/reze/paper/start/{from,scored} | diff - <(printf '%s\n' "$T/start, 1024, /one" /two)
+	settings TRAIN=/three DATA=/four
+	cat out/reze/paper/start/{from,scored} | diff - <(printf '%s\n' "$T/start, 1024, /three" /four)
+	make -C "$ROOT" -pn OUT="$T/out" SIZE=paper START="$T/start" TARGETS=x help >rules
+	grep '/scores/%/scores.tsv:.* [^ ]*/paper/start/scored ' rules
+	grep '/base/config.json:.* [^ ]*/paper/start/from' rules
+}
+
 @test "reze: the paper's size has its recipe, rate, length and targets" {
 	mkdir start && echo '{}' >start/config.json && echo '{}' >start/sentence_bert_config.json
 	make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" SEEDS=1 \

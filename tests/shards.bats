@@ -646,8 +646,8 @@ failing() { # NAME WORD...
 		o/descriptions/%/words.mts
 		o/moee/model/%/config.json
 		o/moee/small/model/texts/%.mts
-		o/mote/small/models/%/config.json
-		o/mote/small/test/1e-4/similarity-%.tsv
+		o/mote/small/mlm/models/%/config.json
+		o/mote/small/mlm/test/1e-4/similarity-%.tsv
 		o/reze/small/mlm/1e-4/models/%/config.json
 		o/reze/small/mlm/1e-4/pre/%/config.json
 		o/reze/small/mlm/1e-4/views/%.mts
