@@ -46,6 +46,29 @@ hand() {
 	[ "$(pilot-build fit hand.mts | pilot-build show | cut -f 4)" = $'cosine\n0.7071\n0.7071' ]
 }
 
+@test "pilot-build fit --least and --own: small groups and other data sets have no pilots, by hand" {
+	{
+		hand
+		echo '{"_id":"5","dataset":"y","text.emb":[6,0],"score.a":1,"score.b":0}'
+	} | stream_of five
+	pilot-build fit five.mts | pilots | diff - <(printf '%s\t%s\t%s\t%s\t%s\n' a x 3 1.3333334 1.3333334 a y 1 6 0 b y 1 0 2)
+	pilot-build fit --least 1 five.mts | mts diff <(pilot-build fit five.mts) -
+	pilot-build fit -q --least 2 five.mts | pilots | diff - <(printf 'a\tx\t3\t1.3333334\t1.3333334\n')
+	# a share of a tied query is less than one: of 2.5 and .5 the latter goes
+	pilot-build fit --ties split --least 1 five.mts | pilots | cut -f1-3 | diff - <(printf '%s\t%s\t%s\n' a x 2.5 a y 1 b y 1)
+	# data sets a and b instead of x and y: only a's own and b's own
+	mts to jsonl five.mts | jq -c '.dataset |= {x: "a", y: "b"}[.]' | stream_of named
+	pilot-build fit --own named.mts | pilots | diff - <(printf '%s\t%s\t%s\t%s\t%s\n' a a 3 1.3333334 1.3333334 b b 1 0 2)
+	run -1 --separate-stderr pilot-build fit --own five.mts
+	[ "$stderr" = "pilot-build: five.mts: no gate is the best of queries of a data set of its name; without --own all data sets count" ]
+	run -1 --separate-stderr pilot-build fit --least 9 five.mts
+	[ "$stderr" = "pilot-build: five.mts: no gate is the best of 9 queries of a data set; lower --least" ]
+	run -0 --separate-stderr pilot-build fit --least 2 five.mts -o out
+	[ "$stderr" = "pilot-build: warning: five.mts: no queries are left for these gates, and none will be sent to them: b" ]
+	does_not_apply --least pilot-build fit --router head --least 2 five.mts
+	does_not_apply --own pilot-build fit --router dataset --own five.mts
+}
+
 @test "pilot-build fit: pilots equal NumPy's, with ties; the cut of records has no effect" {
 	golden
 	for ties in first drop split; do
@@ -126,7 +149,7 @@ hand() {
 @test "pilot-build fit: a gate that is best for no query gets a warning" {
 	hand | jq -c '.["score.c"] = -1' | stream_of hand
 	run -0 --separate-stderr pilot-build fit -o out hand.mts
-	[ "$stderr" = "pilot-build: warning: hand.mts: no query is left for which these gates are best, and none will be sent to them: c" ]
+	[ "$stderr" = "pilot-build: warning: hand.mts: no queries are left for these gates, and none will be sent to them: c" ]
 	[ "$(pilots <out | wc -l)" -eq 2 ]
 }
 

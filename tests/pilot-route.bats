@@ -51,6 +51,14 @@ hand() {
 	# the root of a half is 0.70711; 3/sqrt(10) is 0.94868, 2/sqrt(20) 0.44721
 	two --similarity cosine | same <(printf '%s\t%s\t%s\n' b 0.5 0.7071068 b 0.5 0.7071068 b 0.3162278 0.4472136)
 	two --similarity cosine --rule max | same <(printf '%s\t%s\t%s\n' a 1 0.7071068 a 1 0.7071068 a 0.9486833 0.4472136)
+	# pilots of three queries and of one: (3 * 4 + 0) / 4, (0 + 2) / 4, (3 * -4 + 6) / 4
+	{ hand && hand | head -n 1 && hand | head -n 1; } | stream_of five
+	pilot-build fit five.mts -o five.pilots
+	pilot-route --rule weighted five.pilots q.mts | mts to jsonl - | jq -r '[.gate, .["score.a"], .["score.b"]] | @tsv' |
+		same <(printf '%s\t%s\t%s\n' a 3 1 b 0.5 1 b -1.5 2)
+	# cosines 1 and 0 to the first, by their sizes; what the mean is of equal sizes
+	pilot-route --rule weighted --similarity cosine five.pilots q.mts | mts to jsonl - | jq '.["score.a"]' | head -n 1 | grep -x 0.75
+	two --rule weighted | same <(two)
 	printf '{"q.emb":[0,0]}\n' | stream_of zero
 	run -0 --separate-stderr pilot-route --similarity cosine pilots.mts zero.mts -o out.mts
 	[[ $stderr == *"zero.mts: 1 vectors of q.emb are zero: all their cosines are 0" ]]
@@ -320,6 +328,8 @@ hand() {
 	refused "the gate 'a' has two classifiers" pilot-route <(mts cat head.mts head.mts) q.mts
 	mts to jsonl -c size pilots.mts | sed '2s/:.*/:null}/' | mts from jsonl | mts paste <(mts cat -c gate,dataset,pilot.emb pilots.mts) - >nan.pilots
 	refused "nan.pilots: record 1: the size of row 2 is not finite" pilot-route nan.pilots q.mts
+	mts to jsonl -c size pilots.mts | sed '2s/:.*/:0.0}/' | mts from jsonl | mts paste <(mts cat -c gate,dataset,pilot.emb pilots.mts) - >none.pilots
+	refused "none.pilots: record 1: the size of row 2 is 0; a pilot has queries" pilot-route none.pilots q.mts
 	mts to jsonl -c gate pilots.mts | sed '2s/:.*/:""}/' | mts from jsonl | mts paste <(mts cat -c dataset,pilot.emb,size pilots.mts) - >no.pilots
 	refused "no.pilots: record 1: row 2 has no gate" pilot-route no.pilots q.mts
 	head -c 300 pilots.mts >cut.mts

@@ -34,6 +34,11 @@ static const struct cli_option options[] = {
 	{ 'k', "clusters", "N",
 	    "pilots: centroids for each data set and gate (default: 1)",
 	    CLI_INTEGER(fit.clusters, 1, 1 << 20) },
+	{ 0, "least", "N",
+	    "pilots: none for a data set and gate with fewer queries (default: 0)",
+	    CLI_INTEGER(fit.least, 0, INT64_MAX) },
+	{ 0, "own", NULL, "pilots: only of the data set that has the gate's name",
+	    CLI_FLAG(fit.own) },
 	{ 0, "samples", "N", "dataset: queries of each data set (default: 100)",
 	    CLI_INTEGER(fit.samples, 1, 1 << 30) },
 	{ 's', "seed", "N", "seed (default: 42)", CLI_INTEGER(fit.seed, 0, UINT32_MAX) },
@@ -74,8 +79,8 @@ show(void *with, char **files, int count)
 
 static const struct cli_command commands[] = {
 	{ "fit", "fit pilots to streams of training queries",
-	    "router ties clusters samples seed field any-model level output threads", 0,
-	    -1, fit },
+	    "router ties clusters least own samples seed field any-model level output threads",
+	    0, -1, fit },
 	{ "show", "the pilots: gate, number of queries, nearest other pilot", "output", 0,
 	    1, show },
 	{ 0 },
@@ -95,7 +100,9 @@ check(const struct settings *settings)
 {
 #define ALWAYS "router field any-model level output threads "
 	switch (settings->fit.router) {
-	case ROUTER_PILOTS: cli_only(&cli, "pilots", ALWAYS "ties clusters seed"); break;
+	case ROUTER_PILOTS:
+		cli_only(&cli, "pilots", ALWAYS "ties clusters least own seed");
+		break;
 	case ROUTER_DATASET:
 		cli_only(&cli, "--router dataset", ALWAYS "samples seed");
 		break;

@@ -37,8 +37,8 @@ struct settings {
 };
 
 static const struct cli_option options[] = {
-	{ 0, "rule", "mean|max",
-	    "score of a gate over its pilots (default: mean; of queries of data sets: max)",
+	{ 0, "rule", "mean|max|weighted",
+	    "score of a gate over its pilots; weighted: mean by number of queries (default: mean; of queries of data sets: max)",
 	    CLI_WORD(rule, RULE_MEAN) },
 	{ 0, "similarity", "cosine|dot", "of query and pilot (default: dot)",
 	    CLI_WORD(similarity, SIMILARITY_COSINE) },

@@ -14,6 +14,7 @@ struct served_queries {
 	int64_t *rows;
 	double *weights; /* of each row */
 	int64_t count;
+	double size; /* sum of the weights */
 };
 
 static struct served_queries
@@ -21,7 +22,7 @@ group_of(const struct training_queries *queries, int dataset, int gate, enum tie
 {
 	size_t room = (size_t)queries->count;
 	struct served_queries group = { mem_new(room, sizeof *group.rows),
-		mem_new(room, sizeof *group.weights), 0 };
+		mem_new(room, sizeof *group.weights), 0, 0 };
 	int gates = queries->gate_count, ties;
 
 	for (int64_t row = 0; row < queries->count; row++) {
@@ -35,7 +36,9 @@ group_of(const struct training_queries *queries, int dataset, int gate, enum tie
 		if (!in)
 			continue;
 		group.rows[group.count] = row;
-		group.weights[group.count++] = rule == TIES_SPLIT ? 1.0 / ties : 1;
+		double weight = rule == TIES_SPLIT ? 1.0 / ties : 1;
+		group.weights[group.count++] = weight;
+		group.size += weight;
 	}
 	return group;
 }
@@ -103,12 +106,15 @@ fit_pilots(struct pilot_library *library, const struct training_queries *queries
 {
 	for (int d = 0; d < strings_count(queries->datasets); d++)
 		for (int g = 0; g < queries->gate_count; g++) {
+			const char *dataset = strings_get(queries->datasets, d);
+			const char *gate = strings_get(queries->gates, g);
+			if (options->own && strcmp(dataset, gate) != 0)
+				continue;
 			struct served_queries group =
 			    group_of(queries, d, g, options->ties);
-			if (group.count)
-				add_centroids(library, queries, &group, options,
-				    strings_get(queries->datasets, d),
-				    strings_get(queries->gates, g));
+			if (group.count && group.size >= (double)options->least)
+				add_centroids(
+				    library, queries, &group, options, dataset, gate);
 			free(group.rows);
 			free(group.weights);
 		}
@@ -142,6 +148,22 @@ fit_dataset(struct pilot_library *library, const struct training_queries *querie
 	free(rows);
 }
 
+/* Dies, saying why there are no pilots. */
+_Noreturn static void
+die_empty(const struct training_queries *queries, const struct fit_options *options)
+{
+	const char *name = stream_name(queries->first);
+
+	if (options->own)
+		die("%s: no gate is the best of queries of a data set of its name; without --own all data sets count",
+		    name);
+	if (options->least)
+		die("%s: no gate is the best of %lld queries of a data set; lower --least",
+		    name, (long long)options->least);
+	die("%s: all queries are ties, and left out; --ties first or split keeps them",
+	    name);
+}
+
 /* Warns of gates without pilots. */
 static void
 warn_absent(const struct pilot_library *library, const struct training_queries *queries)
@@ -155,7 +177,7 @@ warn_absent(const struct pilot_library *library, const struct training_queries *
 	}
 	if (absent)
 		warn(
-		    "%s: no query is left for which these gates are best, and none will be sent to them: %s",
+		    "%s: no queries are left for these gates, and none will be sent to them: %s",
 		    stream_name(queries->first), absent);
 	free(absent);
 }
@@ -173,8 +195,7 @@ fit_library(const struct training_queries *queries, const struct fit_options *op
 	case ROUTER_HEAD: fit_classifiers(library, queries, options); break;
 	}
 	if (!library->count)
-		die("%s: all queries are ties, and left out; --ties first or split keeps them",
-		    stream_name(queries->first));
+		die_empty(queries, options);
 	warn_absent(library, queries);
 	return library;
 }

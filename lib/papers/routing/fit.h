@@ -7,6 +7,7 @@
 #ifndef PAPERS_ROUTING_FIT_H
 #define PAPERS_ROUTING_FIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "papers/routing/training_queries.h"
@@ -18,17 +19,19 @@ struct fit_options {
 	enum router router;
 	enum ties ties;	  /* of pilots; classifiers leave ties out */
 	int64_t clusters; /* pilots per data set and gate */
-	int64_t samples;  /* queries per data set, for ROUTER_DATASET */
+	int64_t least;	  /* pilots: queries of a group; smaller ones have no pilot */
+	bool own; /* pilots: only of queries of the data set that has the gate's name */
+	int64_t samples; /* queries per data set, for ROUTER_DATASET */
 	uint64_t seed;
 };
 
 /*
  * PILOTS (algorithm 1): for each data set and gate the mean vector of the queries that the gate serves best; with several clusters
- * that of each cluster, found by k-means on the vectors.
+ * that of each cluster, found by k-means on the vectors.  `own` and `least` are not in the paper.
  * DATASET: `samples` queries of each data set, drawn at random.
  * EXPERTS: for each gate a logistic regression between the queries that it serves best and as many others, drawn at random.
  * HEAD: one logistic regression of all gates, on as many queries of each.  Both are solved to the optimum, C = 1.
- * Warns of gates that are best for no query.  Dies if no query is left, or classifiers have one gate only.
+ * Warns of gates without pilots.  Dies if there are none at all, or classifiers have one gate only.
  */
 struct pilot_library *fit_library(
     const struct training_queries *queries, const struct fit_options *options);

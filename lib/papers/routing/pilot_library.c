@@ -215,8 +215,12 @@ add_row(struct pilot_library *library, const struct library_columns *columns,
 	if (!*gate)
 		die("%s: record %lld: row %lld has no gate", stream_name(columns->reader),
 		    (long long)stream_records(columns->reader), (long long)row + 1);
-	pilot_library_add(library, gate, dataset,
-	    number_of(columns, record, columns->size, row),
+	double size = number_of(columns, record, columns->size, row);
+	if (!(size > 0))
+		die("%s: record %lld: the size of row %lld is %g; a pilot has queries",
+		    stream_name(columns->reader),
+		    (long long)stream_records(columns->reader), (long long)row + 1, size);
+	pilot_library_add(library, gate, dataset, size,
 	    columns->bias < 0 ? 0 : number_of(columns, record, columns->bias, row),
 	    columns->vectors->raw + row * library->width);
 	if (router_classifies(library->router) && strings_count(library->gates) == before)

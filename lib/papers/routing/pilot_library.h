@@ -11,7 +11,8 @@
  * and the properties "router" (below), "model", the base model's fingerprint, and "emb", the kind of vectors (vectors.h), unless
  * they are its embeddings.  Libraries of one router and model can be concatenated; to remove a gate, remove its rows.
  *
- * A gate's score for query q is the mean, or the maximum, over its vectors v of sim(q, v), or q.v + bias of a classifier.
+ * A gate's score for query q is the mean, plain or weighted by size, or the maximum, over its vectors v of sim(q, v), or q.v + bias of a
+ * classifier.
  */
 #ifndef PAPERS_ROUTING_PILOT_LIBRARY_H
 #define PAPERS_ROUTING_PILOT_LIBRARY_H

@@ -11,8 +11,8 @@
 struct routing {
 	const struct pilot_library *library;
 	struct router_options options;
-	float *units;	 /* [count, width] normalised vectors, for cosines */
-	int64_t *counts; /* [gates] number of vectors */
+	float *units;	/* [count, width] normalised vectors, for cosines */
+	double *totals; /* [gates] sum of the weights of a gate's vectors */
 };
 
 struct router_options
@@ -20,6 +20,14 @@ router_usual(const struct pilot_library *library)
 {
 	return (struct router_options){ SIMILARITY_DOT,
 		library->router == ROUTER_DATASET ? RULE_MAX : RULE_MEAN };
+}
+
+static double
+weight_of(const struct routing *router, int64_t pilot)
+{
+	bool weighted = router->options.rule == RULE_WEIGHTED;
+
+	return weighted ? router->library->pilots[pilot].size : 1;
 }
 
 struct routing *
@@ -30,10 +38,10 @@ router_new(const struct pilot_library *library, const struct router_options *opt
 
 	router->library = library;
 	router->options = *options;
-	router->counts =
-	    mem_zero((size_t)strings_count(library->gates), sizeof *router->counts);
+	router->totals =
+	    mem_zero((size_t)strings_count(library->gates), sizeof *router->totals);
 	for (int64_t i = 0; i < library->count; i++)
-		router->counts[library->pilots[i].gate]++;
+		router->totals[library->pilots[i].gate] += weight_of(router, i);
 	if (options->similarity != SIMILARITY_COSINE)
 		return router;
 	router->units =
@@ -65,24 +73,23 @@ score_query(const struct routing *router, const float *x, double *scores)
 {
 	const struct pilot_library *library = router->library;
 	int64_t gates = strings_count(library->gates);
-	bool mean = router->options.rule == RULE_MEAN;
+	bool most = router->options.rule == RULE_MAX;
 	double sums[4];
 
 	for (int64_t g = 0; g < gates; g++)
-		scores[g] = mean ? 0 : -DBL_MAX;
+		scores[g] = most ? -DBL_MAX : 0;
 	for (int64_t i = 0; i < library->count; i++) {
 		const struct pilot *pilot = &library->pilots[i];
 		if (i % 4 == 0)
 			dots(router, x, i, sums);
 		double score = sums[i % 4] + pilot->bias;
-		if (mean)
-			scores[pilot->gate] += score;
+		if (!most)
+			scores[pilot->gate] += score * weight_of(router, i);
 		else if (score > scores[pilot->gate])
 			scores[pilot->gate] = score;
 	}
 	for (int64_t g = 0; g < gates; g++)
-		scores[g] =
-		    (float)(mean ? scores[g] / (double)router->counts[g] : scores[g]);
+		scores[g] = (float)(most ? scores[g] : scores[g] / router->totals[g]);
 }
 
 void
@@ -118,6 +125,6 @@ void
 router_free(struct routing *router)
 {
 	free(router->units);
-	free(router->counts);
+	free(router->totals);
 	free(router);
 }

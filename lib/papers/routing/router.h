@@ -2,8 +2,8 @@
  * router - the scores of queries with each gate of a library (pilot_library.h), and the best gate.
  *
  * A gate's score is the mean (the paper, "Routing Mechanism") or the maximum (its released code) over its vectors of their dot product, or
- * cosine, with the query; for a classifier its decision value.  Computed in double, rounded to float32; the first of equal gates is
- * best.
+ * cosine, with the query, or their mean weighted by the vectors' sizes (not in the paper); for a classifier its decision value.
+ * Computed in double, rounded to float32; the first of equal gates is best.
  */
 #ifndef PAPERS_ROUTING_ROUTER_H
 #define PAPERS_ROUTING_ROUTER_H
@@ -13,7 +13,7 @@
 #include "papers/routing/pilot_library.h"
 #include "search/similarity.h"
 
-enum rule { RULE_MEAN, RULE_MAX };
+enum rule { RULE_MEAN, RULE_MAX, RULE_WEIGHTED };
 
 struct router_options {
 	enum similarity similarity; /* dot or cosine; dot for classifiers */
