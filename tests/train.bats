@@ -27,9 +27,12 @@ differ() {
 
 # bats test_tags=plain
 @test "train: ten steps agree with torch's AdamW to 1e-4: loss, rate, norm of the gradient" {
-	for family in bert nomic_bert; do
-		run -0 train -m "$G/$family" -o out --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
-			--decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6 pairs.mts
+	options=(--schedule linear --lr 2e-3 --warmup 3 --steps 20 --decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6 pairs.mts)
+	for family in bert nomic_bert bert_dot; do
+		case $family in
+		bert_dot) run -0 train -m "$G/bert" -o out --similarity dot --temperature 1 "${options[@]}" ;;
+		*) run -0 train -m "$G/$family" -o out "${options[@]}" ;;
+		esac
 		for name in loss lr gradient_norm; do
 			column $name out.log.tsv >ours
 			column $name "$G/$family.tsv" >theirs
@@ -1257,7 +1260,7 @@ recipe() {
 	[ "$stderr" = "train: out.checkpoint: is of a run with lr 0.001, this one has 0.0001; give the same options, or --restart to begin anew" ]
 	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 -m "$G/nomic_bert" pairs.mts
 	[[ "$stderr" == *"is of a run with model "* ]]
-	for other in "seed 7" "steps 401" "temperature 0.5" bidirectional no-mask-duplicates \
+	for other in "seed 7" "steps 401" "temperature 0.5" "similarity dot" bidirectional no-mask-duplicates \
 		"beta1 0.5" "beta2 0.5" "eps 1e-3" "decay 0.5" "clip 5" "schedule constant" "warmup 3" update-unused; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr train "${options[@]}" --lr 1e-3 --$other pairs.mts
@@ -1364,7 +1367,7 @@ recipe() {
 	pairs_stream '{"task": "play"}' <"$G/pairs.txt" >plain.mts
 	train -q -m "$G/bert" -o out plain.mts
 	train -q -m "$G/bert" -o said --objective infonce --epochs 1 --lr 2e-5 --schedule cosine --warmup 0.05 \
-		--decay 0.01 --beta1 0.9 --beta2 0.999 --eps 1e-8 --clip 1 --accumulate 1 --temperature 0.03 \
+		--decay 0.01 --beta1 0.9 --beta2 0.999 --eps 1e-8 --clip 1 --accumulate 1 --temperature 0.03 --similarity cosine \
 		--save-every 500 --dtype f32 --seed 0 plain.mts
 	cmp out/model.safetensors said/model.safetensors
 	cmp out.log.tsv said.log.tsv
@@ -1426,7 +1429,7 @@ recipe() {
 	for option in "batch-tokens 9" "mask-share 0.5" "dev pairs.mts"; do
 		does_not_apply "--${option% *}" train -m "$G/bert" -o out --$option pairs.mts
 	done
-	for option in "temperature 1" bidirectional no-mask-duplicates freeze-documents "lora rank=2"; do
+	for option in "temperature 1" "similarity dot" bidirectional no-mask-duplicates freeze-documents "lora rank=2"; do
 		does_not_apply "--${option% *}" train -m "$G/bert" -o out --objective mlm --$option pairs.mts
 	done
 	[ ! -e out ]

@@ -83,6 +83,8 @@ static const struct cli_option options[] = {
 	    CLI_CUSTOM },
 	{ 0, "temperature", "X", "of InfoNCE (default: the record's, else 0.03)",
 	    CLI_REAL(trainer.objective.contrast.temperature, 1e-4, 100) },
+	{ 0, "similarity", "cosine|dot", "of InfoNCE (default: cosine)",
+	    CLI_WORD(trainer.objective.dot, 0) },
 	{ 0, "bidirectional", NULL, "add the loss of documents that choose queries",
 	    CLI_FLAG(trainer.objective.bidirectional) },
 	{ 0, "balance", "X",

@@ -66,6 +66,8 @@ add_settings(const struct objective_options *o, struct tree *settings)
 {
 	tree_set(settings, "temperature", tree_of_real(o->contrast.temperature));
 	tree_set(settings, "bidirectional", tree_of_boolean(o->bidirectional));
+	if (o->dot)
+		tree_set(settings, "similarity", tree_of_string("dot"));
 	tree_set(settings, "balance", tree_of_real(o->balance));
 	if (o->reze > 0)
 		tree_set(settings, "reze", tree_of_real(o->reze));
@@ -121,6 +123,7 @@ learn(struct objective *objective, int64_t number, struct batch_report *report,
 		.width = width,
 		.temperature = (float)pairs.temperature,
 		.bidirectional = objective->options.bidirectional,
+		.dot = objective->options.dot,
 		.keys = pairs.keys,
 		.parts = &pairs.parts,
 	};
@@ -196,8 +199,9 @@ const struct objective_type objective_infonce = {
 	.size = sizeof(struct infonce),
 	.rate = 2e-5,
 	.balance = 0.001,
-	.applies = "temperature bidirectional balance reze no-mask-duplicates lora "
-		   "freeze-documents documents",
+	.applies =
+	    "temperature similarity bidirectional balance reze no-mask-duplicates lora "
+	    "freeze-documents documents",
 	.open = open_pairs,
 	.close = close_pairs,
 	.stream = stream_of,

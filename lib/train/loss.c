@@ -176,7 +176,8 @@ loss_infonce_begin(
 	nn_upload(loss->sums, sums, sizeof sums);
 	loss->lengths =
 	    nn_reserve(loss->lengths, &loss->lengths_size, count, sizeof *loss->lengths);
-	nn_normalize(vectors, loss->lengths, vectors, count, width);
+	if (!batch->dot)
+		nn_normalize(vectors, loss->lengths, vectors, count, width);
 	nn_zero(gradient, count * width);
 	candidates_gather(c, gradient, vectors, batch);
 	for (int kind = 0; c->keyed && kind < LOSS_KEYS; kind++) {
@@ -197,7 +198,9 @@ loss_infonce_begin(
 			c->rows, c->keyed ? back : NULL, &loss->sums[1] },
 		    batch);
 	candidates_return(c, gradient, batch);
-	nn_normalize_back(gradient, gradient, vectors, loss->lengths, count, width);
+	if (!batch->dot)
+		nn_normalize_back(
+		    gradient, gradient, vectors, loss->lengths, count, width);
 	loss->all = c->rows;
 	loss->transfer = nn_download_begin(loss->got, loss->sums, sizeof loss->got);
 }

@@ -1,7 +1,7 @@
 /*
  * loss - InfoNCE with in-batch and hard negatives (van den Oord et al. 2018; MoTE section 2.1).
  *
- * With cosines s(a, b) and temperature t, of B queries q_i, documents d_j and N negatives n_k:
+ * With cosines or dot products s(a, b) and temperature t, of B queries q_i, documents d_j and N negatives n_k:
  *	loss = 1/B sum_i -log( e^(s(q_i, d_i)/t) / (sum_j e^(s(q_i, d_j)/t) + sum_k e^(s(q_i, n_k)/t)) )
  * The denominator includes the positive; every row sees the negatives of all rows.
  * bidirectional adds the mean over documents of the same with queries as candidates (the sum of
@@ -41,7 +41,7 @@ struct loss_parts {
 struct loss_batch {
 	size_t rows, negatives, width; /* this rank's */
 	float temperature;
-	bool bidirectional;
+	bool bidirectional, dot;
 	const struct loss_keys *keys;	/* [LOSS_KEYS]; NULL: nothing is left out */
 	const struct loss_parts *parts; /* read with several ranks only */
 };
@@ -52,8 +52,8 @@ struct loss *loss_new(void);
 void loss_free(struct loss *loss);
 
 /*
- * vectors [2 rows + negatives, width], nn memory: queries, documents, negatives, of any length; they are normalised in place.
- * gradient, of the same shape, receives d loss / d vectors before normalisation.  Returns this rank's share of the loss; the
+ * vectors [2 rows + negatives, width], nn memory: queries, documents, negatives, of any length; without `dot` they are normalised in
+ * place.  gradient, of the same shape, receives d loss / d vectors before normalisation.  Returns this rank's share of the loss; the
  * shares sum to the loss.  *correct counts this rank's queries whose own document scored highest, with ties as nn_cross_entropy
  * counts them.
  */

@@ -19,6 +19,7 @@ struct objective_options {
 	const struct objective_type *type;
 	struct contrast_options contrast; /* expert and epochs hold for all types */
 	bool bidirectional;
+	bool dot;	      /* InfoNCE: dot products, not cosines */
 	double balance;	      /* weight of the load-balancing loss (balance.h); 0: none */
 	double reze;	      /* InfoNCE: weight of relation_loss.h; 0: none */
 	int64_t tokens;	      /* per forward and backward pass: bounds the activations */

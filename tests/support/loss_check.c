@@ -2,7 +2,7 @@
  * loss_check - loss_infonce and relation_loss held to plain loops in double precision
  *
  * Prints the greatest relative error of loss and gradient over several shapes, with and without
- * keys, in one direction and in two, and of relations.  Exit status 1 when one is above 1e-4.
+ * keys, in one direction and in two, of cosines and of dot products, and of relations.  Exit status 1 when one is above 1e-4.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +13,8 @@
 #include "nn/nn.h"
 #include "train/loss.h"
 #include "train/relation_loss.h"
+
+enum { KEYED = 1, BOTH = 2, DOT = 4, KINDS = 8 };
 
 /* fmax would drop a NaN. */
 static double
@@ -32,6 +34,16 @@ cosine(const double *a, const double *b, size_t width)
 		bb += b[c] * b[c];
 	}
 	return dot / sqrt(aa * bb);
+}
+
+static double
+similarity(const double *a, const double *b, const struct loss_batch *batch)
+{
+	double dot = 0;
+
+	for (size_t c = 0; c < batch->width; c++)
+		dot += a[c] * b[c];
+	return batch->dot ? dot : cosine(a, b, batch->width);
 }
 
 /* Whether candidate j is one of row i; of documents, which choose among the queries, where `back` says so. */
@@ -60,8 +72,8 @@ plain_way(const double *from, const double *to, size_t candidates,
 	for (size_t i = 0; i < batch->rows; i++) {
 		double sum = 0, positive = 0;
 		for (size_t j = 0; j < candidates; j++) {
-			double s = cosine(from + i * batch->width, to + j * batch->width,
-				       batch->width) /
+			double s = similarity(from + i * batch->width,
+				       to + j * batch->width, batch) /
 				   (double)batch->temperature;
 			if (taken(batch, back, i, j))
 				sum += exp(s);
@@ -86,9 +98,10 @@ plain(const double *vectors, const struct loss_batch *batch)
 }
 
 static double
-check(struct loss *loss, size_t rows, size_t negatives, size_t width, bool keyed,
-    bool both, struct rng *rng)
+check(struct loss *loss, size_t rows, size_t negatives, size_t width, int kind,
+    struct rng *rng)
 {
+	bool keyed = kind & KEYED, both = kind & BOTH, dot = kind & DOT;
 	size_t count = (2 * rows + negatives) * width;
 	double *exact = mem_new(count, sizeof *exact), worst = 0, scale = 0;
 	float *vectors = nn_alloc(count * sizeof *vectors),
@@ -97,7 +110,7 @@ check(struct loss *loss, size_t rows, size_t negatives, size_t width, bool keyed
 	int64_t *keys = mem_new(LOSS_KEYS * texts, sizeof *keys);
 	double correct;
 	struct loss_keys pointers[LOSS_KEYS];
-	struct loss_batch batch = { rows, negatives, width, 0.2f, both,
+	struct loss_batch batch = { rows, negatives, width, dot ? 1 : 0.2f, both, dot,
 		keyed ? pointers : NULL, NULL };
 
 	for (size_t i = 0; i < LOSS_KEYS * texts; i++)
@@ -126,8 +139,8 @@ check(struct loss *loss, size_t rows, size_t negatives, size_t width, bool keyed
 		exact[i] = old;
 		worst = larger(worst, fabs(slope - (double)gradient[i]) / scale);
 	}
-	printf("rows %zu negatives %zu%s%s: %.1e\n", rows, negatives,
-	    keyed ? " keys" : "", both ? " bidirectional" : "", worst);
+	printf("rows %zu negatives %zu%s%s%s: %.1e\n", rows, negatives,
+	    keyed ? " keys" : "", both ? " bidirectional" : "", dot ? " dot" : "", worst);
 	nn_free(vectors, count * sizeof *vectors);
 	nn_free(gradient, count * sizeof *gradient);
 	free(exact);
@@ -204,13 +217,12 @@ main(int argc, char **argv)
 	struct loss *loss = loss_new();
 	double worst = 0;
 
-	for (int i = 0; i < 4; i++) {
-		bool keyed = i & 1, both = i & 2;
-		worst = larger(worst, check(loss, 1, 2, 8, keyed, both, &rng));
-		worst = larger(worst, check(loss, 7, 0, 16, keyed, both, &rng));
-		worst = larger(worst, check(loss, 24, 50, 12, keyed, both, &rng));
-		worst = larger(
-		    worst, check(loss, 530, 20, 4, keyed, both, &rng)); /* two blocks */
+	for (int kind = 0; kind < KINDS; kind++) {
+		worst = larger(worst, check(loss, 1, 2, 8, kind, &rng));
+		worst = larger(worst, check(loss, 7, 0, 16, kind, &rng));
+		worst = larger(worst, check(loss, 24, 50, 12, kind, &rng));
+		worst =
+		    larger(worst, check(loss, 530, 20, 4, kind, &rng)); /* two blocks */
 	}
 	loss_free(loss);
 	struct relation_loss *relations = relation_loss_new();

@@ -7,9 +7,9 @@ gradient at each step of torch.optim.AdamW with decay groups, linear warm-up and
 lora/ is an adapter of the tiny BERT as PEFT makes it, lora.tsv the trace of training it alone,
 lora_queries.tsv of training it for the queries alone, documents embedded by the base.
 reze_targets.jsonl has a drawn target for each row, reze.tsv the trace of training with REZE's cosine term (equation
-8) against them, times 30, and reze_lora.tsv that of the adapter.
+8) against them, times 30, and reze_lora.tsv that of the adapter.  bert_dot.tsv has dot products for cosines.
 FAMILY_frozen.tsv is the trace with the weights FROZEN left as they are, bert_frozen.safetensors the others after it.
-Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, nomic_bert, lora, reze, frozen).
+Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, dot, nomic_bert, lora, reze, frozen).
 """
 import fnmatch
 import json
@@ -24,7 +24,7 @@ from transformers import BertConfig, BertModel, NomicBertConfig, NomicBertModel
 from transformers import get_linear_schedule_with_warmup
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STEPS, ROWS, VOCABULARY, TEMPERATURE, REZE = 10, 8, 48, 0.05, 30
+STEPS, ROWS, VOCABULARY, TEMPERATURE, DOT_TEMPERATURE, REZE = 10, 8, 48, 0.05, 1, 30
 COMMON = dict(vocab_size=VOCABULARY, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
               intermediate_size=32, max_position_embeddings=64, type_vocab_size=2,
               initializer_range=0.2, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
@@ -68,7 +68,7 @@ def relation_targets():
     return torch.round(torch.randn(STEPS, ROWS, 2 * COMMON["hidden_size"]), decimals=2)
 
 
-def trace(model, all_batches, path, frozen=None, targets=None):
+def trace(model, all_batches, path, frozen=None, targets=None, dot=False):
     decays = lambda p: p.squeeze().dim() >= 2
     parameters = [(n, p) for n, p in model.named_parameters() if "pooler" not in n and p.requires_grad]
     groups = [{"params": [p for _, p in parameters if decays(p)], "weight_decay": 0.1},
@@ -81,8 +81,9 @@ def trace(model, all_batches, path, frozen=None, targets=None):
             optimiser.zero_grad(set_to_none=True)
             q = embed(model, [r[0] for r in batch])
             d = embed(frozen or model, [r[1] for r in batch] + [n for r in batch for n in r[2]])
-            unit = torch.nn.functional.normalize(q) @ torch.nn.functional.normalize(d).T
-            loss = torch.nn.functional.cross_entropy(unit / TEMPERATURE, torch.arange(len(batch)))
+            unit = (lambda x: x) if dot else torch.nn.functional.normalize
+            logits = unit(q) @ unit(d).T / (DOT_TEMPERATURE if dot else TEMPERATURE)
+            loss = torch.nn.functional.cross_entropy(logits, torch.arange(len(batch)))
             reze = torch.zeros(())
             if targets is not None:
                 relation = torch.cat((q, d[:len(batch)]), 1)
@@ -117,6 +118,11 @@ def make(family, config, kind, all_batches):
         words += list("abcdefghijklmnopqrstuvwxyz") + [f"##{c}" for c in "abcdefghijklmnopq"]
         out.write("".join(w + "\n" for w in words[:VOCABULARY]))
     trace(model, all_batches, f"{HERE}/{family}.tsv")
+
+
+def make_dot(all_batches):
+    base = BertModel.from_pretrained(f"{HERE}/bert", add_pooling_layer=False).float().eval()
+    trace(base, all_batches, f"{HERE}/bert_dot.tsv", dot=True)
 
 
 def make_lora(all_batches):
@@ -160,12 +166,14 @@ def make_frozen(all_batches):
 
 if __name__ == "__main__":
     made = batches()
-    wanted = sys.argv[1:] or ["bert", "nomic_bert", "lora", "reze", "frozen"]
+    wanted = sys.argv[1:] or ["bert", "dot", "nomic_bert", "lora", "reze", "frozen"]
     write_pairs(made)
     if "bert" in wanted:
         make("bert", BertConfig(**COMMON), BertModel, made)
     if "nomic_bert" in wanted:
         make("nomic_bert", NomicBertConfig(**COMMON), NomicBertModel, made)
+    if "dot" in wanted:
+        make_dot(made)
     if "lora" in wanted:
         make_lora(made)
     if "reze" in wanted:
