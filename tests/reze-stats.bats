@@ -73,6 +73,32 @@ axis() {
 	[ "$(sed -n 4p <<<"$output")" = $'c\t6\t0\t\t\t0\t0' ]
 }
 
+@test "reze-stats effect: cosines and distances of targets, by hand and as numpy has them" {
+	axis | stream_of axis
+	reze-stats fit axis.mts -o axis.stats
+	# source a: (2, 0.3, 0, 0) becomes (0.95, 0.3, 0, 0); for the axes of 0.2 and 0.15 likewise
+	reze-stats effect axis.stats axis.mts >table
+	head -n 1 table | diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\n' source pairs shrunk cosine least distance)
+	cosine() { awk -v r="$1" 'BEGIN { printf "%.8f", (2 * 0.95 + r * r) / sqrt((4 + r * r) * (0.95 * 0.95 + r * r)) }'; }
+	mean=$(awk "BEGIN { print ($(cosine 0.3) + $(cosine 0.2) + $(cosine 0.15)) / 3 }")
+	active=$(reze-stats show --json axis.stats | jq .active)
+	tail -n +2 table | cut -f2- | sed -n '1p;2p;3p;9p' | within <(printf '%s %s %s %s %s\n' 6 "$(awk "BEGIN { print 1 / $active }")" "$mean" "$(cosine 0.3)" 1.1025 \
+		6 "$(awk "BEGIN { print 1 / $active }")" "$mean" "$(cosine 0.3)" 1.1025 6 0 1 1 0 \
+		48 "$(awk "BEGIN { print 2 / $active / 8 }")" "$(awk "BEGIN { print ($mean + 3) / 4 }")" "$(cosine 0.3)" 0.275625) 1e-4
+	# of the eta 0 of a control nothing moves; a stream with some of the sources
+	reze-stats merge -q --eta 0 axis.stats | reze-stats effect - axis.mts | tail -n 1 | diff - <(printf 'all\t48\t0.0000\t1.000000\t1.000000\t0.000000\n')
+	mts rows --where dataset=b axis.mts | reze-stats effect axis.stats | cut -f1,2 | diff - <(printf '%s\t%s\n' source pairs b 6 all 6)
+	# what apply writes
+	golden
+	reze-stats fit -q pairs.mts -o pairs.stats
+	reze-stats apply -q --keep --dtype f64 pairs.stats pairs.mts | mts to jsonl - | jq -r '(.["query.emb"] + .["document.emb"]) as $r | .["relation.target"] as $t |
+		def dot($a; $b): [$a, $b] | transpose | map(.[0] * .[1]) | add;
+		[dot($r; $t) / (dot($r; $r) * dot($t; $t) | sqrt), ([$r, $t] | transpose | map((.[0] - .[1]) * (.[0] - .[1])) | add)] | @tsv' |
+		awk '{ c += $1; d += $2; if (NR == 1 || $1 < least) least = $1 } END { print c / NR, least, d / NR }' >wanted
+	reze-stats effect pairs.stats pairs.mts | tail -n 1 | cut -f4- | within wanted 1e-5
+	does_not_apply --keep reze-stats effect --keep axis.stats axis.mts
+}
+
 @test "reze-stats: results do not depend on the signs of eigenvectors" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats

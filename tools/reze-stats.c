@@ -7,6 +7,7 @@
  * merge, show	read such statistics
  * apply	reads as fit, and statistics
  *	writes	relation.target		f32 [2 width]	instead of the embeddings
+ * effect	reads as apply
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +21,10 @@
 #include "base/progress.h"
 #include "nn/nn.h"
 #include "papers/reze/collect.h"
-#include "papers/reze/debias.h"
+#include "papers/reze/effect.h"
 #include "papers/reze/statistics_file.h"
 #include "papers/reze/statistics_table.h"
+#include "papers/reze/targets.h"
 
 enum { OPT_SHRINKAGE = CLI_LONG }; /* and the values of enum shrinkage_option after it */
 
@@ -73,23 +75,6 @@ static const struct cli_option options[] = {
 	CLI_LEVEL(level), CLI_OUTPUT(output), CLI_THREADS(threads), { 0 }
 };
 
-/* The names that were given; else those of the statistics, else those of tasksample. */
-static struct relation_names
-names_of(const struct settings *settings, const struct statistics *made)
-{
-	const struct relation_names *given = &settings->names;
-
-	return (struct relation_names){
-		.anchor = given->anchor ? given->anchor
-			  : made	? made->anchor
-					: "query",
-		.positive = given->positive ? given->positive
-			    : made	    ? made->positive
-					    : "document",
-		.source = given->source ? given->source : "dataset",
-	};
-}
-
 static int
 finish(const struct settings *settings, struct statistics *statistics,
     const struct shrinkage_settings *how, struct reader *first)
@@ -108,7 +93,7 @@ fit(void *with, char **files, int count)
 {
 	const char *const *streams = cli_inputs(files, &count);
 	const struct settings *settings = with;
-	struct relation_names names = names_of(settings, NULL);
+	struct relation_names names = targets_names(&settings->names, NULL);
 	struct shrinkage_settings how =
 	    shrinkage_options_complete(&settings->shrinkage, NULL);
 	struct reader *first;
@@ -151,52 +136,31 @@ show(void *with, char **files, int count)
 	return 0;
 }
 
-/* apply ----------------------------------------------------------------------------- */
+/* apply, effect ---------------------------------------------------------------------- */
 
-/* The state of `apply`. */
-struct targets {
-	struct statistics *statistics;
-	struct debias *debias;
-	struct relations *relations;
+/* The targets as the column that `apply` writes. */
+struct target_column {
 	enum dtype dtype;
-	int column; /* of the targets */
-	double *exact;
+	int number;
 	float *rounded;
-	size_t exact_room, rounded_room;
+	size_t room;
 };
 
 static void
-put_targets(struct targets *targets, const struct record *record, struct record *made)
+put_targets(
+    struct target_column *column, const struct targets *targets, struct record *made)
 {
-	struct relations *relations = targets->relations;
-	size_t width = (size_t)relations->width;
+	size_t count =
+	    (size_t)targets->relations->count * (size_t)targets->relations->width;
 
-	relations_load(relations, record);
-	size_t count = mem_multiply((size_t)relations->count, width, "targets");
-	int *sources = collect_sources(targets->statistics, relations, false);
-	targets->exact =
-	    mem_grow(targets->exact, &targets->exact_room, count, sizeof *targets->exact);
-	debias_relations(targets->debias, targets->exact, relations_all(relations),
-	    sources, relations->count);
-	free(sources);
-	made->columns[targets->column].data = targets->exact;
-	if (targets->dtype == DTYPE_F64)
+	made->columns[column->number].data = targets->exact;
+	if (column->dtype == DTYPE_F64)
 		return;
-	targets->rounded = mem_grow(
-	    targets->rounded, &targets->rounded_room, count, sizeof *targets->rounded);
+	column->rounded =
+	    mem_grow(column->rounded, &column->room, count, sizeof *column->rounded);
 	for (size_t i = 0; i < count; i++)
-		targets->rounded[i] = (float)targets->exact[i];
-	made->columns[targets->column].data = targets->rounded;
-}
-
-static struct statistics *
-read_statistics(const char *path)
-{
-	struct reader *reader = stream_open(path);
-	struct statistics *statistics = statistics_read(reader, true);
-
-	stream_close(reader);
-	return statistics;
+		column->rounded[i] = (float)targets->exact[i];
+	made->columns[column->number].data = column->rounded;
 }
 
 static struct writer *
@@ -217,42 +181,54 @@ static int
 apply(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
-	const char *path = count > 1 ? files[1] : "-";
-
-	struct reader *in = stream_open(path);
-	struct targets targets = { .statistics = read_statistics(files[0]),
-		.dtype = settings->f64 ? DTYPE_F64 : DTYPE_F32 };
-	struct statistics *statistics = targets.statistics;
-	struct relation_names names = names_of(settings, statistics);
+	struct reader *in = stream_open(count > 1 ? files[1] : "-");
+	struct targets *targets =
+	    targets_open(in, files[0], &settings->names, settings->any_model);
+	struct writer *out = open_output(settings, in, targets->relations);
+	struct target_column column = { .dtype = settings->f64 ? DTYPE_F64 : DTYPE_F32 };
 	struct record record;
 
-	if (!settings->any_model)
-		collect_check_model(stream_name(in),
-		    tree_string(stream_properties(in), "model", NULL), files[0],
-		    statistics->model);
-	targets.relations = relations_open(in, &names);
-	if (targets.relations->width != statistics->width)
-		die("%s: its embeddings have width %d, those of %s %d", stream_name(in),
-		    targets.relations->width / 2, files[0], statistics->width / 2);
-	targets.debias = debias_new(statistics);
-	struct writer *out = open_output(settings, in, targets.relations);
-	targets.column = stream_add(out, &(struct column){ .name = "relation.target",
-					     .dtype = targets.dtype,
-					     .rank = 1,
-					     .shape = { statistics->width } });
+	column.number = stream_add(out, &(struct column){ .name = "relation.target",
+					    .dtype = column.dtype,
+					    .rank = 1,
+					    .shape = { targets->statistics->width } });
 	struct progress *progress = stream_progress(in);
 	while (stream_next(in, &record)) {
 		struct record *made = stream_make(out, &record);
-		put_targets(&targets, &record, made);
+		targets_compute(targets, &record);
+		put_targets(&column, targets, made);
 		stream_put(out, made);
 	}
 	progress_free(progress);
 	stream_finish(out);
-	relations_close(targets.relations);
-	debias_free(targets.debias);
-	statistics_free(statistics);
-	free(targets.exact);
-	free(targets.rounded);
+	targets_close(targets);
+	free(column.rounded);
+	stream_close(in);
+	return 0;
+}
+
+static int
+tell_effect(void *with, char **files, int count)
+{
+	const struct settings *settings = with;
+	struct reader *in = stream_open(count > 1 ? files[1] : "-");
+	struct targets *targets =
+	    targets_open(in, files[0], &settings->names, settings->any_model);
+	struct output *output = output_print(settings->output);
+	struct effect *effect = effect_new(targets->statistics);
+	struct progress *progress = stream_progress(in);
+	struct record record;
+
+	while (stream_next(in, &record)) {
+		targets_compute(targets, &record);
+		effect_add(effect, relations_all(targets->relations), targets->exact,
+		    targets->sources, targets->relations->count);
+	}
+	progress_free(progress);
+	effect_print(effect);
+	output_finish(output);
+	effect_free(effect);
+	targets_close(targets);
 	stream_close(in);
 	return 0;
 }
@@ -270,12 +246,14 @@ static const struct cli_command commands[] = {
 	{ "apply", "append debiased targets to a stream of pairs",
 	    "anchor positive source keep dtype any-model level output threads", 1, 2,
 	    apply },
+	{ "effect", "how far the targets of pairs are from their embeddings",
+	    "anchor positive source any-model output threads", 1, 2, tell_effect },
 	{ 0 },
 };
 
 static const struct cli cli = { "reze-stats",
 	"measure data-set bias in pairs and remove it from targets",
-	"fit|merge|show|apply [OPTION]... [FILE]...", options,
+	"fit|merge|show|apply|effect [OPTION]... [FILE]...", options,
 	"  tasksample --all mix.yaml | tok -m BASE | encode -m BASE |\n"
 	"      reze-stats fit > reze.mts\n"
 	"  tasksample mix.yaml | tok -m BASE | encode -m BASE --keep |\n"
