@@ -103,6 +103,12 @@ tokens() {
 		diff - <(printf '[%s]\n' 1,1 -1,1 1,-1 -1,-1 0,0)
 	geom whiten fit --kind pca --dim 1 x.mts | geom whiten apply - x.mts | mts to jsonl |
 		jq -c '.["x.emb"]' | diff - <(printf '[%s]\n' 1 1 -1 -1 0)
+	# scale: variances 4 and 1, which go together, and still do; the smaller is raised to half of the greater, 2
+	printf '{"x.emb":[%s]}\n' 0,0 4,2 2,1 | mkstream >line.mts
+	geom whiten fit --kind scale line.mts | geom whiten apply - line.mts | mts to jsonl | jq -c '.["x.emb"] | map(. * 1e4 | round / 1e4)' |
+		diff - <(printf '[%s]\n' -1,-1 1,1 0,0)
+	geom whiten fit -q --kind scale --eps 0.5 line.mts | geom whiten apply - line.mts | mts to jsonl | jq -c '.["x.emb"] | map(. * 1e4 | round / 1e4)' |
+		diff - <(printf '[%s]\n' -1,-0.7071 1,0.7071 0,0)
 }
 
 @test "geom whiten: a row's result does not depend on its record; columns are fitted together" {

@@ -65,6 +65,16 @@ fill_row(double *row, const struct eigen *eigen, const double *scales,
 	}
 }
 
+/* ZCA of a diagonal matrix divides each component by its deviation. */
+static void
+keep_diagonal(double *matrix, size_t width)
+{
+	for (size_t i = 0; i < width; i++)
+		for (size_t j = 0; j < width; j++)
+			if (i != j)
+				matrix[i * width + j] = 0;
+}
+
 static struct whitening *
 solve(const struct covariance *covariance, const struct whitening_options *options)
 {
@@ -80,6 +90,8 @@ solve(const struct covariance *covariance, const struct whitening_options *optio
 	whitening->values = mem_new(width, sizeof(double));
 	whitening->matrix = mem_zero((size_t)out * width, sizeof(double));
 	double *matrix = covariance_matrix(covariance, 1);
+	if (options->kind == WHITENING_SCALE)
+		keep_diagonal(matrix, width);
 	struct eigen *eigen = eigen_symmetric(matrix, in, in);
 	free(matrix);
 	for (int i = 0; i < in; i++) {

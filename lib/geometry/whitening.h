@@ -4,8 +4,9 @@
  * With the unbiased covariance C = V L V^T, eigenvalues L descending,
  *	ZCA	y = V L^-1/2 V^T (x - mean)	nearest to x (REZE, section 4.1.3)
  *	PCA	y = L^-1/2 V^T (x - mean)	along the principal components; optionally the first only
- * They differ by a rotation: cosines, dot products and distances are the same.  Eigenvalues below a share of the greatest are raised
- * to it.
+ *	scale	y = (x - mean) / deviation	each component alone: covariances stay
+ * ZCA and PCA differ by a rotation: cosines, dot products and distances are the same.  Eigenvalues (of `scale`, variances) below a share
+ * of the greatest are raised to it.
  *
  * Its file is a stream of one row: mean f64 [in], matrix f64 [out,in], eigenvalues f64 [in], vectors (their number) i64; the
  * property "model" is that of the embeddings.
@@ -16,7 +17,7 @@
 #include "geometry/embeddings.h"
 #include "geometry/transform.h"
 
-enum whitening_kind { WHITENING_ZCA, WHITENING_PCA };
+enum whitening_kind { WHITENING_ZCA, WHITENING_PCA, WHITENING_SCALE };
 
 struct whitening_options {
 	enum whitening_kind kind;
