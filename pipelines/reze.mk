@@ -1,11 +1,13 @@
 # reze.mk - REZE (Lee et al. 2026): its Tables 2 to 9, Figures 2 to 4
 #	make reze [DATA=dir] [START=model] [TARGETS="banking77"] [SEEDS="1 2 3"] [SHOTS="100 500 1000"]
-#	make reze SIZE=paper START=e5-base-v2 TRAIN=dir DATA=dir LENGTH=512
+#	make reze SIZE=paper START=e5-base-v2 TRAIN=dir DATA=dir LENGTH=512 [PRECISION=bf16] [JOBS=8 RUN=share/cluster/one-device] [TRAIN_OPTIONS=...]
 # A model is pre-finetuned on all sets of a domain but the target, fine-tuned on pairs of the target (shots), and scored on
 # the target as make mteb does.  small: share/recipes/reze-small.yaml, texts of 64 tokens; without DATA the dictionaries
 # alone.  paper: share/recipes/reze-paper.yaml with the files in TRAIN, scored on MTEB in DATA.
-# FT has no first stage, PFT a first stage without REZE's loss.  Whitening and flow are fitted to the target's pairs and map
-# PFT's embeddings.  Other arms are REZE with other settings.  All have one rate: the paper's, or the one that
+# FT has no first stage, PFT a first stage without REZE's loss.  Whitening, standardising and flow are fitted to the target's pairs
+# and map PFT's embeddings.  Other arms are REZE with other settings; the table effect says how far each moves the targets.
+# POOL=1: the first stage has the sets of all domains as one pool, not those of the target's.  DRAWS=1: each seed draws its own shots.
+# PROMPTS={"query": "query: ", "document": "passage: "}: prompts of the texts, in training and scoring; default: START's own.  All have one rate: the paper's, or the one that
 # make reze-rates chose for the model on the development split; LR=X.
 REZE        := $(OUT)/reze
 REZE_RECIPE := $(SHARE)/recipes/reze-$(SIZE).yaml
@@ -23,7 +25,11 @@ SWEPT_SHOTS ?= $(firstword $(SHOTS))
 SWEPT = $(eval SWEPT := $(shell for target in $(TARGETS); do $(domain); done | awk '!seen[$$1]++ { print $$2 }'))$(SWEPT)
 domain       = awk -v target=$(or $1,$$target) -v told=1 -f $(PIPELINES)/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE)
 
-R := $(REZE)/$(SIZE)/$(REZE_START)
+POOL          ?=
+DRAWS         ?=
+PROMPTS       ?=
+TRAIN_OPTIONS ?=
+R := $(REZE)/$(SIZE)$(if $(POOL),-pool)$(if $(DRAWS),-draws)/$(REZE_START)
 V := $R/$(REZE_LR)
 
 # arm NAME, weight of REZE's loss, settings of the statistics
@@ -34,24 +40,54 @@ endef
 $(eval $(call reze_arm,pft,0))
 $(eval $(call reze_arm,reze,1))
 $(eval $(call reze_arm,mean,1,--centre mean))
+$(eval $(call reze_arm,zero,1,--centre zero))
 $(eval $(call reze_arm,printed,1,--eq6 printed))
 # the base model's own embeddings as targets
 $(eval $(call reze_arm,plain,1,--eta 0))
 $(eval $(call reze_arm,eta-0.3,1,--eta 0.3))
 $(eval $(call reze_arm,eta-1,1,--eta 1))
+# the most that the equations can do: every component that varies more than the median one, of every source, to the centre
+$(eval $(call reze_arm,strong,1,--eta 1 --gamma 0))
 WEIGHTS ?= 0.1 0.3 3 10
 $(foreach weight,$(WEIGHTS),$(eval $(call reze_arm,weight-$(weight),$(weight))))
+
+# map NAME, COMMAND of geom, options of its fit: what maps the embeddings of PFT
+define reze_map
+REZE_MAPS += $1
+$1.map    := $2
+$1.fit     = $3
+endef
+REZE_MAPS :=
+$(eval $(call reze_map,whitening,whiten))
+$(eval $(call reze_map,scale,whiten,--kind scale))
+$(eval $(call reze_map,flow,flow,--seed $$(call part,5)))
+# the least eigenvalue of whitening, as a share of the greatest
+FLOORS ?= 1e-4 1e-2 1e-1
+$(foreach floor,$(FLOORS),$(eval $(call reze_map,whitening-$(floor),whiten,--eps $(floor))))
 
 part = $(word $1,$(subst /, ,$*))
 
 # Recipes, and the base model with LENGTH.
-reze_recipe = mkdir -p $(@D) && awk -v target=$(call part,1) $1 -f $(PIPELINES)/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE) > $@
+reze_recipe = mkdir -p $(@D) && PROMPTS=$$(cat $R/prompts) awk -v target=$(call part,1) $1 -f $(PIPELINES)/reze-recipe.awk $(REZE_RECIPE) $(REZE_RECIPE) > $@
 
-$R/without/%.yaml: $(REZE_RECIPE) $(PIPELINES)/reze-recipe.awk $(call small,$(REZE)/data/links)
-	$(call reze_recipe)
+$R/without/%.yaml: $(REZE_RECIPE) $(PIPELINES)/reze-recipe.awk $R/prompts $(call small,$(REZE)/data/links)
+	$(call reze_recipe,$(POOL:%=-v pool=1))
 
-$R/only/%.yaml: $(REZE_RECIPE) $(PIPELINES)/reze-recipe.awk $(call small,$(REZE)/data/links)
-	$(call reze_recipe,-v sample=$(call part,2))
+# only/TARGET/SHOTS.yaml, or with DRAWS only/TARGET/SHOTS/SEED.yaml, whose pairs are drawn from all of the target's
+$R/only/%.yaml: $(REZE_RECIPE) $(PIPELINES)/reze-recipe.awk $R/prompts $(call small,$(REZE)/data/links) | $X/tasksample $X/mts
+	$(call reze_recipe,-v sample=$(if $(DRAWS),all,$(call part,2)))
+	$(if $(DRAWS),$(draw_shots))
+
+define draw_shots
+$X/tasksample -q -C $(REZE_TRAIN) --all $@ | $X/mts to jsonl -c query,document | \
+		shuf -n $(call part,2) --random-source=<(yes $(call part,3)) > $(@:.yaml=.jsonl)
+	sed -i -E 's|\{name: .*|{name: $(call part,1), file: $(abspath $(@:.yaml=.jsonl))}|' $@
+endef
+shots = $R/only/$1/$2$(if $(DRAWS),/$3).yaml
+
+# the prompts of queries and documents as a recipe has them; empty if there are none
+$R/prompts: $R/base/config.json
+	cat $(wildcard $R/base/config_sentence_transformers.json) /dev/null | jq -rs '(.[0].prompts // {}) | [.query // "", .document // .passage // ""] | select(add != "") | "{query: \(.[0] | tojson), document: \(.[1] | tojson)}"' > $@
 
 $(REZE)/data/from: always
 	@$(call says,$(REAL))
@@ -69,10 +105,13 @@ $R/base/config.json: $(START)/config.json $R/from
 	mkdir -p $(dir $(@D))
 	rm -rf $(@D)
 	cp -rL $(START) $(@D)
-	jq '.max_seq_length = $(LENGTH)' $(START)/sentence_bert_config.json > $(@D)/sentence_bert_config.json
+	$(call with_length,$(START),$(LENGTH))
+	$(if $(PROMPTS),cat $(wildcard $(START)/config_sentence_transformers.json) /dev/null | jq -s --argjson prompts '$(PROMPTS)' \
+		'(.[0] // {}) + {prompts: $$prompts}' > $(@D)/config_sentence_transformers.json)
 
 # Statistics of the base model's relations; each arm merges them with its settings.
-reze_pairs = $X/tasksample -q -C $(REZE_TRAIN) --all $1 | $X/tok -q -m $2 | $X/encode -q -m $2
+reze_bits  = $(patsubst %,--precision %,$(filter-out f32,$(PRECISION)))
+reze_pairs = $X/tasksample -q -C $(REZE_TRAIN) --all $1 | $X/tok -q -m $2 | $X/encode -q -m $2 $(reze_bits)
 
 $R/statistics/%/all.mts: private SHELL := $(HEAVY)
 $R/statistics/%/all.mts: $R/without/%.yaml $R/base/config.json | $X/tasksample $X/tok $X/encode $X/reze-stats
@@ -84,7 +123,8 @@ $R/statistics/%.mts: $R/statistics/$$(call part,1)/all.mts | $X/reze-stats
 	$X/reze-stats merge -q $($(call part,2).settings) $< -o $@
 
 # The two stages: pre/ARM/TARGET/SEED, models/ARM/TARGET/SHOTS/SEED.
-reze_train = $X/train -q -m $1 --lr $(REZE_LR) --warmup 0 --no-mask-duplicates --seed $2 -o $(@D)
+reze_train = $X/train -q -m $1 --lr $(REZE_LR) --warmup 0 --no-mask-duplicates $(patsubst %,--precision %,$(filter bf16,$(PRECISION))) \
+	--seed $2 $(TRAIN_OPTIONS) $3 -o $(@D)
 
 $V/pre/%/config.json $V/models/%/config.json $V/views/%.mts: private SHELL := $(HEAVY)
 $V/pre/%/config.json: $R/without/$$(call part,2).yaml $R/base/config.json \
@@ -92,11 +132,11 @@ $V/pre/%/config.json: $R/without/$$(call part,2).yaml $R/base/config.json \
 		| $X/tasksample $X/tok $X/encode $X/reze-stats $X/train
 	echo "pre-finetune $*" >&2; mkdir -p $(dir $(@D)); $(anew); \
 	$X/tasksample -q -C $(REZE_TRAIN) --seed $(call part,3) $< | $X/tok -q -m $R/base | \
-		$(if $(word 3,$^),$X/encode -q -m $R/base --keep | $X/reze-stats apply -q $(word 3,$^) |) \
-		$(call reze_train,$R/base,$(call part,3)) --reze $($(call part,1).weight)
+		$(if $(word 3,$^),$X/encode -q -m $R/base $(reze_bits) --keep | $X/reze-stats apply -q $(word 3,$^) |) \
+		$(call reze_train,$R/base,$(call part,3),--reze $($(call part,1).weight))
 
 $V/models/%/config.json: $$(if $$(filter ft,$$(call part,1)),$R/base,$V/pre/$$(call part,1)/$$(call part,2)/$$(call part,4))/config.json \
-		$R/only/$$(call part,2)/$$(call part,3).yaml | $X/tasksample $X/tok $X/train
+		$$(call shots,$$(call part,2),$$(call part,3),$$(call part,4)) | $X/tasksample $X/tok $X/train
 	echo "fine-tune $*" >&2; mkdir -p $(dir $(@D)); $(anew); \
 	$X/tasksample -q -C $(REZE_TRAIN) --seed $(call part,4) $(word 2,$^) | $X/tok -q -m $(<D) | \
 		$(call reze_train,$(<D),$(call part,4))
@@ -104,7 +144,7 @@ $V/models/%/config.json: $$(if $$(filter ft,$$(call part,1)),$R/base,$V/pre/$$(c
 # Scores: scores/SPLIT/ARM/TARGET/SHOTS/SEED.  For whitening and flow, PFT's embeddings are mapped, and
 # make mteb finds them made.
 run       = $(call part,3)/$(call part,4)/$(call part,5)
-after     = $(filter whitening flow,$(call part,2))
+after     = $(filter $(REZE_MAPS),$(call part,2))
 of_pft    = $V/scores/$(call part,1)/pft/$(run)
 REZE_DATA = $(call small,$(REZE)/data/$(call part,1)/$(call part,3),$(DATA))
 
@@ -121,11 +161,9 @@ $V/scores/%/scores.tsv: $V/models/$$(if $$(after),pft,$$(call part,2))/$$(run)/c
 $R/scored: always
 	@$(call says,$(abspath $(DATA)))
 
-whitening.map = whiten
-flow.map      = flow
 define map_embeddings
-$(call reze_pairs,$R/only/$(call part,3)/$(call part,4).yaml,$(<D)) | \
-		$X/geom $($(after).map) fit -q $(if $(filter flow,$(after)),--seed $(call part,5)) -f query -f document -o $(@D)/map.mts
+$(call reze_pairs,$(call shots,$(call part,3),$(call part,4),$(call part,5)),$(<D)) | \
+		$X/geom $($(after).map) fit -q $($(after).fit) -f query -f document -o $(@D)/map.mts
 	cp -r $(of_pft)/work $(@D)/work
 	find $(@D)/work -name '*.mts' | while read -r file; do \
 		$X/geom $($(after).map) apply -q $(@D)/map.mts $$file -o $$file.mapped && mv $$file.mapped $$file; done
@@ -206,8 +244,9 @@ REZE_TABLES :=
 $(eval $(call reze_table,table2,main,type,ft/pft ft/whitening ft/flow ft/reze pft/reze))
 $(eval $(call reze_table,table5,main,set,ft/pft ft/whitening ft/flow ft/reze pft/reze))
 $(eval $(call reze_table,figure2,sweep,type,$(WEIGHTS:%=pft/weight-%) pft/reze))
-$(eval $(call reze_table,table3,check,type,reze/mean reze/printed reze/plain))
-$(eval $(call reze_table,eta,sweep,type,reze/plain reze/eta-0.3 reze/eta-1))
+$(eval $(call reze_table,table3,check,type,reze/mean reze/zero reze/printed reze/plain reze/strong))
+$(eval $(call reze_table,eta,sweep,type,reze/plain reze/eta-0.3 reze/eta-1 reze/strong plain/reze plain/eta-1 plain/strong))
+$(eval $(call reze_table,maps,sweep,type,pft/whitening $(FLOORS:%=pft/whitening-%) pft/scale pft/flow scale/flow))
 
 $V/%.md: $(TABLE_FILES) $V/%.tsv
 	$(call table_of,reze,$*)
@@ -245,6 +284,22 @@ $V/figure4-%.tsv: $$(call views,$$*,$$(firstword $$(SEEDS))) | $X/geom
 $V/figure4-%.svg: $(PIPELINES)/pca.gnuplot $V/figure4-%.tsv
 	gnuplot -e "table='$(word 2,$^)'; titles='$(VIEWS)'" $< > $@
 
+# Were the targets changed?  Of the pairs of the first stage: how many components each arm shrinks, how near targets stay.
+EFFECTS := reze mean zero printed plain eta-0.3 eta-1 strong
+effects_of = $(EFFECTS:%=$R/effect/$1/%.tsv)
+$R/effect/%.tsv: $R/statistics/%.mts $$(firstword $$(call views,$$(call part,1),$$(firstword $$(SEEDS)))) | $X/reze-stats
+	mkdir -p $(@D)
+	$X/reze-stats effect -q $^ -o $@
+
+$V/effect.tsv: $$(foreach target,$$(SWEPT),$$(call effects_of,$$(target))) $V/runs/sweep
+	for target in $(SWEPT); do domain=$$($(domain) | cut -d' ' -f1); for arm in $(EFFECTS); do \
+		awk -F'\t' -v OFS='\t' -v what="$$domain	$$arm" 'NR > 1 && $$1 != "all" { n++ } $$1 == "all" { $$1 = what "\t" n; print }' \
+			$R/effect/$$target/$$arm.tsv; done; done | \
+		{ printf 'domain\tarm\tsources\tpairs\tshrunk\tcosine\tleast\tdistance\n'; cat; } > $@
+
+$V/effect.md: $V/effect.tsv
+	$(call plain_table,$<,Targets of the first stage'"'"'s pairs. Shrunk: the share of active components that is not 1 in a source$(,) mean over sources; cosine of target and relation: mean and least; distance: mean of its square.) > $@
+
 # Table 4: the sets of pre-finetuning: number of pairs, and their mean lengths in characters
 $R/table4.tsv: $(REZE_RECIPE) $(call small,$(REZE)/data/links) | $X/tasksample $X/mts
 	mkdir -p $(@D)
@@ -265,8 +320,8 @@ reze-rates:
 	@$(call rate_chosen,$(REZE_START),$R,$(REZE_RATES))
 
 figure4 = $(SWEPT:%=$V/figure4-%.svg)
-reze_files = $(foreach name,$(REZE_TABLES),$V/$(name).md $V/$(name).svg) $V/figure3.md $V/drift.md $(figure4) $R/table4.tsv
-$(foreach name,$(REZE_TABLES) figure3 drift,$(eval reze-$(name): $V/$(name).md; @cat $$<))
+reze_files = $(foreach name,$(REZE_TABLES),$V/$(name).md $V/$(name).svg) $V/figure3.md $V/drift.md $V/effect.md $(figure4) $R/table4.tsv
+$(foreach name,$(REZE_TABLES) figure3 drift effect,$(eval reze-$(name): $V/$(name).md; @cat $$<))
 reze-figure4: $(figure4)
 reze-table4: $R/table4.tsv
 	@cat $<
@@ -275,6 +330,6 @@ reze-table4: $R/table4.tsv
 reze: | $(DEPS)
 	+@$(call programs,tok encode tasksample reze-stats train geom mteb-score leaderboard mts)
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(reze_files)
-	@$(foreach name,$(REZE_TABLES) figure3 drift,cat $V/$(name).md; echo;)
+	@$(foreach name,$(REZE_TABLES) figure3 drift effect,cat $V/$(name).md; echo;)
 
-.PHONY: reze reze-rates $(REZE_TABLES:%=reze-%) reze-figure3 reze-drift reze-figure4 reze-table4
+.PHONY: reze reze-rates $(REZE_TABLES:%=reze-%) reze-figure3 reze-drift reze-effect reze-figure4 reze-table4

@@ -1,15 +1,19 @@
 # routerretriever.mk - RouterRetriever (Lee et al. 2025): its Tables 1 to 12, Figures 3 to 9
 #	make routerretriever [DATA=dir] [START=model] [SEEDS="1 2 3"] [OTHERS="cisi"]
-#	make routerretriever SIZE=paper START=contriever DATA=beir LENGTH=512
+#	make routerretriever SIZE=paper START=contriever DATA=beir [PRECISION=bf16] [JOBS=8 RUN=share/cluster/one-device] [TRAIN_OPTIONS=...]
+#	make routerretriever-knowledge PROBE=rows.jsonl
 # A gate is a LoRA adapter for queries, trained on one set; documents keep the base model's embeddings, made once.
 # Pilots, fitted on the scores of the training queries with each gate, route each test query to a gate.
 # small: share/recipes/routerretriever-small.yaml, texts of 128 tokens; without DATA the dictionaries alone.
-# paper: share/recipes/routerretriever-paper.yaml.
+# paper: share/recipes/routerretriever-paper.yaml; dot products, no document with its query's id, MSMARCO's dev queries for its
+# test, the multi-task gate on equally many pairs of each set, gates trained until dev queries gain no more.
 # All routers are scored from the scores of each query with each gate (mteb-score --per-query): no text is encoded twice
 # with a gate.
 # DOCUMENTS=trained: gates for documents too (Table 6).  FROM=3: gates at this and later layers, at the modules whose
 # names end in LINEAR; else at those of queries and values, train's default.
 # SAMPLE=100: training pairs of a gate (Figure 3).  ORDERS: seeds to shuffle the gates by (Figure 9).
+# ROUNDS=40: train a gate ROUND epochs at a time at a constant rate, up to so many times; after each its mean nDCG@10 on its sets'
+# dev queries is taken, PATIENCE rounds without a gain end the training, and the best round is kept.  Each begins AdamW anew.
 # The rate is the paper's, or the one that make routerretriever-rates chose for the model on the development split; LR=X.
 ROUTER        := $(OUT)/routerretriever
 ROUTER_RECIPE := $(SHARE)/recipes/routerretriever-$(SIZE).yaml
@@ -26,12 +30,26 @@ DOCUMENTS     ?= frozen
 FROM          ?=
 LINEAR        ?= attention.self.query attention.self.value
 SAMPLE        ?=
+TRAIN_OPTIONS ?=
+# MULTI: the gate of all sets in tables: multi, or balanced, on as many pairs of each set as the smallest has
+MULTI         ?= $(call small,multi,balanced)
+ROUNDS        ?= $(call small,,160)
+ROUND         ?= 3
+PATIENCE      ?= 2
+# options of train and mteb-score
+ROUTER_LOSS   := $(call small,,--similarity dot)
+ROUTER_SCORE  := $(call small,,--similarity dot --ignore-identical-ids)
+ROUTER_BITS   := $(patsubst %,--precision %,$(filter-out f32,$(PRECISION)))
 
 # A set's folder, in the layout of motes(7) or of BEIR.  Gates in the recipe's order; sets without a gate.
 set_folder = $(firstword $(wildcard $(DATA)/retrieval/$1 $(DATA)/$1))
 have       = $(foreach set,$1,$(if $(or $(filter $(set),$(DICTIONARIES)),$(call set_folder,$(set))),$(set)))
 ROUTER_GATES = $(eval ROUTER_GATES := $(call have,$(shell sed -n 's/.*{name: \([^,]*\),.*/\1/p' $(ROUTER_RECIPE))))$(ROUTER_GATES)
 OTHERS    ?= $(call small,cisi cosqa cranfield msmarco_5k,webis-touche2020 climate-fever dbpedia-entity nq fever trec-covid scidocs)
+# the order in which the figures add gates; the gate that Table 1 leaves out
+ADDED     ?= $(call small,$(ROUTER_GATES),$(call have,arguana fiqa scifact nfcorpus hotpotqa quora msmarco))
+LESS      ?= $(firstword $(MARCO) $(ROUTER_GATES))
+MARCO      = $(filter msmarco,$(ROUTER_GATES))
 OTHER_SETS = $(eval OTHER_SETS := $(filter-out $(ROUTER_GATES),$(call have,$(OTHERS))))$(OTHER_SETS)
 SETS_ALL   = $(ROUTER_GATES) $(OTHER_SETS)
 
@@ -49,10 +67,12 @@ $(ROUTER_DATA)/%/made: $(PIPELINES)/queries-part.awk $(ROUTER_DATA)/from
 	rm -rf $(@D)
 	mkdir -p $(@D)/qrels
 	ln -s $(abspath $(wildcard $(call set_folder,$*)/corpus.jsonl* $(call set_folder,$*)/queries.jsonl*)) $(@D)
-	ln -s $(abspath $(firstword $(wildcard $(patsubst %,$(call set_folder,$*)/qrels/%.tsv,test dev)))) $(@D)/qrels/test.tsv
+	ln -s $(abspath $(firstword $(wildcard $(patsubst %,$(call set_folder,$*)/qrels/%.tsv,$(test_split))))) $(@D)/qrels/test.tsv
 	! [ -e $(call set_folder,$*)/qrels/train.tsv ] || $(call parts_of,$(call set_folder,$*)/qrels/train.tsv)
 	touch $@
 
+# MSMARCO's test split has 43 queries; BEIR and the paper report its dev split
+test_split = $(if $(filter msmarco,$*),dev test,test dev)
 parts_of = awk -v most=$(QUERIES) -v folder=$(@D)/qrels -f $(PIPELINES)/queries-part.awk $1 $1
 
 # Evenly spaced pairs of a dictionary.
@@ -63,7 +83,7 @@ foldoc.held   = grep -e ^f -e ^query-id
 $(DICTIONARIES:%=$(ROUTER_DATA)/%/made): $(ROUTER_DATA)/%/made: $(TEXT)/corpus.txt $(PIPELINES)/queries-part.awk $(PIPELINES)/pairs-to-beir.awk $(ROUTER_DATA)/from
 	rm -rf $(@D)
 	mkdir -p $(@D)/qrels
-	awk 'NR == FNR { n++; next } int(FNR * $(QUERIES) / n) > int((FNR - 1) * $(QUERIES) / n)' <(cat $($*.pairs)) <(cat $($*.pairs)) | \
+	awk 'NR == FNR { n++; next } !$(QUERIES) || int(FNR * $(QUERIES) / n) > int((FNR - 1) * $(QUERIES) / n)' <(cat $($*.pairs)) <(cat $($*.pairs)) | \
 		jq -r '[(.query | tojson), (.document | tojson)] | join("\t")' | awk -v folder=$(@D) -f $(PIPELINES)/pairs-to-beir.awk
 	mv $(@D)/qrels/test.tsv $(@D)/qrels/all.tsv
 	$(call parts_of,$(@D)/qrels/all.tsv)
@@ -79,7 +99,7 @@ $Q/base/config.json: $(ROUTER_BASE)/config.json $Q/from
 	mkdir -p $(dir $(@D))
 	rm -rf $(@D)
 	cp -rL $(ROUTER_BASE) $(@D)
-	jq '.max_seq_length = $(ROUTER_LENGTH)' $(ROUTER_BASE)/sentence_bert_config.json > $(@D)/sentence_bert_config.json
+	$(call with_length,$(ROUTER_BASE),$(ROUTER_LENGTH))
 
 # The base model's embeddings: corpus/SET, told/WHAT/SPLIT/SET; WHAT is emb, or layer-2 and so on.
 .SECONDEXPANSION:
@@ -88,38 +108,67 @@ $Q/corpus/%.mts $Q/told/%.mts $W/gates/%/adapter_config.json $W/single/%.tsv: pr
 $Q/corpus/%.mts: $(ROUTER_DATA)/%/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
 	echo "encode $*" >&2; mkdir -p $(@D); \
 	corpus=$$(echo $(<D)/corpus.jsonl*); \
-		$X/tok -q -m $Q/base $$($X/leaderboard fields --type corpus $$corpus) $$corpus | $X/encode -q -m $Q/base --keep -o $@
+		$X/tok -q -m $Q/base $$($X/leaderboard fields --type corpus $$corpus) $$corpus | $X/encode -q -m $Q/base $(ROUTER_BITS) --keep -o $@
 
 judged_queries = $X/leaderboard judged $(<D)/qrels/$(call at,2).tsv $(<D)/queries.jsonl* | $X/tok -q -m $Q/base -f query=text --format jsonl -
 
 $Q/told/%.mts: $(ROUTER_DATA)/$$(call at,3)/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
 	mkdir -p $(@D); \
-	$(judged_queries) | $X/encode -q -m $Q/base --keep --emit $(patsubst layer-%,emb=hs:layers=%,$(call at,1)) -o $@
+	$(judged_queries) | $X/encode -q -m $Q/base $(ROUTER_BITS) --keep --emit $(patsubst layer-%,emb=hs:layers=%,$(call at,1)) -o $@
 
-# Gates: gates/SEED/GATE; GATE may be multi, trained on all sets, or multi-3, on the first three.
+# Gates: gates/SEED/GATE; GATE may be multi, trained on all sets, or multi-3, on the first three; or balanced likewise.
 layers_from = $(foreach layer,$(shell jq 'range($(FROM); .num_hidden_layers // .n_layer)' $Q/base/config.json),$(LINEAR:%=$(layer).%))
 lora        = rank=8,alpha=32,dropout=0.1$(if $(FROM),$(,)targets=$(subst $(space),+,$(layers_from)))
 
-recipe     = $(if $(SAMPLE),<(sed 's/sample: [0-9]*/sample: $(SAMPLE)/' $(ROUTER_RECIPE)),$(ROUTER_RECIPE))
-gates_of   = $(if $(filter multi,$1),$(ROUTER_GATES),$(if $(filter multi-%,$1),$(wordlist 1,$(1:multi-%=%),$(ROUTER_GATES)),$1))
+sampled    = <(sed -E 's/, sample: [0-9]+//; s/(\{name: [^}]*)\}/\1, sample: '"$1"'}/' $(ROUTER_RECIPE))
+recipe     = $(if $(SAMPLE),$(call sampled,$(SAMPLE)),$(if $(balanced),$(call sampled,$$least),$(ROUTER_RECIPE)))
+several    = $(filter multi multi-% balanced balanced-%,$1)
+gates_of   = $(if $(call several,$1),$(if $(findstring -,$1),$(wordlist 1,$(lastword $(subst -, ,$1)),$(ADDED)),$(ROUTER_GATES)),$1)
 learns     = $(call gates_of,$(call at,2))
-stored     = $Q/corpus$(if $(filter multi multi-%,$(call at,2)),,/$(call at,2)).mts
-$W/gates/%/adapter_config.json: $$(addsuffix /made,$$(addprefix $(ROUTER_DATA)/,$$(learns))) $$(stored) $(ROUTER_RECIPE) | $X/tasksample $X/tok $X/train
-	echo "gate $*" >&2; mkdir -p $(dir $(@D)); \
-	$X/tasksample -q -C $(ROUTER_DATA) $(addprefix --task ,$(learns)) --seed $(call at,1) $(recipe) | $X/tok -q -m $Q/base | \
-		$X/train -q -m $Q/base --lora $(lora) $(if $(filter frozen,$(DOCUMENTS)),--documents $(stored)) --lr $(ROUTER_LR) \
-			--schedule linear --warmup 0.1 --no-mask-duplicates --seed $(call at,1) -o $(@D)
+balanced   = $(filter balanced balanced-%,$(call at,2))
+stored     = $Q/corpus$(if $(call several,$(call at,2)),,/$(call at,2)).mts
+# the fewest pairs of a set, and of the recipe's samples
+fewest     = least=$$({ grep -o 'sample: [0-9]*' $(ROUTER_RECIPE) || true; wc -l $(learns:%=$(ROUTER_DATA)/%/qrels/$(paired).tsv) | \
+	awk '$$2 != "total" { print "pairs:", $$1 - 1 }'; } | awk 'NR == 1 || $$2 < n { n = $$2 } END { print n }');
+paired     = $(shell sed -n 's/.*split: \([a-z]*\).*/\1/p' $(ROUTER_RECIPE) | sort -u)
+batches    = $X/tasksample -q -C $(ROUTER_DATA) $(addprefix --task ,$(learns)) --seed $1 $(recipe) | $X/tok -q -m $Q/base
+learn      = $X/train -q -m $Q/base --lora $1 $(if $(filter frozen,$(DOCUMENTS)),--documents $(stored)) --lr $(ROUTER_LR) $(ROUTER_LOSS) \
+	$(patsubst %,--precision %,$(filter bf16,$(PRECISION))) --no-mask-duplicates --seed $(call at,1) $(TRAIN_OPTIONS)
+asks_dev   = $(if $(ROUNDS),$(foreach set,$(learns),$Q/told/emb/dev/$(set).mts $Q/corpus/$(set).mts))
+
+$W/gates/%/adapter_config.json: $$(addsuffix /made,$$(addprefix $(ROUTER_DATA)/,$$(learns))) $$(stored) $(ROUTER_RECIPE) $$(asks_dev) \
+		| $X/tasksample $X/tok $X/train $(if $(ROUNDS),$X/encode $X/mteb-score)
+	echo "gate $*" >&2; mkdir -p $(dir $(@D)); $(if $(balanced),$(fewest)) \
+	$(if $(ROUNDS),$(in_rounds),$(call batches,$(call at,1)) | $(call learn,$(lora)) --schedule linear --warmup 0.1 -o $(@D))
+
+# GATE.round is the last round, GATE.rounds.tsv the rounds and their scores
+dev_scores = $(foreach set,$(learns),$X/encode -q -m $Q/base $(ROUTER_BITS) --adapter $(@D).round $Q/told/emb/dev/$(set).mts | \
+	$X/mteb-score retrieval -q $(ROUTER_SCORE) --qrels $(ROUTER_DATA)/$(set)/qrels/dev.tsv - $(if $(filter frozen,$(DOCUMENTS)),$Q/corpus/$(set).mts,<($X/encode \
+	-q -m $Q/base $(ROUTER_BITS) --adapter $(@D).round $Q/corpus/$(set).mts));)
+define in_rounds
+start=$(lora); warm=0.1; left=$(PATIENCE); best=-1; rm -rf $(@D).best $(@D).round; printf 'round\tndcg_at_10\n' > $(@D).rounds.tsv; \
+	for ((round = 1; round <= $(ROUNDS) && left > 0; round++)); do \
+		$(call batches,$$(($(call at,1) * 1000 + round)) --epochs $(ROUND)) | $(call learn,$$start) --schedule constant --warmup $$warm \
+			--restart -o $(@D).round; \
+		score=$$({ $(dev_scores) } | awk '$$1 == "ndcg_at_10" { sum += $$2; n++ } END { printf "%.6f", sum / n }'); \
+		printf '%d\t%s\n' $$round $$score >> $(@D).rounds.tsv; \
+		if awk "BEGIN { exit !($$score > $$best) }"; then best=$$score; left=$(PATIENCE); rm -rf $(@D).best; cp -r $(@D).round $(@D).best; \
+		else left=$$((left - 1)); fi; \
+		start=$(@D).round; warm=0; \
+	done; \
+	rm -rf $(@D) $(@D).round; mv $(@D).best $(@D)
+endef
 
 $Q/corpus.mts: $$(patsubst %,$Q/corpus/%.mts,$$(ROUTER_GATES)) | $X/mts
 	$X/mts cat -q -o $@ $^
 
 # Scores of each query with one gate: single/GATE/SPLIT/SEED/SET; GATE may be base.
 adapter    = $(if $(filter-out base,$(call at,1)),$W/gates/$(call at,3)/$(call at,1)/adapter_config.json)
-through    = $(if $(adapter),$X/encode -q -m $Q/base --adapter $(patsubst %/,%,$(dir $(adapter))),cat) $1
+through    = $(if $(adapter),$X/encode -q -m $Q/base $(ROUTER_BITS) --adapter $(patsubst %/,%,$(dir $(adapter))),cat) $1
 
 $W/single/%.tsv: $Q/told/emb/$$(call at,2)/$$(call at,4).mts $Q/corpus/$$(call at,4).mts $$(adapter) | $X/encode $X/mteb-score
 	mkdir -p $(@D); \
-	$(call through,$<) | $X/mteb-score retrieval -q --qrels $(ROUTER_DATA)/$(call at,4)/qrels/$(call at,2).tsv --per-query $@ \
+	$(call through,$<) | $X/mteb-score retrieval -q $(ROUTER_SCORE) --qrels $(ROUTER_DATA)/$(call at,4)/qrels/$(call at,2).tsv --per-query $@ \
 		- $(if $(filter frozen,$(DOCUMENTS)),$(word 2,$^),<($(call through,$(word 2,$^)))) >/dev/null
 
 # choice NAME, GATES, VECTORS: what a router chooses from, and by which vectors of the query
@@ -133,10 +182,11 @@ $1.choice := $2
 $1.fit    := $3
 $(call router_arm,$1,$1)
 endef
-# arm NAME, LIBRARY or CHOICE, options of pilot-route
+# arm NAME, LIBRARY or CHOICE, options of pilot-route; the split that --best chooses on, if not the one that is scored
 define router_arm
 $1.from     := $2
 $1.route    := $3
+$1.split    := $4
 ROUTER_ARMS += $1
 endef
 
@@ -148,6 +198,8 @@ $(eval $(call router_library,dataset,all,--router dataset))
 $(eval $(call router_library,experts,all,--router experts))
 $(eval $(call router_library,head,all,--router head))
 $(eval $(call router_arm,best,all,--best))
+# what --best could know: the best gate on the set's dev queries, without a gate on those of all gates' sets
+$(eval $(call router_arm,best-dev,all,--best,dev))
 $(eval $(call router_arm,oracle,all,--oracle))
 $(eval $(call router_arm,random,pilots,--random))
 # the released code's rule, and cosines; the library pilots has the code's ties
@@ -156,16 +208,21 @@ $(eval $(call router_arm,cosine,pilots,--similarity cosine))
 $(eval $(call router_arm,nearest,pilots,--rule max --similarity cosine))
 $(eval $(call router_library,drop,all,--ties drop))
 $(eval $(call router_library,split,all,--ties split))
+# not in the paper: pilots weighted by size; a gate's own set alone; no pilot of few queries
+$(eval $(call router_arm,weighted,pilots,--rule weighted))
+$(eval $(call router_library,own,all,--own))
+LEAST ?= 10 30 100
+$(foreach n,$(LEAST),$(eval $(call router_library,least-$n,all,--least $n)))
 CLUSTERS ?= 2 4 8 16
 $(foreach n,$(CLUSTERS),$(eval $(call router_library,clusters-$n,all,-k $n)))
-# the first n gates; all but one
+# the first n gates in the order of the figures, in the code's order (for ties); all but one
 define router_gates
 $(call router_choice,$1,$2)
 $(call router_library,pilots-$1,$1)
 $(call router_arm,oracle-$1,$1,--oracle)
 $(call router_arm,best-$1,$1,--best)
 endef
-$(foreach n,$(counts),$(eval $(call router_gates,$n,$(wordlist 1,$n,$(ROUTER_GATES)))))
+$(foreach n,$(counts),$(eval $(call router_gates,$n,$(filter $(wordlist 1,$n,$(ADDED)),$(ROUTER_GATES)))))
 $(foreach gate,$(ROUTER_GATES),$(eval $(call router_gates,less-$(gate),$(filter-out $(gate),$(ROUTER_GATES)))))
 # the same in other orders
 ORDERS  ?= 2 3
@@ -179,14 +236,18 @@ $(foreach n,$(LAYERS),$(eval $(call router_choice,layer-$n,$(ROUTER_GATES),layer
 from        = $($(call at,1).from)
 choice      = $(or $($(from).choice),$(from))
 by_scores   = $(filter --oracle --best,$($(call at,1).route))
+by_split    = $($(call at,1).split)
+by_set      = $(if $(filter $(call at,4),$(ROUTER_GATES)),$(call at,4),$(ROUTER_GATES))
 told_queries = $Q/told/$($(choice).vectors)/$(call at,2)/$(call at,4).mts
 library     = $(if $(by_scores),,$W/pilots/$(from)/$(call at,3).mts)
 single      = $W/single/$1/$(call at,2)/$(call at,3)/$(call at,4).tsv
-with_gates  = $(foreach gate,$($(choice).gates),$(call single,$(gate)))
+judged_by   = $(if $(by_split),$(by_set:%=$W/single/$1/$(by_split)/$(call at,3)/%.tsv),$(call single,$1))
+with_gates  = $(sort $(foreach gate,$($(choice).gates),$(call single,$(gate)) $(call judged_by,$(gate))))
+as_one      = $(if $(word 2,$1),<(awk -f $(PIPELINES)/as-one.awk $1),$1)
 named_gates = $(foreach gate,$($(choice).gates),gate=$(gate) $(call single,$(gate)))
 seeded      = $(if $(filter --random,$($(call at,1).route)),--seed $(call at,3))
 
-routing = $X/pilot-route -q $($(call at,1).route) $(seeded) $(if $(library),$(library) $(told_queries),$(foreach gate,$($(choice).gates),$(gate)=$(call single,$(gate))) < $(told_queries)) | \
+routing = $X/pilot-route -q $($(call at,1).route) $(seeded) $(if $(library),$(library) $(told_queries),$(foreach gate,$($(choice).gates),$(gate)=$(call as_one,$(call judged_by,$(gate)))) < $(told_queries)) | \
 		$X/mts to tsv -c $1
 
 $W/routed/%.tsv: $(PIPELINES)/routed.awk $$(told_queries) $$(library) $$(with_gates) | $X/pilot-route $X/mts
@@ -244,19 +305,25 @@ $W/$1.svg: $(PIPELINES)/bars.gnuplot $W/$1.tsv
 ROUTER_TABLES += $1
 endef
 ROUTER_TABLES :=
-$(eval $(call router_table,table1,test,set,base/multi base/pilots base/pilots-less-$(firstword $(ROUTER_GATES)) base/best base/oracle multi/pilots))
+$(eval $(call router_table,table1,test,set,$(MARCO:%=base/%) base/$(MULTI) base/pilots base/pilots-less-$(LESS) base/best base/best-dev base/oracle \
+	$(MULTI)/pilots $(MARCO:%=%/pilots)))
 $(eval $(call router_table,table2,test,set,base/random base/experts base/head base/dataset base/pilots dataset/pilots))
-$(eval $(call router_table,table3,test,type,base/multi base/random base/experts base/head base/dataset base/pilots base/best base/oracle multi/pilots))
+$(eval $(call router_table,table3,test,type,$(MARCO:%=base/%) base/$(MULTI) base/random base/experts base/head base/dataset base/pilots base/best base/best-dev \
+	base/oracle $(MULTI)/pilots))
 $(eval $(call router_table,table7,test,set,$(ROUTER_GATES:%=base/%)))
 $(eval $(call router_table,table12,test,set,$(ROUTER_GATES:%=pilots/pilots-less-%)))
 $(eval $(call router_table,rules,test,type,pilots/code pilots/cosine pilots/nearest pilots/drop pilots/split))
+# weights of pilots; LEAST is to be chosen on dev
+weights = base/pilots base/weighted base/own $(LEAST:%=base/least-%) pilots/weighted pilots/own dataset/weighted dataset/own
+$(eval $(call router_table,weights,test,type,$(weights)))
+$(eval $(call router_table,weights-dev,dev,type,$(weights)))
 $(eval $(call router_table,figure4,test,type,base/pilots base/best $(foreach n,$(counts),base/pilots-$n base/best-$n)))
 $(eval $(call router_table,figure5,test,type,base/oracle $(counts:%=base/oracle-%)))
 $(eval $(call router_table,figure8,test,type,base/pilots $(CLUSTERS:%=base/clusters-%)))
 $(eval $(call router_table,layers,test,type,$(LAYERS:%=pilots/pilots-layer-%) $(LAYERS:%=head/head-layer-%)))
 $(eval $(call router_table,figure9,test,type,base/pilots $(counts:%=base/pilots-%) $(foreach order,$(ORDERS),$(counts:%=base/pilots-order$(order)-%))))
 # tables that need further training
-$(eval $(call router_table,figure4-multi,test,type,base/multi base/pilots $(foreach n,$(counts),base/multi-$n base/pilots-$n)))
+$(eval $(call router_table,figure4-multi,test,type,base/$(MULTI) base/pilots $(foreach n,$(counts),base/$(MULTI)-$n base/pilots-$n)))
 $(eval $(call router_table,onepass,test,type,base/head $(LAYERS:%=base/from-%) $(LAYERS:%=head/from-%)))
 ROUTER_TABLES := $(filter-out figure4-multi onepass,$(ROUTER_TABLES))
 
@@ -323,6 +390,23 @@ routerretriever-figure4-multi:
 routerretriever-table6:
 	@$(MAKE) --no-print-directory DOCUMENTS=trained routerretriever-table1
 
+# What the paper's appendix asks of Zhou et al. (2023): does a model prefer texts that agree with what it has learned?  PROBE has a
+# question a line: query, positive (contexts that agree) and negative (contexts that conflict), lists.  A question counts if the
+# nearest of all is one that agrees.
+# the contexts by the model alone, the questions through a gate or alone
+asked_of = $X/tok -q -m $Q/base -f positive -f negative $(PROBE) | $X/encode -q -m $Q/base $(ROUTER_BITS) | $X/tok -q -m $Q/base -f query - | \
+	$X/encode -q -m $Q/base $(ROUTER_BITS) $(if $(adapter),--adapter $(patsubst %/,%,$(dir $(adapter))))
+$W/knowledge/%.tsv: private SHELL := $(HEAVY)
+$W/knowledge/%.tsv: $(PROBE) $Q/base/config.json $$(adapter) | $X/tok $X/encode $X/mteb-score
+	mkdir -p $(@D); \
+	$(asked_of) | $X/mteb-score reranking -q $(call small,,--similarity dot) --per-query $@ - >/dev/null
+
+probed = $(foreach gate,base $(ROUTER_GATES),$(foreach seed,$(if $(filter base,$(gate)),$(first_seed),$(SEEDS)),$W/knowledge/$(gate)/probe/$(seed).tsv))
+routerretriever-knowledge:
+	@[ -n "$(PROBE)" ] || { echo 'routerretriever-knowledge: PROBE is missing: a file with query, positive and negative in each line' >&2; exit 2; }
+	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(probed)
+	@awk -f $(PIPELINES)/knowledge.awk $(probed) | tee $W/knowledge.tsv
+
 # The rate with the best mean of all gates on the development splits of their own sets, first seed.
 own_scores = $(foreach gate,$(ROUTER_GATES),$W/single/$(gate)/dev/$(first_seed)/$(gate).tsv)
 $W/rate.tsv: $$(own_scores)
@@ -349,4 +433,4 @@ routerretriever: | $(DEPS)
 	@$(foreach name,$(ROUTER_SHOWN),cat $W/$(name).md; echo;)
 
 .PHONY: routerretriever routerretriever-rates routerretriever-figure3 routerretriever-table4 routerretriever-table5 routerretriever-table6 \
-	routerretriever-figure4-multi routerretriever-onepass $(patsubst %,routerretriever-%,$(ROUTER_TABLES) figure6 figure7)
+	routerretriever-figure4-multi routerretriever-knowledge routerretriever-onepass $(patsubst %,routerretriever-%,$(ROUTER_TABLES) figure6 figure7)

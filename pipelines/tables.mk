@@ -48,6 +48,9 @@ rate_chosen = awk -F'\t' -v model=$1 'BEGIN { print "\# model\trate\teach rate t
 TABLE_FILES := $(addprefix $(PIPELINES)/,table.awk arms.tsv papers.tsv)
 table_of = awk -v paper=$1 -v title='$2' -f $^ > $@
 
+# MODEL, LENGTH: the model's sentence_bert_config.json with that length, beside the target; a folder need not have one.
+with_length = cat $(wildcard $1/sentence_bert_config.json) /dev/null | jq -s '(.[0] // {}) + {max_seq_length: $2}' > $(@D)/sentence_bert_config.json
+
 # Prints a table with numbers to four decimals, and a line of text below it.
 plain_table = { awk -F'\t' -v OFS=' | ' '{ for (i = 1; i <= NF; i++) if ($$i ~ /^-?[0-9]*[.][0-9]+(e-?[0-9]+)?$$/ && length($$i) > 7) \
 	$$i = sprintf("%.4f", $$i); $$1 = $$1; print "| " $$0 " |" } NR == 1 { for (i = 1; i <= NF; i++) printf "|---"; print "|" }' $1; \

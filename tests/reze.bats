@@ -40,6 +40,14 @@ drawn_recipe() {
 	recipe_of -v target=bank -v sample=5 | grep -x 'batch: 8'
 	[ "$(recipe_of -v target=nouns -v told=1)" = "words nouns" ]
 	[ "$(recipe_of -v target=bank -v told=1)" = "money bank" ]
+	# all rows; all domains as one pool, of which a set's own shots take no notice; prompts
+	recipe_of -v target=bank -v sample=all | tail -n 1 | grep -Fx '      - {name: bank, file: e.jsonl, names: [a, b]}'
+	recipe_of -v target=bank -v pool=1 | grep -v '^ *#\|^batch' | diff - <(printf '%s\n' 'tasks:' '  pool:' '    datasets:' \
+		'      - {name: noun, file: [a.jsonl, b.jsonl], sample: 400} # Retrieval *' '      - {name: nouns, file: c.jsonl, part: 0-60%, sample: 400} # Retrieval' \
+		'      - {name: class, file: d.jsonl} # Classification *')
+	recipe_of -v target=bank -v pool=1 -v sample=5 | diff - <(recipe_of -v target=bank -v sample=5)
+	PROMPTS='{query: "q: ", document: "d: "}' recipe_of -v target=bank -v sample=5 | tail -n 3 |
+		diff - <(printf '%s\n' '    prompts: {query: "q: ", document: "d: "}' '    datasets:' '      - {name: bank, file: e.jsonl, names: [a, b], sample: 5}')
 	run -1 recipe_of -v target=none
 	[ "$output" = "reze-recipe.awk: r.yaml has no data set none" ]
 }
@@ -115,6 +123,33 @@ reze() {
 	awk -F'\t' '$4 == "all" { moved[$1] = $8 } END { exit !(moved["reze"] > 0 && moved["reze"] < moved["pft"]) }' $at/1e-3/drift.tsv
 	grep -c '<svg' $at/1e-3/figure4-lexicographer.svg
 	grep -P '^name\t\d+\t\d+\t\d+$' $at/table4.tsv
+	# the effect: of the same pairs and statistics; without shrinkage none
+	reze reze-effect | grep -F '| language | plain | 4 | 160 | 0.0000 | 1.0000 | 1.0000 | 0.0000 |'
+	awk -F'\t' '$2 == "reze" { print $5, $6 }' $at/1e-3/effect.tsv | diff - <(reze-stats effect s.mts base.mts | awk '$1 == "all" { print $3, $4 }')
+}
+
+@test "reze: shots are drawn by the seed; a pool of all domains; prompts of the model or of PROMPTS, in recipes and in scoring" {
+	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
+	drawn_text
+	at=out/reze/small-draws/mlm
+	reze DRAWS=1 "$T/$at/only/lexicographer/16/1.yaml" "$T/$at/only/lexicographer/16/2.yaml"
+	for seed in 1 2; do
+		tasksample -C out/reze/data --all $at/only/lexicographer/16/$seed.yaml | mts to jsonl -c query,document | sort >shots.$seed
+		[ "$(wc -l <shots.$seed)" = 16 ]
+	done
+	run -1 cmp shots.1 shots.2
+	sort out/text/train-class.jsonl | jq -c '{query, document}' | sort | comm -13 - <(sort -u shots.1 shots.2) | diff - /dev/null
+	# both domains' sets but the target
+	{ sed '/^  language/,$d' few.yaml; sed -n '/^  language/,/^  business/p' few.yaml | sed '$d'; sed -n '/^  language/,/^  business/p' few.yaml | sed '$d; s/^  language/  tongue/; s/name: /&other-/'; } >two.yaml
+	reze POOL=1 REZE_RECIPE="$T/two.yaml" "$T/out/reze/small-pool/mlm/without/lexicographer.yaml"
+	tasksample -C out/reze/data --all out/reze/small-pool/mlm/without/lexicographer.yaml | mts to jsonl -c dataset | sort -u | wc -l | grep -x 9
+	# the model's prompts
+	reze "$T/out/reze/small/mlm/without/lexicographer.yaml"
+	run ! grep prompts out/reze/small/mlm/without/lexicographer.yaml
+	rm -r out/reze/small
+	reze PROMPTS='{"query": "query: ", "passage": "passage: "}' "$T/out/reze/small/mlm/without/lexicographer.yaml"
+	grep -Fx '    prompts: {query: "query: ", document: "passage: "}' out/reze/small/mlm/without/lexicographer.yaml
+	jq -e '.prompts.query == "query: "' out/reze/small/mlm/base/config_sentence_transformers.json
 }
 
 @test "reze: seeds and shots that are asked for anew are in the table" {
@@ -163,7 +198,7 @@ reze() {
 }
 
 @test "reze: the paper's size has its recipe, rate, length and targets" {
-	mkdir start && echo '{}' >start/config.json && echo '{}' >start/sentence_bert_config.json
+	mkdir start && echo '{}' >start/config.json
 	make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" SEEDS=1 \
 		reze-table2 </dev/null >plan
 	at=$T/out/reze/paper/start
@@ -173,7 +208,53 @@ reze() {
 	grep -c '^echo "pre-finetune pft/' plan | grep -x 13
 	grep -o '^echo "fine-tune ft/[A-Za-z0-9]*' plan | sort -u | sed 's,.*/,,' |
 		diff - <(sed -n 's/.*{name: \([^,]*\),.*\*$/\1/p' "$ROOT/share/recipes/reze-paper.yaml" | sort)
-	grep -F "tasksample -q -C $T/files --seed 1 $at/without/CosQA.yaml" -A 2 plan | grep -F -- '--lr 1e-4 --warmup 0 --no-mask-duplicates --seed 1'
-	grep -F ".max_seq_length = 1024" plan
+	grep -F "tasksample -q -C $T/files --seed 1 $at/without/CosQA.yaml" -A 3 plan | grep -F -- '--lr 1e-4 --warmup 0 --no-mask-duplicates'
+	grep -F "max_seq_length: 1024" plan
 	grep -F 'TASKS="CosQA" DATA='"$T/mteb" plan
+}
+
+# A file for each line of the recipe's domain, by its type, with eight rows.
+paper_files() { # domain
+	sed -n "/^  $1:/,/^  [a-z]*:\$/p" "$ROOT/share/recipes/reze-paper.yaml" | sed -n 's/.*{name: \([^,]*\), type: \([^,]*\), \(file\|beir\): \([^,}]*\).*/\1 \2 \4/p' |
+		while read -r name type file; do
+			mkdir -p "files/$(dirname "$file.")"
+			case $type in
+			Retrieval) as_beir "files/$file" && cp files/"$file"/qrels/{train,dev}.tsv ;;
+			*) drawn_rows "$name" $type >"files/$file" ;;
+			esac
+		done
+}
+
+drawn_rows() { # of a set, a type
+	for n in {1..8}; do
+		case $2 in
+		Classification) echo "{\"text\": \"text $n of $1\", \"label\": \"class $((n % 2))\"}" ;;
+		Clustering) echo "{\"sentences\": \"text $n of $1\", \"labels\": \"class $((n % 2))\"}" ;;
+		PairClassification) echo "{\"sentence1\": \"text $n of $1\", \"sentence2\": \"text of $1, $n\", \"labels\": 1}" ;;
+		Reranking) echo "{\"query\": \"query $n of $1\", \"positive\": [\"answer $n\"], \"negative\": [\"other $n\"]}" ;;
+		STS) echo "{\"sentence1\": \"text $n of $1\", \"sentence2\": \"text of $1, $n\", \"score\": 1}" ;;
+		esac
+	done
+}
+
+# bats test_tags=plain
+@test "reze: the paper's size runs on drawn files: a batch of each arm and stage, each map, a table" {
+	[[ $BUILD != *-sanitize ]] || skip "training, sanitized"
+	cp -r "$GOLDEN/bert" start
+	paper_files finmteb
+	mkdir -p mteb/classification/ESGClassification
+	cp files/ESGClassification/train.jsonl mteb/classification/ESGClassification/train.jsonl
+	cp files/ESGClassification/train.jsonl mteb/classification/ESGClassification/test.jsonl
+	sed '/^  coir/,/^  finmteb/{/^  finmteb/!d}' "$ROOT/share/recipes/reze-paper.yaml" >few.yaml
+	recorder
+	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" SEEDS=1 SHOTS=8 \
+		LENGTH=16 TARGETS=ESGClassification REZE_RECIPE="$T/few.yaml" TRAIN_OPTIONS="--save-every 0" RUN="$T/record" reze-table2 </dev/null >table 2>log || { cat log; false; }
+	for arm in pft whitening flow reze; do
+		head -n 1 table | grep -F " $arm - ft |"
+	done
+	[ "$(grep -c -- '--save-every 0' ran)" = 5 ]
+	at=out/reze/paper/start/1e-4
+	for stage in pre/pft/ESGClassification pre/reze/ESGClassification models/ft/ESGClassification/8 models/reze/ESGClassification/8; do
+		awk -F'\t' 'NR > 1 && $9 == 8 { n++ } END { exit !n }' $at/$stage/1.log.tsv
+	done
 }

@@ -40,6 +40,17 @@ setup() {
 	awk -v gates="b a" -f "$ROOT/pipelines/share-table.awk" 1/set.tsv 2/set.tsv | diff - <(printf '%s\t%s\t%s\n' set b a set 25.0 75.0)
 }
 
+@test "as-one: the queries of several sets in one table; knowledge: questions whose first context agrees" {
+	mkdir -p a/probe b/probe
+	printf 'id\tx\n1\t5\n2\t6\n' >left.tsv
+	printf 'id\tx\n1\t7\n' >right.tsv
+	awk -f "$ROOT/pipelines/as-one.awk" ./left.tsv right.tsv | diff - <(printf '%s\t%s\n' id x left:1 5 left:2 6 right:1 7)
+	printf 'row\tmap\tmrr\n1\t1\t1\n2\t0.5\t0.5\n3\t1\t1\n' >a/probe/1.tsv
+	printf 'row\tmap\tmrr\n1\t1\t0.5\n' >b/probe/7.tsv
+	awk -f "$ROOT/pipelines/knowledge.awk" a/probe/1.tsv b/probe/7.tsv |
+		diff - <(printf '%s\t%s\t%s\t%s\n' gate seed questions agree a 1 3 0.6667 b 7 1 0.0000)
+}
+
 @test "served-elsewhere: queries that another gate serves better, and how well" {
 	printf '1\tone\n2\ttwo\n3\tthree\n' >texts
 	printf 'id\tx\tndcg_at_10\n1\t9\t0.5\n2\t9\t0.25\n3\t9\t0\n' >a.tsv
@@ -64,7 +75,7 @@ router() {
 		done
 	} >few.yaml
 	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" ROUTER_RECIPE="$T/few.yaml" DICTIONARIES= DATA="$T/data" \
-		OTHERS="third absent" LR=1e-2 SEEDS=1 QUERIES=100 LAYERS=1 "$@" </dev/null
+		OTHERS="third absent" LR=1e-2 SEEDS=1 QUERIES=100 LAYERS=1 LEAST=2 "$@" </dev/null
 }
 
 # bats test_tags=plain
@@ -113,6 +124,15 @@ router() {
 		{ print $1 "\t" ($at[1] > $at[2] ? $at[1] : $at[2]) }' | sort |
 		diff - <(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "ndcg_at_10") at = i; next } { print $1 "\t" $at }' \
 			$at/routed/oracle/test/1/third.tsv | sort)
+	# best-dev: all test queries go to the gate with the best mean on dev; of a set without a gate, on both sets' dev queries
+	mean() { awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) if ($i == "ndcg_at_10") at = i; next } { sum += $at; n++ } END { printf "%.9f", sum / n }' "$@"; }
+	better() { # split files of left and of right
+		awk -v left="$(mean $1)" -v right="$(mean $2)" 'BEGIN { print (left >= right ? "left" : "right") }'
+	}
+	gate=$(better $at/single/left/dev/1/right.tsv $at/single/right/dev/1/right.tsv)
+	sort $at/single/$gate/test/1/right.tsv | diff - <(sort $at/routed/best-dev/test/1/right.tsv)
+	gate=$(better "$(echo $at/single/left/dev/1/{left,right}.tsv)" "$(echo $at/single/right/dev/1/{left,right}.tsv)")
+	sort $at/single/$gate/test/1/third.tsv | diff - <(sort $at/routed/best-dev/test/1/third.tsv)
 }
 
 # bats test_tags=plain
@@ -121,7 +141,7 @@ router() {
 	three_sets
 	at=out/routerretriever/small/base/1e-2
 	router routerretriever >tables 2>log || { cat log; false; }
-	for name in table1 table2 table3 table7 table12 rules figure4 figure5 figure8 figure9 layers; do
+	for name in table1 table2 table3 table7 table12 rules weights weights-dev figure4 figure5 figure8 figure9 layers; do
 		grep "^| $name |" tables
 		grep -c '<svg' $at/$name.svg
 	done
@@ -148,30 +168,92 @@ router() {
 	awk -F'\t' 'NR > 1 { print $1, $2, $3 }' $at/figure3.tsv | diff - <(for n in 10 30; do for gate in left right; do printf "$n $gate %s\n" left right third; done; done)
 }
 
+# The paper's size on drawn sets, with a model of two tiny layers and batches of eight.
+paper_sets() {
+	for set in "$@"; do
+		as_beir beir/$set
+		sed -i "s/\"text\": \"/&$set /; /_id\": \"[dq][0-9]*[1-9]\"/d" beir/$set/*.jsonl
+		sed -i -E '/\t[dq][0-9]*[1-9]\t/d' beir/$set/qrels/*.tsv
+	done
+}
+
 paper() {
-	make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" SIZE=paper START="$T/start" DATA="$T/beir" SEEDS=1 "$@" </dev/null
+	[ -e few.yaml ] || sed 's/^batch: .*/batch: 8/' "$ROOT/share/recipes/routerretriever-paper.yaml" >few.yaml
+	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" SIZE=paper ROUTER_RECIPE="$T/few.yaml" START="$T/start" \
+		DATA="$T/beir" SEEDS=1 "$@" </dev/null
 }
 
 @test "routerretriever: the paper's size has its recipe, rate, length and sets" {
-	mkdir start && echo '{}' >start/config.json && echo '{}' >start/sentence_bert_config.json
+	mkdir start && echo '{}' >start/config.json
 	for set in arguana msmarco hotpotqa nfcorpus scifact quora fiqa trec-covid scidocs; do
 		mkdir -p beir/$set/qrels
-		touch beir/$set/{corpus,queries}.jsonl beir/$set/qrels/{train,test}.tsv
+		touch beir/$set/{corpus,queries}.jsonl beir/$set/qrels/{train,dev,test}.tsv
 	done
-	paper routerretriever-table1 >plan
+	paper -n routerretriever-table1 >plan
 	grep -c '^echo "gate 1/' plan | grep -x 8 # and multi
 	grep -F 'echo "encode trec-covid"' plan
 	run ! grep -F 'echo "encode nq"' plan
-	grep -F -A 2 -e '--task arguana --seed 1 share/recipes/routerretriever-paper.yaml' plan | grep -F -- '--lora rank=8,alpha=32,dropout=0.1'
-	grep -F -- '--lr 1e-4' plan
-	grep -F -- '--schedule linear --warmup 0.1' plan
-	grep -F '.max_seq_length = 512' plan
-	# a multi-task gate of the first two, and gates that come in another order
-	paper routerretriever-figure4-multi | grep -F -- '--task arguana --task msmarco --seed 1 share'
-	paper ORDERS=2 routerretriever-figure9 >plan
+	# three epochs at a time, until dev queries gain no more; dot products; no document with the query's id
+	grep -F -e "--task arguana --seed \$((1 * 1000 + round)) --epochs 3 $T/few.yaml" plan
+	grep -F -- '--lr 1e-4 --similarity dot  --no-mask-duplicates --seed 1' plan
+	grep -F 'mteb-score retrieval -q --similarity dot --ignore-identical-ids --qrels' plan
+	run ! grep -F 'mteb-score retrieval -q --qrels' plan
+	grep -F 'max_seq_length: 512' plan
+	grep -F "msmarco/qrels/dev.tsv $T/out/routerretriever/data/msmarco/qrels/test.tsv" plan
+	# without rounds the paper's schedule; other options and precisions are passed on
+	paper -n ROUNDS= PRECISION=bf16 TRAIN_OPTIONS="--memory 4G" routerretriever-table1 >plan
+	grep -F -A 2 -e "--task arguana --seed 1 $T/few.yaml" plan | grep -F -- '--precision bf16 --no-mask-duplicates --seed 1 --memory 4G --schedule linear --warmup 0.1 -o'
+	awk '/encode -q -m/ && !/encode -q -m [^ ]* --precision bf16/' plan | diff - /dev/null
+	# the code's order, where the first of equal gates is best, and the figures' order
+	paper -n routerretriever-table2 >plan
+	grep -E 'pilot-build fit .*pilots/pilots/1.mts' plan | grep -oE '[a-z]+\.mts' | paste -sd' ' | grep -F 'msmarco.mts quora.mts arguana.mts hotpotqa.mts nfcorpus.mts scifact.mts fiqa.mts'
+	# a multi-task gate of the figures' first two, and gates that come in another order
+	paper -n ROUNDS= routerretriever-figure4-multi | grep -F -- '--task arguana --task fiqa --seed 1 <(sed'
+	paper -n ORDERS=2 routerretriever-figure9 >plan
 	first=$(grep -E 'pilot-build fit .*pilots/pilots-2/1.mts' plan | grep -oE '[a-z]+\.mts')
 	other=$(grep -E 'pilot-build fit .*pilots/pilots-order2-2/1.mts' plan | grep -oE '[a-z]+\.mts')
-	[ "$first" = $'arguana.mts\nmsmarco.mts' ]
+	[ "$first" = $'arguana.mts\nfiqa.mts' ]
 	[ "$(wc -l <<<"$other")" = 2 ]
 	[ "$first" != "$other" ]
+}
+
+# bats test_tags=plain
+@test "routerretriever: the paper's size runs on drawn sets: a batch of each gate, a table, the probe" {
+	[[ $BUILD != *-sanitize ]] || skip "training, sanitized"
+	cp -r "$GOLDEN/bert" start
+	paper_sets msmarco arguana scifact scidocs
+	rm beir/scidocs/qrels/train.tsv
+	cp beir/msmarco/qrels/{test,dev}.tsv
+	head -n 3 beir/msmarco/qrels/dev.tsv >beir/msmarco/qrels/test.tsv
+	recorder
+	paper ROUNDS=1 ROUND=1 RUN="$T/record" routerretriever-table1 >table 2>log || { cat log; false; }
+	at=out/routerretriever/paper/start/1e-4
+	[ "$(grep -c '/train ' ran)" = 4 ]
+	for gate in msmarco arguana scifact balanced; do
+		awk -F'\t' 'NR > 1 { n += $9 } END { exit !(n >= 8 && n % 8 == 0) }' $at/gates/1/$gate.round.log.tsv
+		wc -l <$at/gates/1/$gate.rounds.tsv | grep -x 2
+	done
+	head -n 1 table | grep -F ' msmarco - base | balanced - base | pilots - base | pilots-less-msmarco - base | best - base | best-dev - base | oracle - base |'
+	# MSMARCO's dev queries are scored
+	[ "$(wc -l <$at/single/msmarco/test/1/msmarco.tsv)" = "$(wc -l <beir/msmarco/qrels/dev.tsv)" ]
+	printf '{"query": "a red boat", "positive": ["the red boat sails"], "negative": ["a blue fish", "the bird"]}\n' >probe.jsonl
+	paper ROUNDS=1 ROUND=1 routerretriever-knowledge PROBE="$T/probe.jsonl" | cut -f1-3 | diff - <(printf '%s\t%s\t1\n' base 1 msmarco 1 arguana 1 scifact 1 | sed '1i gate\tseed\tquestions')
+	run -2 paper routerretriever-knowledge
+}
+
+@test "routerretriever: rounds go on while dev queries gain, and the best is kept" {
+	[[ $BUILD != *-sanitize ]] || skip "training, sanitized"
+	cp -r "$GOLDEN/bert" start
+	paper_sets msmarco arguana
+	paper ROUNDS=4 ROUND=1 PATIENCE=1 LR=1e-2 "$T/out/routerretriever/paper/start/1e-2/gates/1/arguana/adapter_config.json" 2>log || { cat log; false; }
+	at=out/routerretriever/paper/start/1e-2/gates/1
+	[ "$(ls -d $at/arguana*)" = "$at/arguana
+$at/arguana.round.log.tsv
+$at/arguana.rounds.tsv" ]
+	# each round but the last is better than all before, unless there are four
+	awk -F'\t' 'NR > 1 { if (stopped) exit 1; if ($2 > best || NR == 2) best = $2; else stopped = 1 } END { exit NR > 5 }' $at/arguana.rounds.tsv
+	best=$(sort -t$'\t' -k2,2gr -k1,1n $at/arguana.rounds.tsv | head -n 1 | cut -f2)
+	encode -q -m out/routerretriever/paper/start/base --adapter $at/arguana out/routerretriever/paper/start/told/emb/dev/arguana.mts |
+		mteb-score retrieval -q --similarity dot --ignore-identical-ids --qrels out/routerretriever/data/arguana/qrels/dev.tsv - \
+			out/routerretriever/paper/start/corpus/arguana.mts | awk '$1 == "ndcg_at_10" { printf "%.6f\n", $2 }' | grep -x "$best"
 }
