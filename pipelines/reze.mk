@@ -28,7 +28,6 @@ domain       = awk -v target=$(or $1,$$target) -v told=1 -f $(PIPELINES)/reze-re
 POOL          ?=
 DRAWS         ?=
 PROMPTS       ?=
-TRAIN_OPTIONS ?=
 R := $(REZE)/$(SIZE)$(if $(POOL),-pool)$(if $(DRAWS),-draws)/$(REZE_START)
 V := $R/$(REZE_LR)
 
@@ -55,7 +54,7 @@ $(foreach weight,$(WEIGHTS),$(eval $(call reze_arm,weight-$(weight),$(weight))))
 define reze_map
 REZE_MAPS += $1
 $1.map    := $2
-$1.fit     = $3
+$1.how     = $3
 endef
 REZE_MAPS :=
 $(eval $(call reze_map,whitening,whiten))
@@ -163,7 +162,7 @@ $R/scored: always
 
 define map_embeddings
 $(call reze_pairs,$(call shots,$(call part,3),$(call part,4),$(call part,5)),$(<D)) | \
-		$X/geom $($(after).map) fit -q $($(after).fit) -f query -f document -o $(@D)/map.mts
+		$X/geom $($(after).map) fit -q $($(after).how) -f query -f document -o $(@D)/map.mts
 	cp -r $(of_pft)/work $(@D)/work
 	find $(@D)/work -name '*.mts' | while read -r file; do \
 		$X/geom $($(after).map) apply -q $(@D)/map.mts $$file -o $$file.mapped && mv $$file.mapped $$file; done

@@ -30,7 +30,6 @@ DOCUMENTS     ?= frozen
 FROM          ?=
 LINEAR        ?= attention.self.query attention.self.value
 SAMPLE        ?=
-TRAIN_OPTIONS ?=
 # MULTI: the gate of all sets in tables: multi, or balanced, on as many pairs of each set as the smallest has
 MULTI         ?= $(call small,multi,balanced)
 ROUNDS        ?= $(call small,,160)
@@ -128,9 +127,9 @@ learns     = $(call gates_of,$(call at,2))
 balanced   = $(filter balanced balanced-%,$(call at,2))
 stored     = $Q/corpus$(if $(call several,$(call at,2)),,/$(call at,2)).mts
 # the fewest pairs of a set, and of the recipe's samples
-fewest     = least=$$({ grep -o 'sample: [0-9]*' $(ROUTER_RECIPE) || true; wc -l $(learns:%=$(ROUTER_DATA)/%/qrels/$(paired).tsv) | \
+fewest     = least=$$({ grep -o 'sample: [0-9]*' $(ROUTER_RECIPE) || true; wc -l $(learns:%=$(ROUTER_DATA)/%/qrels/$(pairs_split).tsv) | \
 	awk '$$2 != "total" { print "pairs:", $$1 - 1 }'; } | awk 'NR == 1 || $$2 < n { n = $$2 } END { print n }');
-paired     = $(shell sed -n 's/.*split: \([a-z]*\).*/\1/p' $(ROUTER_RECIPE) | sort -u)
+pairs_split = $(shell sed -n 's/.*split: \([a-z]*\).*/\1/p' $(ROUTER_RECIPE) | sort -u)
 batches    = $X/tasksample -q -C $(ROUTER_DATA) $(addprefix --task ,$(learns)) --seed $1 $(recipe) | $X/tok -q -m $Q/base
 learn      = $X/train -q -m $Q/base --lora $1 $(if $(filter frozen,$(DOCUMENTS)),--documents $(stored)) --lr $(ROUTER_LR) $(ROUTER_LOSS) \
 	$(patsubst %,--precision %,$(filter bf16,$(PRECISION))) --no-mask-duplicates --seed $(call at,1) $(TRAIN_OPTIONS)

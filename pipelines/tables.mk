@@ -9,6 +9,8 @@ SPLIT ?= test
 START ?= $(SHARE)/models/mlm
 
 SIZE  ?= small
+# options of train that follow the pipeline's own
+TRAIN_OPTIONS ?=
 
 # make mteb of MODEL, NAME, on TASKS of DATA, with more variables: scores in results, embeddings in work or a shared folder
 mteb_of = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=$4 $5 \
