@@ -96,9 +96,10 @@ $(REZE)/data/links: $(TEXT)/corpus.txt $(REZE)/data/from
 	$(if $(REAL),ln -sfn $(REAL) $(@D)/real,rm -f $(@D)/real)
 	touch $@
 
+reze_more = $(strip $(PRECISION) $(TRAIN_OPTIONS) $(subst ",,$(PROMPTS)))
 # where everything comes from; newer than what is made of it if it changed
 $R/from: always
-	@$(call says,$(abspath $(START))$(,) $(LENGTH)$(call small,,$(,) $(abspath $(REZE_TRAIN))))
+	@$(call says,$(abspath $(START))$(,) $(LENGTH)$(call small,,$(,) $(abspath $(REZE_TRAIN)))$(if $(reze_more),$(,) $(reze_more)))
 
 $R/base/config.json: $(START)/config.json $R/from
 	mkdir -p $(dir $(@D))

@@ -92,7 +92,7 @@ $(DICTIONARIES:%=$(ROUTER_DATA)/%/made): $(ROUTER_DATA)/%/made: $(TEXT)/corpus.t
 	touch $@
 
 $Q/from: always
-	@$(call says,$(abspath $(ROUTER_BASE))$(,) $(ROUTER_LENGTH))
+	@$(call says,$(abspath $(ROUTER_BASE))$(,) $(ROUTER_LENGTH)$(PRECISION:%=$(,) %))
 
 $Q/base/config.json: $(ROUTER_BASE)/config.json $Q/from
 	mkdir -p $(dir $(@D))
@@ -135,10 +135,13 @@ learn      = $X/train -q -m $Q/base --lora $1 $(if $(filter frozen,$(DOCUMENTS))
 	$(patsubst %,--precision %,$(filter bf16,$(PRECISION))) --no-mask-duplicates --seed $(call at,1) $(TRAIN_OPTIONS)
 asks_dev   = $(if $(ROUNDS),$(foreach set,$(learns),$Q/told/emb/dev/$(set).mts $Q/corpus/$(set).mts))
 
-$W/gates/%/adapter_config.json: $$(addsuffix /made,$$(addprefix $(ROUTER_DATA)/,$$(learns))) $$(stored) $(ROUTER_RECIPE) $$(asks_dev) \
+$W/gates/%/adapter_config.json: $$(addsuffix /made,$$(addprefix $(ROUTER_DATA)/,$$(learns))) $$(stored) $(ROUTER_RECIPE) $$(asks_dev) $W/trained \
 		| $X/tasksample $X/tok $X/train $(if $(ROUNDS),$X/encode $X/mteb-score)
 	echo "gate $*" >&2; mkdir -p $(dir $(@D)); $(if $(balanced),$(fewest)) \
 	$(if $(ROUNDS),$(in_rounds),$(call batches,$(call at,1)) | $(call learn,$(lora)) --schedule linear --warmup 0.1 -o $(@D))
+
+$W/trained: always
+	@$(call says,$(ROUNDS)$(,) $(ROUND)$(,) $(PATIENCE)$(,) $(TRAIN_OPTIONS))
 
 # GATE.round is the last round, GATE.rounds.tsv the rounds and their scores
 dev_scores = $(foreach set,$(learns),$X/encode -q -m $Q/base $(ROUTER_BITS) --adapter $(@D).round $Q/told/emb/dev/$(set).mts | \
