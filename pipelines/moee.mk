@@ -2,6 +2,7 @@
 #	make moee DATA=dir [MODEL=folder] [SEEDS="1 2 3"] [FIGURE_SEEDS="1"]
 #	make moee-model [SEEDS="1 2 3"]
 #	make moee-upcycled DATA=dir
+#	make moee-neurons DATA=dir [MODEL=folder] [NEURON_EXPERTS=16]
 #	make moee-paper DATA=mteb [PAPER_MODELS="folder..."] [WEIGHTS=int8]
 # Scores a mixture of experts as make mteb does, by its hidden states (hs), its routing weights (rw), and both, with no
 # template (plain) and with templates of share/templates.yaml.  The tables compare cells TEMPLATE+WAY.
@@ -305,9 +306,39 @@ moee-upcycled:
 	@$(MAKE) --no-print-directory $(subst %,,$(foreach seed,$(SEEDS),$(subst %,$(seed),$(MOEE_UPCYCLED))/config.json))
 	@$(MAKE) --no-print-directory moee MODEL='$(MOEE_UPCYCLED)' NAME=tlr
 
+# A dense model (MODEL, default share/models/base): its neurons in groups by k-means, a seed each, whose shares in the activations
+# of all tokens stand for routing weights; and, as a control, groups of neurons as they stand in the file, which are drawn.
+NEURON_EXPERTS ?= 16
+MOEE_DENSE     := $(call given,MODEL,$(SHARE)/models/base)
+NEURONS        := $(MOEE)/neurons/$(notdir $(patsubst %/,%,$(MOEE_DENSE)))
+$(eval $(call moee_table,neurons,set,$(addprefix plain+hs/plain+,rw concat sum auto hs-corpus) plain+hs-corpus/plain+corpus))
+MOEE_TABLES    := $(filter-out neurons,$(MOEE_TABLES))
+
+$(NEURONS)/grouped/%/config.json: $(MOEE_DENSE)/config.json $(NEURONS)/from | $X/upcycle
+	mkdir -p $(dir $(@D))
+	$X/upcycle -q -m $(<D) --neuron-experts $(NEURON_EXPERTS) --seed $* -o $(@D)
+
+$(NEURONS)/chance/1/config.json: $(MOEE_DENSE)/config.json $(NEURONS)/from
+	rm -rf $(@D) && mkdir -p $(dir $(@D)) && cp -rL $(<D) $(@D)
+	jq '.neuron_experts = $(NEURON_EXPERTS)' $< > $@
+
+$(NEURONS)/from: always
+	@$(call says,$(abspath $(MOEE_DENSE))$(,) $(NEURON_EXPERTS) experts)
+
+# $1: grouped or chance; $2: its seeds
+neuron_table = $(MAKE) --no-print-directory $(2:%=$(NEURONS)/$1/%/config.json) && \
+	$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) moee-neurons-table MODEL='$(NEURONS)/$1/%' NAME=$(notdir $(NEURONS))-$1 SEEDS="$2" EMIT=hs$(,)rw:pool=mean
+moee-neurons-table: $E/neurons.md
+	@cat $<
+## moee-neurons MoEE of a dense model MODEL=dir, its neurons in groups (DATA=dir, SEEDS=, MOEE_TASKS=sts, NEURON_EXPERTS=16)
+moee-neurons: | $(DEPS)
+	+@$(call programs,tok encode upcycle moee-sim mteb-score leaderboard mts)
+	@$(call neuron_table,grouped,$(SEEDS))
+	@$(call neuron_table,chance,1)
+
 # The paper's three models on MTEB in DATA.
 PAPER_MODELS ?= deepseek-ai/deepseek-moe-16b-base Qwen/Qwen1.5-MoE-A2.7B allenai/OLMoE-1B-7B-0924
 moee-paper:
 	@for model in $(PAPER_MODELS); do $(MAKE) --no-print-directory moee SIZE=paper MODEL=$$model || exit; done
 
-.PHONY: moee moee-model moee-upcycled moee-paper moee-table7 moee-figure3 $(addprefix moee-,$(MOEE_TABLES) $(MOEE_PLAIN))
+.PHONY: moee moee-model moee-upcycled moee-neurons moee-neurons-table moee-paper moee-table7 moee-figure3 $(addprefix moee-,$(MOEE_TABLES) $(MOEE_PLAIN))

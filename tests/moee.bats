@@ -119,6 +119,28 @@ paired_sets() {
 	[ "$(cut -f3 $E/figure5-1.tsv | sort -u | tr '\n' ' ')" = "1 lines " ]
 }
 
+@test "moee: neurons of a dense model in groups, and as they stand" {
+	paired_sets
+	drawn_text
+	neurons() { moee MODEL="$ROOT/tests/golden/train/bert" NEURON_EXPERTS=8 MOEE_TASKS=sts "$@"; }
+	neurons "$T"/out/moee/neurons/bert/{grouped,chance}/1/config.json
+	for kind in grouped chance; do
+		[ "$(jq .neuron_experts out/moee/neurons/bert/$kind/1/config.json)" = 8 ]
+	done
+	cmp out/moee/neurons/bert/chance/1/model.safetensors "$ROOT/tests/golden/train/bert/model.safetensors"
+	run ! cmp -s out/moee/neurons/bert/grouped/1/model.safetensors "$ROOT/tests/golden/train/bert/model.safetensors"
+	neurons -n moee-neurons SEEDS="1 2" >plan
+	for part in "grouped/%' NAME=bert-grouped SEEDS=\"1 2\" EMIT=hs,rw:pool=mean" "chance/%' NAME=bert-chance SEEDS=\"1\" EMIT=hs,rw:pool=mean"; do
+		grep -qF "$part" plan
+	done
+	# a cell of it
+	grouped=$T/out/moee/neurons/bert/grouped
+	moee "$T/out/moee/small/bert-grouped/scores/1/plain+rw/scores.tsv" MODEL="$grouped/%" NAME=bert-grouped EMIT=hs,rw:pool=mean MOEE_TASKS=sts
+	tok -q -m "$grouped/1" -f sentence1 -f sentence2 data/sts/sts12/test.jsonl | encode -q -m "$grouped/1" --emit hs,rw:pool=mean |
+		moee-sim -q --combine rw | mteb-score sts -q -f sentence1 -f sentence2 --json - | jq '.scores.main_score * 1e4 | round' >want
+	awk -F'\t' '$2 == "STS12" { printf "%.0f\n", 100 * $4 }' "$T/out/moee/small/bert-grouped/scores/1/plain+rw/scores.tsv" | diff want -
+}
+
 @test "moee: the paper's size asks for its 19 sets; a folder without sets is refused" {
 	paired_sets
 	drawn_text

@@ -14,6 +14,7 @@
 #include "folder/folder.h"
 #include "folder/model_folder.h"
 #include "edit/distil.h"
+#include "edit/group_neurons.h"
 #include "model/experts.h"
 #include "edit/mean.h"
 #include "edit/merge.h"
@@ -32,7 +33,7 @@ struct settings {
 	const char *to;
 	const char *names[SPEC_EXPERTS];
 	struct tree *tasks, *prompts; /* NULL: none */
-	int count, dim;
+	int count, dim, neurons;
 	int64_t every;
 	const char *layers, *lora;
 	bool no_norms, average, table;
@@ -62,7 +63,10 @@ static const struct cli_option options[] = { CLI_MODEL(from),
 	    CLI_INTEGER(tokens.top, 1, SPEC_TOKEN_EXPERTS) },
 	{ 0, "no-renormalize", NULL, "weigh experts by their router probabilities",
 	    CLI_SET(tokens.renormalize, false) },
-	{ 's', "seed", "N", "seed of the routers (default: 0)",
+	{ 0, "neuron-experts", "N",
+	    "group the neurons of each MLP by similarity, for encode --emit rw",
+	    CLI_INTEGER(neurons, 1, SPEC_TOKEN_EXPERTS) },
+	{ 's', "seed", "N", "seed of routers or groups (default: 0)",
 	    CLI_INTEGER(tokens.seed, 0, INT64_MAX) },
 	{ 0, "average", NULL, "the reverse: a dense model, the mean of the experts",
 	    CLI_FLAG(average) },
@@ -80,6 +84,7 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"[-m MODEL] --experts A,B,... -o DIR [OPTION]...\n"
 	"       upcycle --task NAME=EXPERT [-m MODEL] -o DIR\n"
 	"       upcycle [-m MODEL] --token-experts N -o DIR [OPTION]...\n"
+	"       upcycle [-m MODEL] --neuron-experts N -o DIR [-s SEED]\n"
 	"       upcycle --average [-m MODEL] -o DIR\n"
 	"       upcycle --mean DIR... [-m MODEL] -o DIR\n"
 	"       upcycle --merge-lora DIR [-m MODEL] -o DIR\n"
@@ -169,6 +174,8 @@ check(const struct settings *s)
 		cli_only(&cli, "--static", "static dim model output");
 	else if (s->lora)
 		cli_only(&cli, "--merge-lora", "merge-lora model output");
+	else if (s->neurons)
+		cli_only(&cli, "--neuron-experts", "neuron-experts seed model output");
 	else if (s->tokens.count)
 		cli_only(&cli, "--token-experts",
 		    "token-experts token-top no-renormalize seed model output every layers");
@@ -266,6 +273,8 @@ main(int argc, char **argv)
 		distil(s.from, s.to, s.dim);
 	} else if (s.lora) {
 		model_merge(s.from, s.to, s.lora);
+	} else if (s.neurons) {
+		model_group_neurons(s.from, s.to, s.neurons, s.tokens.seed);
 	} else if (s.tokens.count) {
 		choose_layers(&s, model_layers(s.from), layers);
 		s.tokens.layers = layers;

@@ -41,7 +41,10 @@ channels(const struct emit *emit, const struct emit_item *item)
 {
 	const struct spec *spec = model_spec(emit->model);
 
-	return (size_t)(item->routing ? spec->mixture.count : spec->width);
+	if (!item->routing)
+		return (size_t)spec->width;
+	return (
+	    size_t)(spec->neuron_experts ? spec->neuron_experts : spec->mixture.count);
 }
 
 /* Values of one layer in an element. */
@@ -70,12 +73,26 @@ slot_of(const struct emit_item *item, int layer)
 
 /* Seeing. -------------------------------------------------------------------------- */
 
+/* Divides each of n rows [E] by its sum. */
+static void
+share(float *rows, size_t n, size_t E)
+{
+	for (; n > 0; n--, rows += E) {
+		float sum = 0;
+		for (size_t e = 0; e < E; e++)
+			sum += rows[e];
+		for (size_t e = 0; sum > 0 && e < E; e++)
+			rows[e] /= sum;
+	}
+}
+
 /* One layer of an item into its place. */
 static void
 take(struct emit *emit, const struct emit_item *item, struct emit_output *to,
     const struct model_seen *seen)
 {
 	const float *x = !item->routing ? seen->hidden
+			 : seen->energy ? seen->energy
 			 : item->logits ? seen->logits
 					: seen->routing;
 	size_t C = channels(emit, item), width = width_of(emit, item);
@@ -93,8 +110,10 @@ take(struct emit *emit, const struct emit_item *item, struct emit_output *to,
 	}
 	emit->host = mem_grow(emit->host, &emit->host_room, rows * width, sizeof(float));
 	nn_download(emit->host, x, rows * width * sizeof *x);
+	if (item->routing && seen->energy)
+		share(emit->host, rows * width / C, C);
 	float *made = to->made + (size_t)slot_of(item, seen->layer) * width;
-	float share = item->mean ? 1 / (float)item->layers : 1;
+	float factor = item->mean ? 1 / (float)item->layers : 1;
 	const float *from = emit->host;
 	for (size_t n = 0; n < seen->sequences.N; n++) {
 		int64_t list = emit->lists[n];
@@ -102,7 +121,7 @@ take(struct emit *emit, const struct emit_item *item, struct emit_output *to,
 		size_t end = item->tokens ? (size_t)emit->offsets[list + 1] : row + 1;
 		for (; row < end; row++)
 			for (size_t c = 0; c < width; c++)
-				made[row * slots * width + c] += share * *from++;
+				made[row * slots * width + c] += factor * *from++;
 	}
 }
 
@@ -178,8 +197,8 @@ parse_item(struct emit_item *item, struct model *model, char *text)
 	if (!what || (!item->routing && strcmp(what, "hs")))
 		die_usage("--emit: '%s' is not known; known are emb, hs and rw",
 		    what ? what : "");
-	if (item->routing && !spec->mixture.count)
-		die("%s: has no token experts, hence no routing weights (--emit rw)",
+	if (item->routing && !spec->mixture.count && !spec->neuron_experts)
+		die("%s: has no token experts, hence no routing weights (--emit rw); 'upcycle --neuron-experts N' groups the neurons of a dense model",
 		    model_dir(model));
 	item->pooling = *model_head(model);
 	if (item->routing)
@@ -189,13 +208,13 @@ parse_item(struct emit_item *item, struct model *model, char *text)
 			choose_pooling(item, part + 5);
 		else if (!item->routing && !item->layers && !strncmp(part, "layers=", 7))
 			choose_layers(item, spec, part + 7);
-		else if (item->routing && !strcmp(part, "logits"))
+		else if (item->routing && spec->mixture.count && !strcmp(part, "logits"))
 			item->logits = true;
 		else
 			die_usage("--emit: '%s' does not belong to %s", part, what);
 	if (item->routing)
 		for (int i = 0; i < spec->layers; i++) {
-			if (spec->layer[i].mixture)
+			if (spec->layer[i].mixture || spec->neuron_experts)
 				choose(item, i + 1);
 		}
 	else if (!item->layers)

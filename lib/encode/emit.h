@@ -6,7 +6,9 @@
  *	[NAME=]emb			the embedding, column "X.emb"
  *	[NAME=]hs[:layers=L][:pool=P]	hidden states, "X.hs"
  *	[NAME=]rw[:logits][:pool=P]	routing weights, "X.rw": the router's probabilities over all
- *					experts (or its logits), of every block that has a router
+ *					experts (or its logits), of every block that has a router; of
+ *					a model with neuron experts (neuron_experts.h) their shares of
+ *					the activations' energy, after pooling, of every block
  * L: last (default; after the final norm), all, mean (over all), or numbers joined by '+',
  * 0 being the embeddings, negative ones counted from the end (transformers' hidden_states).
  * P: as the folder pools (default of hs; of a decoder that does not say, the last token),

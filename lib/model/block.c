@@ -286,6 +286,11 @@ infer_mlp(const struct block *block, const struct block_buffers *b, const float 
 
 	if (block->n.I)
 		block_feed(block, &b->mlp, &b->mixture, out, in + at, first, T);
+	if (b->energy) {
+		size_t E = (size_t)block->spec->neuron_experts;
+		nn_dot_rows(b->energy + first * E, b->mlp.inner, b->mlp.inner, T * E,
+		    block->n.I / E);
+	}
 	if (block->n.I && block->layer->mixture)
 		nn_add(out, b->mixed + at, n);
 	block_norm_branch(block, BLOCK_DOWN_NORM, out, NULL, out, T);

@@ -83,6 +83,8 @@ struct block_buffers {
 	struct mixture_state mixture;
 	float *mixed;  /* [T,C] output of the token experts; NULL: there are none */
 	float *router; /* [T,E] receives the router's logits; NULL: not wanted */
+	float *
+	    energy; /* [T,E] receives the squared length of each neuron expert's part of `inner`; NULL: not wanted */
 };
 
 /* Training: what the backward pass of one block reads. */

@@ -13,6 +13,7 @@
 #include "model/experts.h"
 #include "model/family/family.h"
 #include "model/model_struct.h"
+#include "model/neuron_experts.h"
 #include "model/token_experts.h"
 #include "text/json.h"
 
@@ -81,6 +82,7 @@ model_configure(struct model *model, const char *dir)
 	if (model->head.assumed && model->spec.causal && is_language_model(model->config))
 		model->head.pool[0] = NN_POOL_LAST;
 	token_experts_configure(&model->spec, model->config);
+	neuron_experts_configure(&model->spec, model->config);
 	configure_balance(&model->spec.mixture, model->config);
 	spec_check(&model->spec, model->config);
 	experts_configure(&model->spec, model->config);

@@ -49,6 +49,8 @@ show(const struct model *model, const struct pass *pass, const float *hidden, in
 		seen.logits = pass->buffers.router;
 		seen.routing = pass->buffers.mixture.p;
 	}
+	if (layer > 0 && spec->neuron_experts)
+		seen.energy = pass->buffers.energy;
 	model->see(model->see_context, &seen);
 }
 

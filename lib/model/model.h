@@ -103,7 +103,9 @@ struct model_seen {
 	const float *hidden;  /* [T,C] */
 	const float *logits;  /* [T,E] of the block's router; NULL: no router */
 	const float *routing; /* [T,E], softmax of the logits */
-	const int32_t *skip;  /* [N] as in nn_pool, or NULL */
+	/* [T,neuron_experts] of the block: the squared length of each neuron expert's activations; NULL: none */
+	const float *energy;
+	const int32_t *skip; /* [N] as in nn_pool, or NULL */
 };
 void model_watch(struct model *model,
     void (*see)(void *context, const struct model_seen *seen), void *context);

@@ -230,6 +230,9 @@ layout_blocks(struct pass *pass, const struct model *model, size_t T, float *x)
 	if (!pass->keep && model->see && spec->mixture.count)
 		pass->buffers.router =
 		    workspace_floats(w, T, (size_t)spec->mixture.count);
+	if (!pass->keep && model->see && spec->neuron_experts)
+		pass->buffers.energy =
+		    workspace_floats(w, T, (size_t)spec->neuron_experts);
 	for (int layer = 0; pass->keep && layer < spec->layers; layer++) {
 		struct block_activations *activations = &pass->activations[layer];
 		block_activations_layout(activations, w, spec, layer, T, x);

@@ -123,6 +123,7 @@ struct spec {
 	bool untied;
 	double initializer_range;
 	struct spec_mixture mixture;
+	int neuron_experts; /* groups of neighbouring channels of each MLP (neuron_experts.h); 0: none */
 	struct spec_layer layer[SPEC_LAYERS];
 	/* Task experts (MoTE; config.json "task_experts"): each has its own MLP and, with
 	 * expert_norms, its own two norms, in every block with layer[].experts set. */
