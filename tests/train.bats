@@ -819,9 +819,10 @@ stop() {
 		rm -rf out out.*
 		status=0
 		killed_at "$n" env train -j 1 "${options[@]}" out 3>/dev/null || status=$?
-		[ ! -e out ] || diff -r out whole
+		# whose commands differ
+		[ ! -e out ] || diff -r -x train.json out whole
 		train "${options[@]}" out
-		diff -r out whole
+		diff -r -x train.json out whole
 		cmp out.log.tsv whole.log.tsv
 		[ ! -e out.checkpoint ] && [ ! -e out.lock ]
 	done
@@ -1044,7 +1045,7 @@ recipe() {
 	column loss out.log.tsv >ours
 	column loss dense.log.tsv >theirs
 	cmp ours theirs
-	[ "$(ls out)" = "$(printf 'adapter_config.json\nadapter_model.safetensors')" ]
+	[ "$(ls out)" = "$(printf '%s\n' adapter_config.json adapter_model.safetensors train.json)" ]
 	# six modules: query, attention.output.dense and output.dense of two blocks
 	[ "$(grep -ao 'encoder[a-z0-9_.]*lora_B.weight' out/adapter_model.safetensors | wc -l)" = 6 ]
 	# encode sees the pairs, and train goes on from them: another loss of the same batch
@@ -1056,6 +1057,50 @@ recipe() {
 	train "${options[@]}" -o on --lora out --steps 1 pairs.mts
 	column loss on.log.tsv >ours
 	run -1 close_to 1e-3 ours theirs
+}
+
+@test "train: train.json says what made the weights: of a model, an adapter, a table, a language model" {
+	noted() { jq -c "$1" "${2:-out}/train.json"; }
+	version=$(train --version | sed -n 's/^train (motes) //p')
+	encode -q -m "$G/bert" -o vectors.mts pairs.mts
+	fingerprint=$(mts head --json -n 0 vectors.mts | jq -r .properties.model)
+	MOTES_MODEL=$G/bert env train -q -o out --lr 2e-3 --epochs 2 --accumulate 2 -s 7 --dtype bf16 pairs.mts
+	[ "$(noted '[.command, .start, .ranks, .dtype, .objective]')" = "[\"train -q -o out --lr 2e-3 --epochs 2 --accumulate 2 -s 7 --dtype bf16 pairs.mts\",\"$G/bert\",1,\"bf16\",\"infonce\"]" ]
+	# what was given, and what was not
+	noted '.settings | [.version, .model, .seed, .steps, .epochs, .lr, .schedule, .clip, .lora]' |
+		diff - <(jq -nc --arg v "$version" --arg f "$fingerprint" '[$v, $f, 7, 10, 2, 0.002, "cosine", 1, ""]')
+	[ "$(noted '[.steps, .batches, .read.taken]')" = '[10,20,20]' ]
+	noted .stream | diff - <(mts head --json -n 0 pairs.mts | jq -c '{name: "pairs.mts", properties, history}')
+	noted '.stream.history | length' | grep -vx 0
+	hash=$(noted .read.hash)
+	# the same of a run that was interrupted; other batches have another hash
+	rm -r out
+	cut_short 4 -q -m "$G/bert" -o out --save-every 1 --epochs $MANY pairs.mts
+	train -q -m "$G/bert" -o out --epochs $MANY pairs.mts
+	train -q -m "$G/bert" -o whole --epochs $MANY pairs.mts
+	noted 'del(.command)' | diff - <(noted 'del(.command)' whole)
+	pairs_stream '{}' <<<$'a ship\tthe ship\na pot\troses' | tee other.mts | train -q -m "$G/bert" -o other --steps 1 -
+	[ "$(noted .stream.name other)" = '"<stdin>"' ]
+	[ "$(noted .read.hash other)" != "$hash" ]
+	train -q -m "$G/bert" -o again --epochs 2 pairs.mts
+	[ "$(noted .read.hash again)" = "$hash" ]
+	# an adapter; a table of static embeddings; a model that learns from texts
+	train -q -m "$G/bert" -o lora --lora rank=2 --steps 1 other.mts
+	[ "$(noted '[.settings.lora, .settings.model, .steps]' lora)" = "[\"rank=2\",\"$fingerprint\",1]" ]
+	cp -r "$GOLDEN/static/plain" table && cp "$GOLDEN/static/tokenizer.json" table
+	pairs_stream '{}' <"$GOLDEN/static/pairs.txt" | mts cat -q | train -q -m table -o tuned --steps 1
+	[ "$(noted '[.steps, (.stream.history | map(.program))]' tuned)" = '[1,["pairs_stream","mts"]]' ]
+	seq 1 9 | ids_stream text.ids >text.mts
+	train -q -m "$G/bert" -o words --from-scratch --objective mlm --steps 1 text.mts
+	[ "$(noted '[.objective, .stream.name, .read.taken]' words)" = '["mlm","text.mts",9]' ]
+	# no part of the model: not of its revision, nor of folders that are made of it
+	revision=$(leaderboard model -m out | jq .revision)
+	echo '{}' >out/train.json
+	[ "$(leaderboard model -m out | jq .revision)" = "$revision" ]
+	upcycle -q --experts a -m out -o experts
+	[ ! -e experts/train.json ]
+	train -q -m out -o out --steps 1 other.mts # replaces it as any of the model's files
+	[ "$(noted .start)" = '"out"' ]
 }
 
 # bats test_tags=plain

@@ -28,7 +28,8 @@ static const char *const ours[] = { "config.json", "model.safetensors",
 	"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
 	"vocab.txt", "vocab.json", "merges.txt", "sentencepiece.bpe.model",
 	"spiece.model", "tokenizer.model", "sentencepiece.model", "chat_template.jinja",
-	"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin", NULL };
+	"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin",
+	FOLDER_TRAIN, NULL };
 
 /* File names of published weights, in this and other formats. */
 static const char *const weights[] = { "*.safetensors", "*.bin", "*.gguf", "*.onnx",
@@ -338,7 +339,8 @@ link_files(const char *from, const char *to)
 	if (!list)
 		die("%s:", from);
 	for (struct dirent *entry; (entry = readdir(list));) {
-		if (!matches(entry->d_name, ours))
+		/* the linked model is another than the one that was trained */
+		if (!matches(entry->d_name, ours) || !strcmp(entry->d_name, FOLDER_TRAIN))
 			continue;
 		char *old = mem_format("%s/%s", from, entry->d_name);
 		char *new = mem_format("%s/%s", to, entry->d_name);

@@ -16,6 +16,8 @@
 #define FOLDER_INT8 "model.int8.safetensors"
 /* ... and weights packed for int8 products. */
 #define FOLDER_PACKED "model.precision-int8.safetensors"
+/* What train notes of a run in the folder that it writes; no part of the model either. */
+#define FOLDER_TRAIN "train.json"
 
 /* Dies as folder_begin would; call before long work. */
 void folder_check(const char *dir);

@@ -279,7 +279,8 @@ adapter_training_parameters(const struct model *model, int *count, size_t *size)
 }
 
 void
-adapter_training_save(const struct model *model, const char *dir, enum dtype dtype)
+adapter_training_save(const struct model *model, const char *dir, enum dtype dtype,
+    const struct tree *origin)
 {
 	const struct adapter_training *l = model->training;
 	char *folder = folder_begin(dir);
@@ -297,6 +298,8 @@ adapter_training_save(const struct model *model, const char *dir, enum dtype dty
 	for (int i = 0; i < 2 * l->count; i++)
 		free((void *)tensors[i].data);
 	free(tensors);
+	if (origin)
+		folder_write_json(folder, FOLDER_TRAIN, origin);
 	folder_commit(folder, dir);
 }
 

@@ -5,6 +5,7 @@
 #define MODEL_ADAPTER_TRAINING_H
 
 #include "model/model.h"
+#include "text/tree.h"
 
 struct adapter_training;
 
@@ -12,8 +13,9 @@ struct adapter_training;
 const struct parameter *adapter_training_parameters(
     const struct model *model, int *count, size_t *size);
 
-/* Writes the adapter's folder, whole or not at all. */
-void adapter_training_save(const struct model *model, const char *dir, enum dtype dtype);
+/* Writes the adapter's folder, whole or not at all; origin as in model_save. */
+void adapter_training_save(const struct model *model, const char *dir, enum dtype dtype,
+    const struct tree *origin);
 void adapter_training_free(struct adapter_training *training);
 
 #endif

@@ -239,7 +239,8 @@ write_head(
 }
 
 static void
-save_model(const struct model *model, const char *dir, enum dtype dtype)
+save_model(const struct model *model, const char *dir, enum dtype dtype,
+    const struct tree *origin)
 {
 	const struct weights *weights = &model->weights;
 	char *folder = folder_begin(dir);
@@ -249,6 +250,8 @@ save_model(const struct model *model, const char *dir, enum dtype dtype)
 	copy_files(model, folder);
 	note_dtype(config, dtype);
 	write_config(model, folder, config);
+	if (origin)
+		folder_write_json(folder, FOLDER_TRAIN, origin);
 	write_transformer(model, folder, dtype);
 	for (int i = weights->own; i < weights->count; i++)
 		tensors[i] = model_tensor(model, &weights->tensors[i], dtype);
@@ -261,12 +264,13 @@ save_model(const struct model *model, const char *dir, enum dtype dtype)
 }
 
 void
-model_save(const struct model *model, const char *dir, enum dtype dtype)
+model_save(const struct model *model, const char *dir, enum dtype dtype,
+    const struct tree *origin)
 {
 	if (model->training)
-		adapter_training_save(model, dir, dtype);
+		adapter_training_save(model, dir, dtype, origin);
 	else
-		save_model(model, dir, dtype);
+		save_model(model, dir, dtype, origin);
 }
 
 char *

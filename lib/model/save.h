@@ -7,9 +7,12 @@
 
 #include "folder/safetensors.h"
 #include "model/model.h"
+#include "text/tree.h"
 
-/* The model as it is, weights in `dtype`; with an adapter that learns (model_adapt), the adapter's folder instead. */
-void model_save(const struct model *model, const char *dir, enum dtype dtype);
+/* The model as it is, weights in `dtype`; with an adapter that learns (model_adapt), the adapter's folder instead.  origin: the
+ * content of train.json; NULL: none. */
+void model_save(const struct model *model, const char *dir, enum dtype dtype,
+    const struct tree *origin);
 
 /* A copy of the model's folder with one module Dense more at the end, y = weight x + bias; before it a module Normalize, if
  * that is wanted.  The files of weights are hard links where the file system can. */

@@ -101,6 +101,7 @@ is_hashed(const struct dirent *entry)
 	for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
 		hashed |= !strcmp(dot, endings[i]);
 	return hashed && entry->d_name[0] != '.' &&
+	       strcmp(entry->d_name, FOLDER_TRAIN) != 0 &&
 	       strcmp(entry->d_name, FOLDER_INT8) != 0 &&
 	       strcmp(entry->d_name, FOLDER_PACKED) != 0;
 }

@@ -114,6 +114,9 @@ const struct tree *stream_properties(const struct reader *reader);
 /* The header's history: a list of objects {program, version, command[, seed]}. */
 const struct tree *stream_history(const struct reader *reader);
 
+/* A new object of the stream's name, properties and history, which the caller frees. */
+struct tree *stream_about(const struct reader *reader);
+
 /* Dies, naming the difference, unless `other` has the same columns and properties, so that the streams can be
  * concatenated. */
 void stream_agree(const struct reader *reader, const struct reader *other);

@@ -291,6 +291,17 @@ stream_history(const struct reader *reader)
 	return tree_get(reader->header.tree, "history");
 }
 
+struct tree *
+stream_about(const struct reader *reader)
+{
+	struct tree *about = tree_object();
+
+	tree_set(about, "name", tree_of_string(stream_name(reader)));
+	tree_set(about, "properties", tree_copy(stream_properties(reader)));
+	tree_set(about, "history", tree_copy(stream_history(reader)));
+	return about;
+}
+
 int64_t
 stream_records(const struct reader *reader)
 {

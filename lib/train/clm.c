@@ -53,6 +53,7 @@ const struct objective_type objective_clm = {
 	.open = open_texts,
 	.close = lm_close,
 	.stream = lm_stream,
+	.about = lm_about,
 	.settings = add_settings,
 	.total = lm_total,
 	.learn = lm_learn,

@@ -46,6 +46,12 @@ contrast_name(const struct contrast *contrast)
 	return strcmp(contrast->path, "-") == 0 ? "<stdin>" : contrast->path;
 }
 
+struct tree *
+contrast_about(const struct contrast *contrast)
+{
+	return stream_about(contrast->reader);
+}
+
 /* Opening. ------------------------------------------------------------------------- */
 
 static int

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "model/model.h"
+#include "text/tree.h"
 #include "train/gradient_cache.h"
 #include "train/loss.h"
 
@@ -79,5 +80,6 @@ struct contrast_position {
 struct contrast_position contrast_position(const struct contrast *contrast);
 void contrast_resume(struct contrast *contrast, const struct contrast_position *position);
 const char *contrast_name(const struct contrast *contrast);
+struct tree *contrast_about(const struct contrast *contrast); /* stream_about */
 
 #endif

@@ -12,6 +12,7 @@
 struct corpus {
 	struct reader *reader; /* NULL once the file is in memory */
 	char *name;
+	struct tree *about; /* stream_about */
 	int *columns;
 	int column_count;
 	/* the sequences in memory: the whole file's, or the last record's */
@@ -99,6 +100,7 @@ corpus_open(
 
 	corpus->reader = stream_open(path);
 	corpus->name = mem_string(stream_name(corpus->reader));
+	corpus->about = stream_about(corpus->reader);
 	corpus->seed = seed;
 	corpus->shortest = shortest;
 	corpus->epochs = epochs;
@@ -128,6 +130,7 @@ corpus_close(struct corpus *corpus)
 	if (corpus->reader)
 		stream_close(corpus->reader);
 	free(corpus->name);
+	tree_free(corpus->about);
 	free(corpus->columns);
 	free(corpus->ids);
 	free(corpus->starts);
@@ -259,4 +262,10 @@ const char *
 corpus_name(const struct corpus *corpus)
 {
 	return corpus->name;
+}
+
+struct tree *
+corpus_about(const struct corpus *corpus)
+{
+	return tree_copy(corpus->about);
 }

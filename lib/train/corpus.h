@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "text/tree.h"
+
 struct corpus;
 
 /* Leaves out sequences of fewer than `shortest` tokens (at least 1), and warns of those that are not empty.  Dies if there is no
@@ -39,5 +41,6 @@ bool corpus_skip(struct corpus *corpus, int64_t position);
 /* Hash of the file, or of the sequences of standard input so far. */
 uint64_t corpus_hash(const struct corpus *corpus);
 const char *corpus_name(const struct corpus *corpus);
+struct tree *corpus_about(const struct corpus *corpus); /* stream_about */
 
 #endif

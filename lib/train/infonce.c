@@ -61,6 +61,12 @@ stream_of(const struct objective *objective)
 	return contrast_name(own(objective)->contrast);
 }
 
+static struct tree *
+about(const struct objective *objective)
+{
+	return contrast_about(own(objective)->contrast);
+}
+
 static void
 add_settings(const struct objective_options *o, struct tree *settings)
 {
@@ -205,6 +211,7 @@ const struct objective_type objective_infonce = {
 	.open = open_pairs,
 	.close = close_pairs,
 	.stream = stream_of,
+	.about = about,
 	.settings = add_settings,
 	.total = total,
 	.learn = learn,

@@ -76,6 +76,12 @@ lm_stream(const struct objective *objective)
 	return corpus_name(own(objective)->corpus);
 }
 
+struct tree *
+lm_about(const struct objective *objective)
+{
+	return corpus_about(own(objective)->corpus);
+}
+
 int64_t
 lm_total(struct objective *objective)
 {

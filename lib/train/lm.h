@@ -25,6 +25,7 @@ void lm_close(struct objective *objective);
 /* The settings that both have; each adds its own. */
 void lm_settings(const struct objective_options *options, struct tree *settings);
 const char *lm_stream(const struct objective *objective);
+struct tree *lm_about(const struct objective *objective);
 int64_t lm_total(struct objective *objective);
 bool lm_learn(struct objective *objective, int64_t number, struct batch_report *report,
     const struct model_whole *whole);

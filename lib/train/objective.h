@@ -59,8 +59,9 @@ struct objective_type {
 	/* Opens the stream; dies if it does not fit the objective or the model. */
 	void (*open)(struct objective *objective, const char *path);
 	void (*close)(struct objective *objective);
-	/* The stream's name, for messages. */
+	/* The stream's name, for messages; what its header says (stream_about). */
 	const char *(*stream)(const struct objective *objective);
+	struct tree *(*about)(const struct objective *objective);
 	/* Adds the options that decide the weights to the settings of a checkpoint (settings.h). */
 	void (*settings)(const struct objective_options *options, struct tree *settings);
 	/* Number of batches of the whole run; -1: not known. */

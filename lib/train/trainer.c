@@ -30,6 +30,7 @@ struct trainer {
 	struct objective *objective;
 	struct optim *optim;
 	struct tree *settings; /* settings.h */
+	struct tree *stream;   /* stream_about */
 	char *log_path, *checkpoint_path;
 	FILE *log;
 	struct progress *progress;
@@ -458,6 +459,25 @@ beside(const char *dir, const char *suffix)
 	return mem_format("%.*s.%s", (int)length, dir, suffix);
 }
 
+/* The content of train.json: what made the weights. */
+static struct tree *
+origin_of(const struct trainer *trainer)
+{
+	struct tree *origin = tree_object();
+
+	tree_set(origin, "command", tree_of_string(cli_command()));
+	tree_set(origin, "start", tree_of_string(model_dir(trainer->model)));
+	tree_set(origin, "objective", tree_of_string(trainer->objective->type->name));
+	tree_set(origin, "settings", tree_copy(trainer->settings));
+	tree_set(origin, "ranks", tree_of_integer(ranks_count()));
+	tree_set(origin, "steps", tree_of_integer(trainer->step));
+	tree_set(origin, "batches", tree_of_integer(trainer->batches));
+	tree_set(origin, "dtype", tree_of_string(dtype_name(trainer->options->dtype)));
+	tree_set(origin, "stream", tree_copy(trainer->stream));
+	tree_set(origin, "read", trainer->objective->type->position(trainer->objective));
+	return origin;
+}
+
 static void
 finish(struct trainer *trainer)
 {
@@ -471,7 +491,10 @@ finish(struct trainer *trainer)
 	close_log(trainer);
 	if (ranks_own())
 		return;
-	model_save(trainer->model, trainer->options->out, trainer->options->dtype);
+	struct tree *origin = origin_of(trainer);
+	model_save(
+	    trainer->model, trainer->options->out, trainer->options->dtype, origin);
+	tree_free(origin);
 	if (unlink(trainer->checkpoint_path) && errno != ENOENT)
 		warn("%s: %s", trainer->checkpoint_path, strerror(errno));
 	inform("%lld steps, %.1f s", (long long)trainer->step,
@@ -515,6 +538,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	trainer.objective = objective_open(path, model, &options.objective);
 	count_steps(&trainer, &options.optim);
 	trainer.settings = settings_of(&options, model, trainer.steps);
+	trainer.stream = trainer.objective->type->about(trainer.objective);
 	settings_agree(trainer.settings, options.out);
 	trainer.optim = optim_new(model, &options.optim);
 	/* the first rank writes the log */
@@ -537,6 +561,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	optim_free(trainer.optim);
 	objective_close(trainer.objective);
 	tree_free(trainer.settings);
+	tree_free(trainer.stream);
 	tree_free(trainer.state);
 	free(trainer.log_path);
 	free(trainer.checkpoint_path);

@@ -19,7 +19,7 @@ main(int argc, char **argv)
 		die_usage("no dtype is called '%s'", argv[3]);
 	uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
 	struct model *model = model_open(argv[1], init ? MODEL_INIT : MODEL_TRAIN, seed);
-	model_save(model, argv[2], dtype);
+	model_save(model, argv[2], dtype, NULL);
 	model_close(model);
 	return 0;
 }
