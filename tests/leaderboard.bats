@@ -532,6 +532,65 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	grep -q '^| all | 40 | 57.34 | 57.34 | +0.00 | 0.000 | 78.0 | 0.5 |  |  | +0.00 | +0.00 |$' <<<"$output"
 }
 
+@test "leaderboard compare: two runs, query by query: errors, p, Holm's correction and bootstrap are scipy's and numpy's" {
+	cd "$GOLDEN/compare_runs"
+	run -0 --separate-stderr leaderboard compare --resamples 1000 A B
+	[[ $stderr == "leaderboard: warning: only 'q0' is in both A/results/the A/1/one.tsv and B/results/the B/1/one.tsv: "* ]]
+	# after the tables over sets: a table of the sets, one of the types
+	sed -n '/^query by query$/,$p' <<<"$output" >"$T/got"
+	sed -n 2p "$T/got" | diff - <(printf 'type\tdata set\tqueries\tmodel-A\tmodel-B\tdifference\tstandard_error\tp\tholm_p\tlow\thigh\n')
+	sed -n 9p "$T/got" | diff - <(printf 'type\tsets\tqueries\tmodel-A\tmodel-B\tdifference\tstandard_error\tp\tlow\thigh\n')
+	same() { # ROWS FILE PS: as the file's to two decimals, three digits of the columns PS
+		sed -n "$1p" "$T/got" | paste - "$2" | awk -F'\t' -v ps=" $3 " 'BEGIN { OFS = FS } {
+				n = NF / 2
+				for (i = 1; i <= n; i++) {
+					most = ps ~ " " i " " ? 0.006 * $(n + i) : 0.00501
+					if (i < 4 || $i == "" || $(n + i) == "" ? $i != $(n + i) : ($i - $(n + i)) ^ 2 > most ^ 2) { print; bad = 1 }
+				}
+			} END { exit bad || NR != 5 }'
+	}
+	same 3,7 sets.tsv '8 9'
+	same 10,14 types.tsv 8
+	# folders by their own names; each set's draws by its own seed
+	leaderboard compare -q --resamples 1000 "A/results/the A/1" B | diff - <(echo "$output")
+	leaderboard compare -q --resamples 1000 --seed 7 A B | sed -n '/^query by query$/,$p' | sed 's/\t[^\t]*\t[^\t]*$//' | sed -n 5,6p |
+		diff - <(sed -n 5,6p "$T/got" | sed 's/\t[^\t]*\t[^\t]*$//')
+	leaderboard compare -q --resamples 1000 --seed 7 A B | sed -n '/^query by query$/,$p' | cut -f10- | sed -n 6p | run ! diff - <(cut -f10- "$T/got" | sed -n 6p)
+	for set in few:44 many:45; do
+		leaderboard compare -q --resamples 1000 --seed ${set#*:} --from-per-query */results/*/1/${set%:*}.tsv >one
+		[ "$(awk -F'\t' '$1 == "ndcg_at_10" { printf "%+.2f\t%+.2f", 100 * $8, 100 * $9 }' one)" = "$(awk -F'\t' -v set="${set%:*}" '$2 == set { print $10 "\t" $11 }' "$T/got")" ]
+	done
+	[ "$(leaderboard compare -q --format markdown A B | grep -c '^|---|---|---:|\|^|---|---|---|')" -ge 3 ]
+}
+
+@test "leaderboard compare: runs without scores of each query, of another score, or of several models" {
+	cp -r "$GOLDEN"/compare_runs/{A,B} .
+	b="B/results/the B/1"
+	# of a set that has no table there is no line
+	rm "$b/many.tsv"
+	leaderboard compare -q --resamples 100 A B | sed -n '/^query by query$/,$p' >got
+	cut -f2 got | sed -n 3,6p | diff - <(printf '%s\n' one same few gold)
+	# nor of one whose queries give another score
+	sed -i 's/"main_score": 0.5/"main_score": 0.4/' "$b/few.json"
+	run -0 --separate-stderr leaderboard compare --resamples 100 A B
+	[[ $stderr == *"leaderboard: warning: $b/few.tsv: is left out: its queries do not give the ndcg_at_10 of $b/few.json"* ]]
+	[[ $(sed -n '/^query by query$/,$p' <<<"$output") != *few* ]]
+	rm "$b"/*.tsv
+	leaderboard compare -q A B >got
+	run ! grep 'query by query' got
+	# other pairs under the same ids
+	cp -r "$GOLDEN"/compare_runs/B/* B
+	awk -F'\t' -v OFS='\t' 'NR > 1 { $2 += 1 } { print }' "$b/gold.tsv" >higher && mv higher "$b/gold.tsv"
+	run -1 --separate-stderr leaderboard compare A B
+	[[ $stderr == *"leaderboard: $b/gold.tsv: the gold of 'q0' is "*", in A/results/the A/1/gold.tsv it is "* ]]
+	# which model, where there are two
+	cp -r "A/results/the A" A/results/more
+	dies "leaderboard: A: has results of 2 models; name the folder of one: A/results/more/1 A/results/the A/1" leaderboard compare B A
+	mkdir -p none/deep
+	dies "leaderboard: none: there are no results in it (TASK.json)" leaderboard compare A/results/more none
+	leaderboard table --registry "$REGISTRY" B | grep -c many | grep -x 1
+}
+
 @test "leaderboard compare --from-per-query: means, paired t, randomisation and bootstrap are scipy's and numpy's" {
 	run -0 --separate-stderr leaderboard compare --from-per-query "$GOLDEN"/compare_queries_{a,b}.tsv
 	[ "${lines[0]}" = "compare_queries_b - compare_queries_a; 13 queries; 95 % intervals of 10000 resamples, seed 42" ]
@@ -851,8 +910,12 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	cp "$GOLDEN/per_query_qrels.tsv" qrels.tsv
 	tee base.trec <"$GOLDEN/per_query_run.trec" | sed 's/ 0[.]/ 1./' >mote.trec
 	page_examples leaderboard.1 >examples
-	[ "$(wc -l <examples)" -eq 9 ]
-	bash -eu -o pipefail examples >out 2>err
-	grep -q '^| STS | STS12 | cosine_spearman | ' out
-	grep -q '^mote - base; 10 queries; ' out
+	[ "$(wc -l <examples)" -eq 10 ]
+	mkdir out
+	cp -r "$GOLDEN"/compare_runs/{A,B} out
+	bash -eu -o pipefail examples >shown 2>err
+	grep -q '^| STS | STS12 | cosine_spearman | ' shown
+	grep -q '^mote - base; 10 queries; ' shown
+	grep -q '^model-B - model-A; ' shown
+	grep -q '^query by query$' shown
 }

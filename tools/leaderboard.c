@@ -270,6 +270,7 @@ static const struct cli cli = { "leaderboard",
 	"      leaderboard result --registry tasks.yaml --dataset STS12\n"
 	"  leaderboard table --registry share/tasks.yaml --format markdown results/*/*\n"
 	"  leaderboard compare results/base/* results/mote/*\n"
+	"  leaderboard compare out/A out/B\n"
 	"  leaderboard compare --from-per-query base.tsv mote.tsv\n",
 	NULL, commands, "FILE\nplan: DIR NAME\ntable: DIR" };
 

@@ -5,6 +5,9 @@
  * Prints two tables for each pair of models, over the data sets that both have scores of: for each data set both
  * scores and the difference; for each type, and for all, the number of sets, both means, the difference, Welch's t
  * and p, the paired t and p, and the bootstrap interval.  Scores are times 100.
+ *
+ * Sets with the scores of each query in both results (set_comparison.h) have two tables more: for each set, type and all the
+ * difference, its standard error, p and the bootstrap interval over queries, for sets also p by Holm's correction.
  */
 #ifndef MTEB_MODEL_COMPARISON_H
 #define MTEB_MODEL_COMPARISON_H

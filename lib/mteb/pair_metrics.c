@@ -148,7 +148,7 @@ first_value(const void *context, const int32_t *counts)
 
 struct pair_values
 pair_metrics(enum pair_metric metric, const struct pair_scores *scores, int64_t resamples,
-    uint32_t seed)
+    uint32_t seed, double *draws)
 {
 	const double *const *similarity = scores->similarity;
 	int systems = similarity[1] ? 2 : 1;
@@ -166,7 +166,7 @@ pair_metrics(enum pair_metric metric, const struct pair_scores *scores, int64_t 
 	for (int i = 0; i < systems; i++)
 		found.value[i] = value_of_all(&pairs, i);
 	found.interval = significance_resample(systems == 2 ? difference : first_value,
-	    &pairs, pairs.count, resamples, seed);
+	    &pairs, pairs.count, resamples, seed, draws);
 	for (int list = 0; list < LISTS; list++)
 		free(pairs.order[list]);
 	return found;

@@ -26,7 +26,9 @@ struct pair_values {
 	double value[2];	  /* of each system; NaN: undefined */
 	struct interval interval; /* of the difference, or of the only value */
 };
+
+/* The metric and its interval by `resamples` draws; 0: no interval.  draws as in significance_resample. */
 struct pair_values pair_metrics(enum pair_metric metric, const struct pair_scores *scores,
-    int64_t resamples, uint32_t seed);
+    int64_t resamples, uint32_t seed, double *draws);
 
 #endif

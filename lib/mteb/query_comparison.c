@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "mteb/pair_metrics.h"
+#include "mteb/query_pairs.h"
 #include "score/measure/significance.h"
 #include "score/measure/stats.h"
 #include "score/per_query.h"
@@ -16,10 +17,7 @@
 
 /* Two tables, and their common queries and metrics. */
 struct pairing {
-	const char *files[2];
-	const struct per_query *tables[2];
-	int64_t (*rows)[2]; /* [count]: a query's row in each table */
-	int64_t count;
+	struct query_pairs queries;
 	int (*columns)[2]; /* [metrics]: a metric's column in each table */
 	int metrics;
 };
@@ -34,60 +32,10 @@ is_metric(const char *name)
 }
 
 static void
-pair_queries(struct pairing *pairing)
-{
-	const struct strings *one = pairing->tables[0]->ids,
-			     *two = pairing->tables[1]->ids;
-	int64_t left_out = strings_count(two);
-	const char *first = NULL;
-
-	pairing->rows = mem_new((size_t)strings_count(one), sizeof *pairing->rows);
-	for (int64_t i = 0; i < strings_count(one); i++) {
-		int64_t other =
-		    strings_find(two, strings_get(one, i), strings_length(one, i));
-		if (other >= 0) {
-			pairing->rows[pairing->count][0] = i;
-			pairing->rows[pairing->count++][1] = other;
-			left_out--;
-		} else {
-			left_out++;
-			first = first ? first : strings_get(one, i);
-		}
-	}
-	for (int64_t i = 0; !first && left_out && i < strings_count(two); i++)
-		if (strings_find(one, strings_get(two, i), strings_length(two, i)) < 0)
-			first = strings_get(two, i);
-	if (!pairing->count)
-		die("%s: it has no query of %s (the first there is '%s')",
-		    pairing->files[1], pairing->files[0], strings_get(one, 0));
-	if (pairing->count == 1)
-		warn(
-		    "only '%s' is in both %s and %s: a single query has no t, interval or error",
-		    strings_get(one, pairing->rows[0][0]), pairing->files[0],
-		    pairing->files[1]);
-	if (left_out)
-		warn(
-		    "%lld queries are left out: only one of %s and %s has them; first: '%s'",
-		    (long long)left_out, pairing->files[0], pairing->files[1], first);
-}
-
-/* The column of text pairs' targets in both tables: "gold" or "label"; NULL: neither. */
-static const char *
-target_of(const struct pairing *pairing)
-{
-	static const char *const names[] = { "gold", "label" };
-
-	for (int i = 0; i < 2; i++)
-		if (per_query_find(pairing->tables[0], names[i]) >= 0 &&
-		    per_query_find(pairing->tables[1], names[i]) >= 0)
-			return names[i];
-	return NULL;
-}
-
-static void
 pair_columns(struct pairing *pairing)
 {
-	const struct per_query *one = pairing->tables[0], *two = pairing->tables[1];
+	const struct per_query *one = pairing->queries.tables[0],
+			       *two = pairing->queries.tables[1];
 	const char *first = NULL;
 	int left_out = 0;
 
@@ -107,33 +55,34 @@ pair_columns(struct pairing *pairing)
 		if (is_metric(name) && per_query_find(one, name) < 0 && left_out++ == 0)
 			first = name;
 	}
-	if (!pairing->metrics && !target_of(pairing))
-		die("%s: it has no metric in common with %s", pairing->files[1],
-		    pairing->files[0]);
+	if (!pairing->metrics && !query_pairs_target(&pairing->queries))
+		die("%s: it has no metric in common with %s", pairing->queries.files[1],
+		    pairing->queries.files[0]);
 	if (left_out)
 		warn(
 		    "%d metrics are left out: only one of %s and %s has them; first: '%s'",
-		    left_out, pairing->files[0], pairing->files[1], first);
+		    left_out, pairing->queries.files[0], pairing->queries.files[1],
+		    first);
 }
 
 static double
 value(const struct pairing *pairing, int which, int metric, int64_t query)
 {
-	const struct per_query *table = pairing->tables[which];
+	const struct per_query *table = pairing->queries.tables[which];
 
 	return table->columns[pairing->columns[metric][which]]
-	    .values[pairing->rows[query][which]];
+	    .values[pairing->queries.rows[query][which]];
 }
 
 /* [count, metrics] */
 static double *
 differences_of(const struct pairing *pairing)
 {
-	double *differences = mem_new(
-	    mem_multiply((size_t)pairing->count, (size_t)pairing->metrics, "scores"),
+	double *differences = mem_new(mem_multiply((size_t)pairing->queries.count,
+					  (size_t)pairing->metrics, "scores"),
 	    sizeof *differences);
 
-	for (int64_t i = 0; i < pairing->count; i++)
+	for (int64_t i = 0; i < pairing->queries.count; i++)
 		for (int m = 0; m < pairing->metrics; m++)
 			differences[i * pairing->metrics + m] =
 			    value(pairing, 1, m, i) - value(pairing, 0, m, i);
@@ -148,8 +97,9 @@ put_metric(const struct pairing *pairing, int metric, const double *differences,
 	enum { NUMBERS = 9 };
 	static const char *const formats[NUMBERS] = { "%.4f", "%.4f", "%+.4f", "%.3f",
 		"%.3g", "%.3g", "%+.4f", "%+.4f", "%.4f" };
-	const char *name = pairing->tables[0]->columns[pairing->columns[metric][0]].name;
-	int64_t n = pairing->count;
+	const char *name =
+	    pairing->queries.tables[0]->columns[pairing->columns[metric][0]].name;
+	int64_t n = pairing->queries.count;
 	double *own = mem_new((size_t)n, sizeof *own);
 	double sums[2] = { 0 }, random = NAN;
 
@@ -181,27 +131,12 @@ put_metrics(const struct pairing *pairing, const struct comparison_options *opti
 	double *differences = differences_of(pairing);
 	struct interval *intervals = mem_new((size_t)pairing->metrics, sizeof *intervals);
 
-	significance_bootstrap(intervals, differences, pairing->count, pairing->metrics,
-	    options->resamples, options->seed);
+	significance_bootstrap(intervals, differences, pairing->queries.count,
+	    pairing->metrics, options->resamples, options->seed);
 	for (int m = 0; m < pairing->metrics; m++)
 		put_metric(pairing, m, differences, intervals[m], options, lines);
 	free(intervals);
 	free(differences);
-}
-
-/* A column's values [count] of the common queries, freed by the caller; NULL if the table lacks it. */
-static double *
-column_of(const struct pairing *pairing, int which, const char *name)
-{
-	const struct per_query *table = pairing->tables[which];
-	int column = per_query_find(table, name);
-
-	if (column < 0)
-		return NULL;
-	double *values = mem_new((size_t)pairing->count, sizeof *values);
-	for (int64_t i = 0; i < pairing->count; i++)
-		values[i] = table->columns[column].values[pairing->rows[i][which]];
-	return values;
 }
 
 static void
@@ -214,7 +149,7 @@ put_pair_metric(const struct pair_scores *scores, enum pair_metric metric,
 		NULL, "%+.4f", "%+.4f", "%.4f" };
 	static const char *const names[] = { "spearman", "pearson", "ap" };
 	struct pair_values found =
-	    pair_metrics(metric, scores, options->resamples, options->seed);
+	    pair_metrics(metric, scores, options->resamples, options->seed, NULL);
 	bool plain =
 	    metric != PAIR_AP && !strcmp(measure, text_pairs_name(TEXT_PAIRS_OWN));
 	char *name =
@@ -228,34 +163,22 @@ put_pair_metric(const struct pair_scores *scores, enum pair_metric metric,
 	free(name);
 }
 
-static void
-check_targets(const struct pairing *pairing, const char *name, double *const targets[2])
-{
-	for (int64_t i = 0; i < pairing->count; i++)
-		if (!(targets[0][i] == targets[1][i]))
-			die("%s: the %s of '%s' is %g, in %s it is %g: they are not of the same pairs",
-			    pairing->files[1], name,
-			    strings_get(pairing->tables[0]->ids, pairing->rows[i][0]),
-			    targets[1][i], pairing->files[0], targets[0][i]);
-}
-
 /* Compares tables of text pairs. */
 static void
 put_pair_metrics(const struct pairing *pairing, const struct comparison_options *options,
     const struct lines *lines)
 {
-	const char *name = target_of(pairing);
+	const char *name = query_pairs_target(&pairing->queries);
 
 	if (!name)
 		return;
 	bool labels = !strcmp(name, "label");
-	double *targets[2] = { column_of(pairing, 0, name), column_of(pairing, 1, name) };
-	check_targets(pairing, name, targets);
+	double *targets = query_pairs_targets(&pairing->queries);
 	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++) {
 		const char *measure = text_pairs_name((enum text_pairs_measure)i);
-		double *own[2] = { column_of(pairing, 0, measure),
-			column_of(pairing, 1, measure) };
-		struct pair_scores scores = { pairing->count, targets[0],
+		double *own[2] = { query_pairs_column(&pairing->queries, 0, measure),
+			query_pairs_column(&pairing->queries, 1, measure) };
+		struct pair_scores scores = { pairing->queries.count, targets,
 			{ own[0], own[1] } };
 		if (own[0] && own[1] && labels)
 			put_pair_metric(&scores, PAIR_AP, measure, options, lines);
@@ -266,8 +189,7 @@ put_pair_metrics(const struct pairing *pairing, const struct comparison_options 
 		free(own[0]);
 		free(own[1]);
 	}
-	free(targets[0]);
-	free(targets[1]);
+	free(targets);
 }
 
 /* A file's name without folder and ending; the whole path if another file has the same name. */
@@ -291,18 +213,18 @@ put_pairing(struct pairing *pairing, const struct comparison_options *options, F
 {
 	struct lines lines = { out, options->markdown, 1 };
 
-	pair_queries(pairing);
+	query_pairs_match(&pairing->queries);
 	pair_columns(pairing);
 	fprintf(out,
 	    "%s - %s; %lld queries; %g %% intervals of %lld resamples, seed %u\n%s",
-	    second, first, (long long)pairing->count, 100 * SIGNIFICANCE_LEVEL,
+	    second, first, (long long)pairing->queries.count, 100 * SIGNIFICANCE_LEVEL,
 	    (long long)options->resamples, options->seed, options->markdown ? "\n" : "");
 	lines_head(&lines,
 	    (const char *const[]){ "metric", first, second, "difference", "paired_t",
 		"paired_p", "random_p", "low", "high", "standard_error", NULL });
 	put_metrics(pairing, options, &lines);
 	put_pair_metrics(pairing, options, &lines);
-	free(pairing->rows);
+	free(pairing->queries.rows);
 	free(pairing->columns);
 }
 
@@ -315,8 +237,8 @@ query_comparison_print(
 
 	for (int i = 1; i < count; i++) {
 		struct per_query *two = per_query_read(files[i]);
-		struct pairing pairing = { { files[0], files[i] }, { one, two }, NULL, 0,
-			NULL, 0 };
+		struct pairing pairing = { .queries = {
+					       { files[0], files[i] }, { one, two } } };
 		char *second = short_name(files, count, i);
 		if (i > 1)
 			fputc('\n', out);

@@ -377,17 +377,68 @@ common_protocol(const struct results *results)
 	return common;
 }
 
+/* Adds the folders with a model_meta.json in `dir`, at most `deep` below it, to a list, after spaces. */
+static char *
+add_folders(char *list, const char *dir, int deep, int *count)
+{
+	struct dirent **entries;
+	int entry_count = scandir(dir, &entries, NULL, alphasort);
+
+	for (int i = 0; i < entry_count; i++) {
+		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
+		struct stat status;
+		if (!strcmp(entries[i]->d_name, "model_meta.json")) {
+			char *longer =
+			    mem_format("%s%s%s", list ? list : "", list ? " " : "", dir);
+			free(list);
+			list = longer;
+			++*count;
+		} else if (deep && *entries[i]->d_name != '.' && !stat(path, &status) &&
+			   S_ISDIR(status.st_mode)) {
+			list = add_folders(list, path, deep - 1, count);
+		}
+		free(path);
+		free(entries[i]);
+	}
+	if (entry_count >= 0)
+		free(entries);
+	return list;
+}
+
+/* The folder itself if it has files of results, or the only one in it; freed by the caller. */
+static char *
+find_folder(const char *dir)
+{
+	enum { DEEP = 4 }; /* RESULTS/results/MODEL/REVISION */
+	struct dirent **entries;
+	int own = scandir(dir, &entries, is_score, alphasort), count = 0;
+
+	if (own < 0)
+		die("%s: cannot be read:", dir);
+	for (int i = 0; i < own; i++)
+		free(entries[i]);
+	free(entries);
+	if (own)
+		return mem_string(dir);
+	char *found = add_folders(NULL, dir, DEEP, &count);
+	if (count > 1)
+		die("%s: has results of %d models; name the folder of one: %s", dir,
+		    count, found);
+	return count ? found : mem_string(dir);
+}
+
 struct results *
-results_read(const struct registry *registry, const char *dir)
+results_read(const struct registry *registry, const char *named)
 {
 	struct results *results = mem_zero(1, sizeof *results);
 	struct dirent **entries;
+	char *dir = find_folder(named);
 	int count = scandir(dir, &entries, is_score, alphasort);
 
 	if (count < 0)
 		die("%s: cannot be read:", dir);
 	read_names(results, dir);
-	results->dir = mem_string(dir);
+	results->dir = dir;
 	for (int i = 0; i < count; i++) {
 		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
 		read_file(results, registry, path);
@@ -409,6 +460,19 @@ results_find(const struct results *results, const char *task)
 
 	return bsearch(
 	    &key, results->items, results->count, sizeof *results->items, by_task);
+}
+
+char *
+results_per_query(const struct task_result *result)
+{
+	size_t stem = strlen(result->path) - strlen(".json");
+	char *path = mem_format("%.*s.tsv", (int)stem, result->path);
+
+	if (access(path, F_OK) != 0) {
+		free(path);
+		path = NULL;
+	}
+	return path;
 }
 
 void

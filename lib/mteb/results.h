@@ -42,13 +42,16 @@ struct results {
 };
 
 /*
- * Reads the files of a folder; model and revision are those of model_meta.json, else the folders' names.  Reads
- * mteb's own files, too.  A file without a score is left out with a warning: of mteb before 1.11, of another
+ * Reads the files of a folder, or of the only folder of results somewhere in it; model and revision are those of
+ * model_meta.json, else the folders' names.  Reads mteb's own files, too.  A file without a score is left out with a warning: of mteb before 1.11, of another
  * format, or with a main_score of null or NaN.  Of several splits the registry's counts (for a task not in it
  * "test" or the only one), or the file is left out; of several subsets the registry's counts, else their mean.
  */
 struct results *results_read(const struct registry *registry, const char *dir);
 const struct task_result *results_find(const struct results *results, const char *task);
+
+/* The path of the table of 'mteb-score --per-query' beside a result, freed by the caller; NULL: there is none. */
+char *results_per_query(const struct task_result *result);
 void results_free(struct results *results);
 
 #endif

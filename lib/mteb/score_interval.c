@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "mteb/pair_metrics.h"
 #include "score/measure/stats.h"
@@ -19,27 +18,6 @@ is_score(double value, double score)
 	return fabs(value - score) < 1e-5;
 }
 
-static const double *
-values_of(const struct per_query *table, const char *name)
-{
-	int column = per_query_find(table, name);
-
-	return column < 0 ? NULL : table->columns[column].values;
-}
-
-static struct interval
-of_mean(const struct per_query *table, const double *values, double score)
-{
-	int64_t n = strings_count(table->ids);
-	struct interval interval;
-
-	if (n < 2 || !is_score(stats_mean(values, n), score))
-		return none;
-	significance_bootstrap(
-	    &interval, values, n, 1, SCORE_INTERVAL_RESAMPLES, SCORE_INTERVAL_SEED);
-	return interval;
-}
-
 static bool
 ends_with(const char *text, const char *end)
 {
@@ -48,39 +26,61 @@ ends_with(const char *text, const char *end)
 	return length >= tail && !strcmp(text + length - tail, end);
 }
 
-/* The interval of a metric of text pairs, by the similarity that gives the score ("max_ap" is that of the best). */
-static struct interval
-of_pairs(const struct per_query *table, const char *metric, double score)
+/* The metric of text pairs by the measure in a column. */
+static struct pair_values
+of_pairs(
+    const struct per_query *table, const struct score_column *column, int64_t resamples)
 {
-	int64_t n = strings_count(table->ids);
-	enum pair_metric kind = ends_with(metric, "_ap")       ? PAIR_AP
-				: ends_with(metric, "pearson") ? PAIR_PEARSON
-							       : PAIR_SPEARMAN;
-	const double *target = values_of(table, kind == PAIR_AP ? "label" : "gold");
+	int target = per_query_find(table, column->kind == PAIR_AP ? "label" : "gold");
+	struct pair_scores scores = { strings_count(table->ids),
+		table->columns[target].values,
+		{ table->columns[column->column].values, NULL } };
 
-	for (int i = 0; target && n > 1 && i < TEXT_PAIRS_MEASURES; i++) {
-		const double *similarity =
-		    values_of(table, text_pairs_name((enum text_pairs_measure)i));
-		if (!similarity)
-			continue;
-		struct pair_values found = pair_metrics(kind,
-		    &(struct pair_scores){ n, target, { similarity, NULL } },
-		    SCORE_INTERVAL_RESAMPLES, SCORE_INTERVAL_SEED);
-		if (is_score(found.value[0], score))
-			return found.interval;
+	return pair_metrics(column->kind, &scores, resamples, SCORE_INTERVAL_SEED, NULL);
+}
+
+struct score_column
+score_column(const struct per_query *table, const char *metric, double score)
+{
+	struct score_column found = { .column = per_query_find(table, metric) };
+	int64_t n = strings_count(table->ids);
+
+	if (found.column >= 0) {
+		found.mean = true;
+		if (!is_score(stats_mean(table->columns[found.column].values, n), score))
+			found.column = -1;
+		return found;
 	}
-	return none;
+	found.kind = ends_with(metric, "_ap")	    ? PAIR_AP
+		     : ends_with(metric, "pearson") ? PAIR_PEARSON
+						    : PAIR_SPEARMAN;
+	if (per_query_find(table, found.kind == PAIR_AP ? "label" : "gold") < 0)
+		return found;
+	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++) {
+		found.column =
+		    per_query_find(table, text_pairs_name((enum text_pairs_measure)i));
+		if (found.column >= 0 &&
+		    is_score(of_pairs(table, &found, 0).value[0], score))
+			return found;
+	}
+	found.column = -1;
+	return found;
 }
 
 struct interval
 score_interval(const char *path, const char *metric, double score)
 {
-	if (!metric || access(path, F_OK) != 0)
+	if (!metric || !path)
 		return none;
 	struct per_query *table = per_query_read(path);
-	const double *values = values_of(table, metric);
-	struct interval interval =
-	    values ? of_mean(table, values, score) : of_pairs(table, metric, score);
+	struct score_column found = score_column(table, metric, score);
+	struct interval interval = none;
+	if (found.column >= 0 && found.mean)
+		significance_bootstrap(&interval, table->columns[found.column].values,
+		    strings_count(table->ids), 1, SCORE_INTERVAL_RESAMPLES,
+		    SCORE_INTERVAL_SEED);
+	else if (found.column >= 0)
+		interval = of_pairs(table, &found, SCORE_INTERVAL_RESAMPLES).interval;
 	per_query_free(table);
 	return interval;
 }

@@ -8,12 +8,25 @@
 #ifndef MTEB_SCORE_INTERVAL_H
 #define MTEB_SCORE_INTERVAL_H
 
+#include <stdbool.h>
+
+#include "mteb/pair_metrics.h"
 #include "score/measure/significance.h"
+#include "score/per_query.h"
 
 enum { SCORE_INTERVAL_RESAMPLES = 1000, SCORE_INTERVAL_SEED = 42 };
 
+/* The column of a table from which a main score is computed: its mean, or `kind` of its similarities.  column -1: none gives it. */
+struct score_column {
+	int column;
+	bool mean;
+	enum pair_metric kind;
+};
+struct score_column score_column(
+    const struct per_query *table, const char *metric, double score);
+
 /* The interval of `score`, a fraction in 0..1, at SIGNIFICANCE_LEVEL: the bootstrap over the rows of the per-query table `path`.
- * Both ends are NaN if there is no such file, or if `metric` of its rows does not give `score`.  Dies on a damaged file. */
+ * Both ends are NaN if `path` is NULL, or if `metric` of its rows does not give `score`.  Dies on a damaged file. */
 struct interval score_interval(const char *path, const char *metric, double score);
 
 #endif

@@ -172,8 +172,7 @@ interval_of(const struct task_result *result)
 {
 	if (!result)
 		return (struct interval){ NAN, NAN, NAN };
-	size_t stem = strlen(result->path) - strlen(".json");
-	char *path = mem_format("%.*s.tsv", (int)stem, result->path);
+	char *path = results_per_query(result);
 	struct interval interval = score_interval(path, result->metric, result->main);
 	free(path);
 	return interval;

@@ -126,6 +126,31 @@ significance_paired(const double *differences, int64_t n)
 	return test;
 }
 
+double
+significance_two_sided(double difference, double error, double freedom)
+{
+	if (!(error > 0))
+		return isnan(error) ? NAN : difference == 0;
+	return 2 * significance_t_below(-fabs(difference) / error, freedom);
+}
+
+void
+significance_holm(double *p, int64_t count)
+{
+	int64_t *order = mem_new((size_t)count, sizeof *order), tests = 0;
+	double most = 0;
+
+	stats_ascending(order, p, count);
+	for (int64_t i = 0; i < count; i++)
+		if (!isnan(p[order[i]]))
+			order[tests++] = order[i];
+	for (int64_t i = 0; i < tests; i++) {
+		most = fmax(most, p[order[i]] * (double)(tests - i));
+		p[order[i]] = fmin(most, 1);
+	}
+	free(order);
+}
+
 enum { GROUP = 4, SIGNS = 1 << GROUP };
 
 /* The sums of each four differences under each of their 16 signs, [groups, SIGNS]: a draw then adds one
@@ -184,9 +209,8 @@ significance_randomisation(
 		     : (double)(far + 1) / (double)(trials + 1);
 }
 
-/* Sorts the values. */
-static struct interval
-interval_of(double *values, int64_t count)
+struct interval
+significance_interval(double *values, int64_t count)
 {
 	stats_sort(values, count);
 	return (
@@ -220,7 +244,7 @@ significance_bootstrap(struct interval *intervals, const double *differences, in
 			means[l * resamples + r] = sums[l] / (double)n;
 	}
 	for (int l = 0; l < lists; l++)
-		intervals[l] = interval_of(means + l * resamples, resamples);
+		intervals[l] = significance_interval(means + l * resamples, resamples);
 	free(drawn);
 	free(sums);
 	free(means);
@@ -228,13 +252,15 @@ significance_bootstrap(struct interval *intervals, const double *differences, in
 
 struct interval
 significance_resample(significance_statistic *statistic, const void *context, int64_t n,
-    int64_t resamples, uint32_t seed)
+    int64_t resamples, uint32_t seed, double *draws)
 {
 	enum { AT_ONCE = 64 };
 	struct interval interval = { NAN, NAN, NAN };
 	struct mt19937 mt;
 
-	if (n < 2)
+	for (int64_t r = 0; draws && r < resamples; r++)
+		draws[r] = NAN;
+	if (n < 2 || !resamples)
 		return interval;
 	int64_t *drawn = mem_new((size_t)n, sizeof *drawn), some, missing = 0;
 	int32_t *counts = mem_new((size_t)n, AT_ONCE * sizeof *counts);
@@ -255,8 +281,10 @@ significance_resample(significance_statistic *statistic, const void *context, in
 			missing += isnan(values[first + r]) != 0;
 		}
 	}
+	if (draws)
+		memcpy(draws, values, (size_t)resamples * sizeof *draws);
 	if (!missing)
-		interval = interval_of(values, resamples);
+		interval = significance_interval(values, resamples);
 	free(drawn);
 	free(counts);
 	free(values);

@@ -55,11 +55,20 @@ void significance_bootstrap(struct interval *intervals, const double *difference
 
 /*
  * The same interval of any statistic of rows drawn with replacement; counts [n] says how often each row was drawn.
- * The draws equal significance_bootstrap's.  NaN if the statistic of a draw is NaN, or n < 2.  Calls the statistic
- * from several threads.
+ * The draws equal significance_bootstrap's.  NaN if the statistic of a draw is NaN, n < 2, or there are no resamples.  Calls the
+ * statistic from several threads.  draws [resamples]: its values, in the order of the draws, NaN if n < 2; NULL: not wanted.
  */
 typedef double significance_statistic(const void *context, const int32_t *counts);
 struct interval significance_resample(significance_statistic *statistic,
-    const void *context, int64_t n, int64_t resamples, uint32_t seed);
+    const void *context, int64_t n, int64_t resamples, uint32_t seed, double *draws);
+
+/* The interval of values, which it sorts. */
+struct interval significance_interval(double *values, int64_t count);
+
+/* Two-sided p of a difference with this standard error, by Student's t. */
+double significance_two_sided(double difference, double error, double freedom);
+
+/* Holm's correction for several tests: corrects p [count] in place; NaN is no test. */
+void significance_holm(double *p, int64_t count);
 
 #endif
