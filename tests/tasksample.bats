@@ -288,6 +288,27 @@ without_place() {
 	grep -q '"experts":{"query":"clustering"' attributes
 }
 
+@test "tasksample: of a list of experts each batch draws one for both sides, in static batches each row; the seed decides" {
+	sed 's/experts:.*/experts: [one, two, three]/' mix.yaml >drawn.yaml
+	tasksample --epochs 9 drawn.yaml >out.mts
+	batches <out.mts | grep '^#' | grep -o '"experts":.*}' >drawn
+	[ "$(wc -l <drawn)" -gt 100 ]
+	sort drawn | uniq -c | awk '{ print ($1 > 20) }' | uniq -c | awk '{ print $1, $2 }' | grep -x '3 1'
+	grep -v '"query":"\(one\|two\|three\)","document":"\1"' drawn && false
+	# the batches are those of the recipe without a list
+	diff <(tasksample --epochs 9 mix.yaml | batches | grep -v '^#') <(batches <out.mts | grep -v '^#')
+	tasksample --epochs 9 drawn.yaml | cmp - out.mts
+	differ <(tasksample --seed 1 --epochs 9 drawn.yaml | batches | grep -o '"experts":.*}') drawn
+	# rows
+	tasksample --batching static drawn.yaml | batches | grep -o 'query.expert=.*' | sort | uniq -c | awk '$1 > 40 { print $2, $3 }' |
+		diff - <(printf 'query.expert=%s document.expert=%s\n' one one three three two two)
+	for wrong in '[]' '[one, [two]]' '[1]'; do
+		sed "s/experts:.*/experts: $wrong/" mix.yaml >wrong.yaml
+		run -1 tasksample wrong.yaml
+		[[ "$output" == "tasksample: wrong.yaml:8: "*"'experts'"* ]]
+	done
+}
+
 @test "tasksample: prompts of a recipe override the model's default prompt" {
 	cp -r "$GOLDEN/train/bert" model
 	printf '{"prompts": {"query": "moon ", "other": "dog "}, "default_prompt_name": "other"}' >model/config_sentence_transformers.json

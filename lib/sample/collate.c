@@ -30,12 +30,20 @@ add_name(struct text_column *texts, const char *name)
 	text_column_add(texts, name ? name : "", name ? strlen(name) : 0);
 }
 
-static const struct pair *
-pair_of(const struct collate *collate, const struct example *example)
+/* The random number of an example in this pass. */
+static uint64_t
+chance_of(const struct collate *collate, const struct example *example)
 {
 	uint64_t words[] = { (uint64_t)example->source, (uint64_t)example->index,
 		(uint64_t)example->pass };
-	uint64_t chance = rng_hash(collate->recipe->seed, words, sizeof words);
+
+	return rng_hash(collate->recipe->seed, words, sizeof words);
+}
+
+static const struct pair *
+pair_of(const struct collate *collate, const struct example *example)
+{
+	uint64_t chance = chance_of(collate, example);
 	uint64_t chances[SIDES];
 
 	for (int side = 0; side < SIDES; side++)
@@ -85,13 +93,25 @@ add_negatives(
 	numbers_add(&collate->lists, (int64_t)texts->offsets.count - 1);
 }
 
+/* Sets the expert of each side, NULL for none; of a list `chance` draws one for both sides. */
+static void
+experts_for(const struct recipe_task *task, uint64_t chance, const char *experts[SIDES])
+{
+	for (int side = 0; side < SIDES; side++)
+		experts[side] =
+		    task->drawn ? task->drawn->items[chance % task->drawn->count]->string
+				: task->expert[side];
+}
+
 static void
 add_row(struct collate *collate, const struct example *example)
 {
 	const struct recipe_source *source = collate->recipe->sources + example->source;
 	const struct recipe_task *task = collate->recipe->tasks + source->task;
 	const struct pair *pair = pair_of(collate, example);
+	const char *experts[SIDES];
 
+	experts_for(task, chance_of(collate, example), experts);
 	for (int side = 0; side < SIDES; side++) {
 		struct text_column *texts = collate->texts + side;
 		begin_text(collate, side, task);
@@ -99,7 +119,7 @@ add_row(struct collate *collate, const struct example *example)
 		text_column_end(texts);
 		if (collate->key[side] >= 0)
 			numbers_add(collate->keys + side, (int64_t)pair_key(pair, side));
-		add_name(collate->experts + side, task->expert[side]);
+		add_name(collate->experts + side, experts[side]);
 	}
 	if (collate->text[NEGATIVES] >= 0)
 		add_negatives(collate, source, pair);
@@ -132,6 +152,15 @@ static const char *const *
 experts_of(const struct recipe_task *task)
 {
 	return task->expert;
+}
+
+static bool
+has_common_experts(const struct recipe *recipe)
+{
+	for (int t = 0; t < recipe->task_count; t++)
+		if (recipe->tasks[t].drawn)
+			return false;
+	return is_common(recipe, experts_of);
 }
 
 static int
@@ -175,7 +204,7 @@ add_columns(struct collate *collate)
 		return;
 	collate->task = add_column(out, DTYPE_U8, 1, "task", "");
 	collate->prefix = !is_common(recipe, prompts_of);
-	for (int side = 0; side < SIDES && !is_common(recipe, experts_of); side++)
+	for (int side = 0; side < SIDES && !has_common_experts(recipe); side++)
 		collate->expert[side] =
 		    add_column(out, DTYPE_U8, 1, fields[side], ".expert");
 }
@@ -244,8 +273,12 @@ set_attributes(struct collate *collate, struct tree *attributes, const struct dr
 		set_sides(collate, attributes, "prompts", no_prompts, "");
 	else if (task->prompt[SIDE_QUERY] || task->prompt[SIDE_DOCUMENT])
 		set_sides(collate, attributes, "prompts", task->prompt, "");
-	if (collate->expert[0] < 0)
-		set_sides(collate, attributes, "experts", task->expert, NULL);
+	if (collate->expert[0] < 0) {
+		const char *experts[SIDES];
+		experts_for(task, rng_hash(recipe->seed, &draw->step, sizeof draw->step),
+		    experts);
+		set_sides(collate, attributes, "experts", experts, NULL);
+	}
 }
 
 static void

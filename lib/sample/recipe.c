@@ -75,6 +75,25 @@ read_sides(const struct tree *task, const char *key, const char *sides[SIDES])
 				  : tree_string(task, key, NULL);
 }
 
+/* A task, a task for each side, or a list of tasks. */
+static void
+read_experts(const struct tree *node, struct recipe_task *task)
+{
+	const struct tree *experts = tree_get(node, "experts");
+
+	if (!experts || experts->kind != TREE_LIST) {
+		read_sides(node, "experts", task->expert);
+		return;
+	}
+	for (size_t i = 0; i < experts->count; i++)
+		if (experts->items[i]->kind != TREE_STRING)
+			tree_die(
+			    experts->items[i], "a list of 'experts' has names of tasks");
+	if (!experts->count)
+		tree_die(experts, "the list of 'experts' is empty");
+	task->drawn = experts;
+}
+
 static const char *
 required(const struct tree *object, const char *key)
 {
@@ -407,7 +426,7 @@ add_task(struct recipe *recipe, struct tree *node)
 	task->uniform = word_of(node, "sampling", samplings, 0);
 	task->temperature = positive(node, "temperature", recipe->temperature);
 	read_sides(node, "prompts", task->prompt);
-	read_sides(node, "experts", task->expert);
+	read_experts(node, task);
 	struct tree *list = tree_need(node, "datasets");
 	if (list->kind != TREE_LIST || !list->count)
 		tree_die(list, "'datasets' must be a list of at least one data set");
