@@ -1,7 +1,8 @@
 # curves.gnuplot - the cells of cells.awk as curves over the number in an arm's name ("pilots-3"), a line for each arm
 #	gnuplot -e "cells='figure4.tsv'; last='6'; over='gates'" curves.gnuplot > figure4.svg
 # A panel for each type and six arms, two beside each other.  An arm of no number stands at `last`.  The dashed line is the
-# base; bars are two errors (over queries and seeds) of the difference from it.
+# base; bars are two errors (over queries and seeds) of the difference from it.  doubling=1: each number is twice the
+# one before.
 load system("dirname " . ARG0) . "/picture.gnuplot"
 types = distinct(cells, '$3 == "all sets" ? "" : $3')
 bare = 'match($2, /-[0-9]+$/) ? substr($2, 1, RSTART - 1) : $2'
@@ -13,9 +14,8 @@ beside = least(panels, 2)
 eval picture(40 + (words(arms) > 3 ? 340 : 300) * ((panels + beside - 1) / beside))
 set ylabel "score, x 100"
 set xlabel over
-set xtics 1
+if (exists("doubling")) { set logscale x 2; set offsets graph 0.05, graph 0.05, 0, 0 } else { set xtics 1; set offsets 0.3, 0.3, 0, 0 }
 set autoscale xfix
-set offsets 0.3, 0.3, 0, 0
 set key maxrows 3
 points = "< awk -F'\\t' -v OFS='\\t' -v last='" . last . "' 'FNR > 1 { arm = " . bare . "; print arm, $3, arm == $2 ? last : substr($2, RSTART + 1), $7, $5, $15 == \"\" ? \"NaN\" : 2 * $15, $1 }' '" . cells . "' | sort -t '\t' -s -k 3,3n"
 set multiplot layout (panels + beside - 1) / beside, beside

@@ -40,6 +40,12 @@ $(eval $(call arm,static,mote,instructed,--batching static))
 # the paper's open question (section 8): one expert for both sides of retrieval; for clustering and documents
 $(eval $(call arm,shared,shared,instructed))
 $(eval $(call arm,joined,joined,instructed))
+# control for the rows of shared's experts: as many, of which chance chooses one for each batch, so that they know no task and
+# that query, document and negatives have one expert as in shared.  (Drawn pair by pair, the expert itself would tell a query
+# which documents are not its own.)  All texts are scored by the first of them.
+$(eval $(call arm,chance,chance,chance))
+# rates that rise for a fifth of the batches, not a twentieth
+$(eval $(call arm,warmup,mote,instructed,,--warmup 0.2))
 SEMS := retrieval classification clustering
 $(foreach task,$(SEMS),$(eval $(call arm,sem-$(task),plain,plain,--task $(task))))
 # appendix A: the model without instructions, one setting for all tasks
@@ -47,7 +53,9 @@ $(eval $(call arm,homogeneous,plain,plain,--batching homogeneous,--temperature 0
 $(eval $(call arm,heterogeneous,plain,plain,--batching heterogeneous,--temperature 0.03))
 $(eval $(call arm,warm,plain,plain,--batching heterogeneous,--temperature 0.06))
 # appendix B: means of trained experts
+warmup.rate        := $(mote.rate)
 shared.rate        := $(mote.rate)
+chance.rate        := $(mote.rate)
 joined.rate        := $(mote.rate)
 homogeneous.rate   := $(em.rate)
 heterogeneous.rate := $(em.rate)
@@ -68,6 +76,10 @@ $M/instructed.yaml: $(SHARE)/recipes/mote-$(SIZE).yaml $(call small,$(MOTE)/data
 
 $M/plain.yaml: $M/instructed.yaml
 	sed '/^ *prompts:/d' $< > $@
+
+by_chance = sed 's/^ *experts:.*/    experts: [one, two, three]/' $< > $@
+$M/chance.yaml: $M/instructed.yaml
+	$(by_chance)
 
 # what follows is newer than what is made of it if it changed: the real sets; the start; the batches; what is scored
 $(MOTE)/data/from: always
@@ -91,19 +103,22 @@ $(MOTE)/data/links: $(TEXT)/corpus.txt $(MOTE)/data/from
 EXPERTS   := classification clustering search_query search_document
 join      := $(subst $() ,$(,),$(EXPERTS))
 QUESTIONS := --prompt "search_query=search query: " --prompt "search_document=search document: "
-$M/start/plain/config.json: how = cp -rL $(START) $(@D)
-$M/start/mote/config.json: how = $X/upcycle -q -m $(START) --experts $(join) $(QUESTIONS) -o $(@D)
-$M/start/eob/config.json: how = $X/upcycle -q -m $(START) --experts $(join) $(QUESTIONS) --every 2 -o $(@D)
-$M/start/random/config.json: how = $X/upcycle -q -m $(START) --experts $(join) $(QUESTIONS) $(EXPERTS:%=--task %=\*) -o $(@D)
-$M/start/shared/config.json: how = $X/upcycle -q -m $(START) --experts classification,clustering,search_document $(QUESTIONS) \
-	--task search_query=search_document -o $(@D)
-$M/start/joined/config.json: how = $X/upcycle -q -m $(START) --experts classification,search_query,search_document $(QUESTIONS) \
-	--task clustering=search_document --prompt "clustering=clustering: " -o $(@D)
+INSTRUCTED := $(QUESTIONS) --prompt "classification=classification: " --prompt "clustering=clustering: "
+mote.upcycle   = --experts $(join) $(QUESTIONS)
+eob.upcycle    = $(mote.upcycle) --every 2
+random.upcycle = $(mote.upcycle) $(EXPERTS:%=--task %=\*)
+shared.upcycle = --experts classification,clustering,search_document $(QUESTIONS) --task search_query=search_document
+joined.upcycle = --experts classification,search_query,search_document $(INSTRUCTED) --task clustering=search_document
+chance.upcycle = --experts one,two,three $(INSTRUCTED) $(EXPERTS:%=--task %=one)
+tlr.upcycle    = --token-experts 4
+tlr-raw.upcycle = $(tlr.upcycle) --no-renormalize
+$M/start/plain/config.json: private how = cp -rL $(START) $(@D)
 $M/start/instructed/config.json $M/start/tlr/config.json $M/start/tlr-raw/config.json: $M/start/mote/config.json
-$M/start/instructed/config.json: how = cp -rL $(START) $(@D) && $(take_prompts)
-$M/start/tlr/config.json: how = $X/upcycle -q -m $(START) --token-experts 4 -o $(@D) && $(take_prompts)
-$M/start/tlr-raw/config.json: how = $X/upcycle -q -m $(START) --token-experts 4 --no-renormalize -o $(@D) && $(take_prompts)
+$M/start/instructed/config.json: private how = cp -rL $(START) $(@D) && $(take_prompts)
+$M/start/tlr/config.json $M/start/tlr-raw/config.json: private how = $(upcycle) && $(take_prompts)
+upcycle      = $X/upcycle -q -m $(START) $($*.upcycle) -o $(@D)
 take_prompts = cp $M/start/mote/config_sentence_transformers.json $(@D)
+how          = $(upcycle)
 
 $M/start/%/config.json: $(START)/config.json $M/from | $X/upcycle
 	mkdir -p $(dir $(@D))
@@ -240,19 +255,21 @@ MOTE_ALL := figure1 figure3
 $T/%.md: $(TABLE_FILES) $T/%.tsv
 	$(call table_of,mote,$*)
 
-$(eval $(call table,table2,$(SEEN),em/sem em/ic em/mote em/random ic/mote))
+# where MoTE stands, the models with fewer experts stand, too, and their control
+MAIN := em/sem em/ic $(foreach base,em ic,$(addprefix $(base)/,mote warmup shared joined random chance))
+$(eval $(call table,table2,$(SEEN),$(MAIN)))
 ifneq ($(filter $(UNSEEN),$(TYPES)),)
-$(eval $(call table,table3,$(UNSEEN),em/sem em/ic em/mote em/random ic/mote))
+$(eval $(call table,table3,$(UNSEEN),$(MAIN)))
 else
 mote-table3:
 	@echo "mote-table3: the unseen tasks are real sets; name their folder with DATA=" >&2; false
 .PHONY: mote-table3
 endif
-$(eval $(call table,table4,$(TYPES),static/mote))
-$(eval $(call table,table5,$(TYPES),tlr/tlr-raw tlr/mote random/mote))
-$(eval $(call table,table6,$(TYPES),eob/mote))
-$(eval $(call table,table7,$(TYPES),ic/eob ic/ea-eob ic/mote ic/ea))
-$(eval $(call table,hybrid,$(TYPES),mote/shared mote/joined ic/shared ic/joined))
+$(eval $(call table,table4,$(TYPES),static/mote static/shared static/joined))
+$(eval $(call table,table5,$(TYPES),tlr/tlr-raw tlr/mote tlr/shared tlr/joined random/mote chance/shared))
+$(eval $(call table,table6,$(TYPES),eob/mote eob/shared eob/joined))
+$(eval $(call table,table7,$(TYPES),ic/eob ic/ea-eob ic/mote ic/ea ic/shared ic/joined))
+$(eval $(call table,hybrid,$(TYPES),mote/shared mote/joined))
 $(eval $(call table,figure4,,homogeneous/heterogeneous))
 $(eval $(call table,figure5,$(TYPES),homogeneous/heterogeneous))
 $(eval $(call table,figure6,,heterogeneous/warm))
@@ -295,7 +312,7 @@ mote-figure1 mote-figure3: mote-%: $T/%.md $T/%.svg
 
 # The rates: for each arm the one with the best mean over the sets of the seen types, first seed.
 tried = $(foreach rate,$(LRS),$M/dev/$1/$(rate)/$(firstword $(SEEDS))/scores.tsv)
-TUNED := $(filter-out sem-% homogeneous heterogeneous warm shared joined,$(ARMS)) sem
+TUNED := $(filter-out sem-% homogeneous heterogeneous warm shared joined chance warmup,$(ARMS)) sem
 ifeq ($(SPLIT),dev)
 $M/rates.tsv: $(foreach arm,$(TUNED),$(call tried,$(arm)))
 	awk -F'\t' -v rates='$(LRS)' -v start='$(MOTE_START)' 'BEGIN { n = split(rates, rate, " "); \
@@ -318,8 +335,8 @@ mote-rates:
 ## mote       MoTE: its tables and figures, three seeds (an hour on two cores; DATA=dir for real sets)
 mote: | $(DEPS)
 	+@$(call programs,tok encode upcycle tasksample train mteb-score leaderboard geom mts)
-	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(foreach name,$(filter-out hybrid,$(MOTE_ALL)),$T/$(name).md $T/$(name).svg)
-	@$(foreach name,$(filter-out hybrid,$(MOTE_ALL)),cat $T/$(name).md; echo;)
+	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(MOTE_ALL:%=$T/%.md) $(MOTE_ALL:%=$T/%.svg)
+	@$(foreach name,$(MOTE_ALL),cat $T/$(name).md; echo;)
 
 # Table 2 with every arm at the rate of EM; the paper's open question
 mote-equal:

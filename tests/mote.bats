@@ -279,6 +279,86 @@ mote() {
 	END
 }
 
+# Sets that only the designs of task-experts.mk have, and the files of packages.mk, newer than their sources.
+drawn_more() {
+	drawn_sets
+	drawn_text
+	for set in medquad cosqa cranfield; do
+		as_beir data/retrieval/$set
+	done
+	for set in financial_phrasebank amazon_counterfactual_en; do
+		mkdir data/classification/$set
+		sentences "of $set" | as_json >data/classification/$set/train.jsonl
+	done
+	mkdir data/clustering/stackoverflow_titles
+	for time in 1 2 3 4 5 6; do sentences "title $time"; done | as_json >data/clustering/stackoverflow_titles/test.jsonl
+	find data -name '*.jsonl' -exec zstd -q --rm {} +
+	mkdir -p out/demo/packages/lists
+	touch out/demo/packages/lists/{Packages,Translation-en} out/demo/packages/{table.tsv,synopses.tsv,corpus.jsonl,{dev,test}.{jsonl,qrels}}
+	paste <(sentences synopsis) <(sentences description) | awk -F'\t' '{ for (n = 0; n < 9; n++)
+		printf "{\"query\": \"%s %d\", \"document\": \"%s %d\"}\n", $2, n, $4, n }' >out/demo/packages/train.jsonl
+	sentences package | as_json | sed 's/"label"/"section"/' >out/demo/packages/sections.jsonl
+}
+
+design() {
+	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
+		DATA="$T/data" E_RATES="$T/rates.tsv" LRS=1e-3 SEEDS=1 STEPS=2 "$@" </dev/null 2>log || { cat log; false; }
+}
+
+# bats test_tags=plain
+@test "mote-forget: the old task is lost or kept; frozen experts keep it to the bit, and so do a LoRA and a second model" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
+	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
+	drawn_more
+	design mote-forget-rates | grep -cP '^forget-[a-z-]*\t1e-3\t1e-3\t[0-9.]*$' | grep -x 7
+	[ -e out/mote/experts/dev/forget.tsv ]
+	design mote-forget >table
+	grep '^| [a-z]' table | cut -d'|' -f2,3 | sort -u | diff - <(printf ' %s \n' 'all sets | 8' 'forget-2 | sets' 'new | 4' 'old | 1' 'unseen | 3')
+	# embeddings of the old task, by the model that each arm has for it
+	embeds() { tok -q -m "$1" --task dictionary -f text out/text/test/queries.jsonl | encode -q -m "$1" | mts cat -q -c text.emb | mts to jsonl; }
+	M=out/mote/experts/models
+	embeds out/mote/experts/start/forget-dense >base
+	for arm in dense dense-replay dense-frozen experts experts-replay experts-frozen; do
+		embeds $M/forget-$arm/1e-3/1/2 | cmp -s - base && echo $arm kept || echo $arm moved
+	done | diff - <(printf '%s\n' 'dense moved' 'dense-replay moved' 'dense-frozen moved' 'experts moved' 'experts-replay moved' 'experts-frozen kept')
+	awk -F'\t' '$1 == "base" && $3 == "old" && ($2 == "lora" || $2 == "two") { print $2, $9 + 0 }' out/mote/experts/tables/forget-2.tsv |
+		diff - <(printf '%s 0\n' lora two)
+	# the second model's new tasks are those of the dense one
+	awk -F'\t' '$1 == "dense" && $2 == "two" && $3 != "old" && $3 != "all sets" { print $3, $9 + 0 }' out/mote/experts/tables/forget-2.tsv |
+		diff - <(printf '%s 0\n' new unseen)
+	# replay: the old task's pairs are learned from, by its expert
+	tasksample -C out/mote/data --plan --steps 0 out/mote/experts/forget-new.yaml >plan
+	run ! grep -q define out/mote/experts/forget-new.yaml
+	tasksample -C out/mote/data --epochs 1 --plan out/mote/experts/forget.yaml | cut -f3 | sort -u | grep -x define
+	[ -s out/mote/experts/tables/forget.svg ]
+}
+
+# bats test_tags=plain
+@test "mote-scale, mote-late: tables and curve; the control's experts have the batches of shared, and no task" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
+	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
+	drawn_more
+	design LR=1e-3 mote-scale >table
+	grep '^| [A-Za-z]' table | cut -d'|' -f2,3 | sort -u | diff - <(printf ' %s \n' 'Classification | 3' 'Clustering | 2' 'Retrieval | 2' \
+		'all sets | 12' 'further | 2' 'scale-2 | sets' 'unseen | 3')
+	[ -s out/mote/experts/tables/scale.svg ]
+	design LR=1e-3 mote-late >table
+	grep -c '^| late-2 | sets' table | grep -x 2
+	# the late models start from the dense one that was trained
+	upcycle -m out/mote/experts/models/scale-ic/1e-3/1/2 --experts classification,clustering,search_query,search_document -o late
+	cmp late/model.safetensors out/mote/experts/start/late-mote-1/model.safetensors
+
+	E=out/mote/experts
+	experts_in() { tasksample -C out/mote/data --steps 40 "$1" | mts head --json -n 9999 | jq -c '.attributes.experts // empty'; }
+	experts_in $E/chance.yaml | jq -r '[.query, .document] | unique | join(" ")' | sort -u | diff - <(printf '%s\n' one three two)
+	diff <(tasksample -C out/mote/data --steps 9 $E/chance.yaml | mts to jsonl) <(tasksample -C out/mote/data --steps 9 $E/scale.yaml | mts to jsonl)
+	jq -c .task_experts.tasks $E/start/chance/config.json | grep -x '{"classification":"one","clustering":"one","search_query":"one","search_document":"one"}'
+	jq -cS .prompts $E/start/chance/config_sentence_transformers.json >chance
+	jq -cS .prompts $E/start/ic/config_sentence_transformers.json | diff - <(sed 's/"one":"[^"]*",//; s/"three":"[^"]*",//; s/"two":"[^"]*"//; s/,}/}/' chance)
+	run -2 --separate-stderr make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" DATA="$T/none" mote-scale
+	[[ "$stderr" == *"mote-scale: its sets are real; name their folder with DATA="* ]]
+}
+
 @test "mote: runs side by side write no file of each other" {
 	mkdir start && echo '{}' >start/config.json
 	mote -n SIZE=paper START="$T/start" DATA="$T/mteb" SEEDS="1 2 3" mote-figure1 mote-table2 >plan
