@@ -42,7 +42,7 @@ kind == "table" {
 
 {
 	cell[$1, $2, $3] = sprintf("%+.2f%s%s", $9, $15 == "" ? "" : sprintf(" ± %.2f (%s, %s)", $15, part($11), part($14)), \
-	    $13 == "yes" ? " \\*" : "")
+	    $13 == "yes" ? " \\*" : $16 != "" && $16 < 0.05 ? " (\\*)" : "")
 	if (($1, $2, $3) in theirs)
 		shown[$1, $2] = 1
 	tests += $16 != ""
@@ -108,7 +108,8 @@ END {
 		}
 	}
 	printf "\nTimes 100; means over %d seed%s, of the base with their deviation over seeds; ± the error of the difference, in\n" \
-	    "brackets its two parts: over queries and over seeds; \\* p < 0.05, by Holm's correction over the %d cells that have a p.\n", \
+	    "brackets its two parts: over queries and over seeds; \\* p < 0.05, by Holm's correction over the %d cells that have a p;\n" \
+	    "(\\*) p < 0.05 by itself.\n", \
 	    seeds, seeds == 1 ? "" : "s", tests
 	if (numbers)
 		printf "paper: the difference there, %s.\n", source
