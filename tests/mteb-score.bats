@@ -436,12 +436,14 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	done
 }
 
-@test "mteb-score: --at takes whole numbers up to 1000" {
-	for list in "" 0 1001 1,,2 ,1 1, 1,x 1.5 "1 2" -1 "$(seq -s, 1 33)"; do
+@test "mteb-score: --at takes whole numbers" {
+	for list in "" 0 1000001 1,,2 ,1 1, 1,x 1.5 "1 2" -1 "$(seq -s, 1 33)"; do
 		run -2 --separate-stderr mteb-score reranking --protocol v2 --at "$list" x
 		[ -z "$output" ]
-		[[ $stderr == "mteb-score: --at: '$list' is not a list of whole numbers in 1..1000, commas between, at most 32"* ]]
+		[[ $stderr == "mteb-score: --at: '$list' is not a list of whole numbers in 1..1000000, commas between, at most 32"* ]]
 	done
+	run -2 --separate-stderr mteb-score reranking --protocol v2 --at 1001 x
+	[[ $stderr == "mteb-score: --at: reranking has cut-offs up to 1000"* ]]
 	stream rerank
 	mteb-score reranking --protocol v2 --at "$(seq -s, 1 32)" "$T/rerank.mts" >"$T/out"
 	[ "$(grep -c '^ndcg_at_' "$T/out")" -eq 33 ] # and that of the main score
@@ -654,7 +656,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	cp "$GOLDEN/score_qrels.tsv" test.tsv
 	mkstream <"$GOLDEN/score_mteb_fast.jsonl" >rows.mts
 	page_examples mteb-score.1 >examples
-	[ "$(wc -l <examples)" -eq 11 ]
+	[ "$(wc -l <examples)" -eq 12 ]
 	while read -r line; do
 		bash -c "$line" >out 2>/dev/null
 		[ -s out ]

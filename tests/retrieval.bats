@@ -36,6 +36,57 @@ load scores
 		cmp - "$T/run"
 }
 
+@test "mteb-score retrieval --measures trec: trec_eval's values of each query, by --relevant and --judged-only" {
+	local options
+	while IFS= read -r options; do
+		# shellcheck disable=SC2086
+		mteb-score -q retrieval --measures trec $options --qrels "$GOLDEN/trec.qrels" --from-run "$GOLDEN/trec.run" \
+			--per-query "$T/queries.tsv" >"$T/out" 2>"$T/err"
+		awk -F'\t' -v options="$options" '
+			NR == FNR { if ($3 == options) { wanted[$1, $2] = $4; all++ } next }
+			FNR == 1 { for (i = 2; i <= NF; i++) name[i] = $i; next }
+			{ for (i = 2; i <= NF; i++) if (($1, name[i]) in wanted) {
+				d = $i - wanted[$1, name[i]]
+				if (d < -1e-11 || d > 1e-11) { print $1, name[i], $i, wanted[$1, name[i]]; bad = 1 }
+				all-- } }
+			END { exit bad || all != 0 || length(wanted) < 300 }' "$GOLDEN/trec.tsv" "$T/queries.tsv"
+	done <<-E
+
+		--relevant 2
+		--judged-only
+	E
+}
+
+@test "mteb-score retrieval --measures trec: sums, means, the geometric mean and rank-biased precision by hand" {
+	printf 'q1 a 1\nq1 b 0\nq2 a 1\nq2 c 2\n' >"$T/qrels"
+	printf 'q1 Q0 b 1 3 x\nq1 Q0 a 2 2 x\nq2 Q0 b 1 3 x\n' >"$T/run"
+	mteb-score -q retrieval --measures trec --at 1,4000 --qrels "$T/qrels" --from-run "$T/run" >"$T/out"
+	[ "$(metric num_q <"$T/out")" = 2 ]
+	[ "$(metric num_ret <"$T/out")" = 3 ]
+	[ "$(metric num_rel <"$T/out")" = 3 ]
+	[ "$(metric num_rel_ret <"$T/out")" = 1 ]
+	[ "$(metric map <"$T/out")" = 0.25 ]
+	[ "$(metric main_score <"$T/out")" = 0.25 ]
+	metric gm_map <"$T/out" | awk '{ d = $1 - sqrt(0.5 * 1e-5); exit d < -1e-12 || d > 1e-12 }'
+	metric rbp_0.80 <"$T/out" | awk '{ d = $1 - 0.2 * 0.8 / 2; exit d < -1e-12 || d > 1e-12 }'
+	[ "$(metric success_1 <"$T/out")" = 0 ]
+	[ "$(metric P_4000 <"$T/out")" = 0.000125 ]
+	mteb-score -q retrieval --at 4000 --qrels "$T/qrels" --from-run "$T/run" | grep -P '^recall_at_4000\t0.5$'
+}
+
+@test "mteb-score retrieval: --judged-only drops hits that are not judged from MTEB's measures, too" {
+	printf 'q a 1\nq b 0\n' >"$T/qrels"
+	printf 'q Q0 x 1 4 x\nq Q0 b 2 3 x\nq Q0 a 3 2 x\n' >"$T/run"
+	mteb-score -q retrieval --qrels "$T/qrels" --from-run "$T/run" | grep -P '^mrr_at_10\t0.3333333333333333$'
+	mteb-score -q retrieval --judged-only --qrels "$T/qrels" --from-run "$T/run" | grep -P '^mrr_at_10\t0.5$'
+}
+
+@test "mteb-score retrieval: --relevant needs trec_eval's measures; cut-offs beyond the search's 1000 need a run" {
+	does_not_apply --relevant mteb-score retrieval --relevant 2 --qrels x --from-run y
+	run -2 mteb-score retrieval --at 10,1001 --qrels x a b
+	[[ ${lines[0]} == "mteb-score: --at: the search keeps 1000 documents a query; 'near -k 1001 --run' keeps more, for --from-run" ]]
+}
+
 @test "mteb-score retrieval: linear and exponential gain by hand" {
 	echo '{"id":7,"x.emb":[1,0]}' | mkstream >"$T/q.mts"
 	printf '%s\n' '{"id":1,"x.emb":[2,0]}' '{"id":2,"x.emb":[1,1]}' | mkstream >"$T/c.mts"

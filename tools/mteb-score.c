@@ -51,6 +51,14 @@ static const struct cli_option options[] = {
 	    CLI_CUSTOM },
 	{ 0, "complete", NULL, "retrieval: judged queries without hits count as 0",
 	    CLI_FLAG(score.complete) },
+	{ 0, "judged-only", NULL, "retrieval: drop documents that are not judged",
+	    CLI_FLAG(score.judged_only) },
+	{ 0, "measures", "mteb|trec",
+	    "retrieval: MTEB's measures (default), or trec_eval's, by its names",
+	    CLI_WORD(score.trec, 0) },
+	{ 0, "relevant", "N",
+	    "retrieval --measures trec: the least grade that is relevant (default: 1)",
+	    CLI_INTEGER(score.level, 1, 1000000) },
 	{ 0, "per-query", "FILE",
 	    "all types but clustering-fast: write the scores of each query, row, text, pair or set, as TSV",
 	    CLI_TEXT(per_query) },
@@ -109,7 +117,7 @@ static const struct cli_command commands[] = {
 	    ALL "similarity per-query", 0, 1, NULL },
 	{ "retrieval", "find the relevant documents of a query in a corpus",
 	    ALL
-	    "field qrels ignore-identical-ids candidates from-run run top gain at complete per-query memory any-model similarity",
+	    "field qrels ignore-identical-ids candidates from-run run top gain at complete judged-only measures relevant per-query memory any-model similarity",
 	    0, 2, NULL },
 	{ "classification", "accuracy of a linear classifier",
 	    ALL
@@ -146,6 +154,9 @@ check_reranking(const struct score_options *score)
 {
 	if (score->protocol == PROTOCOL_V1)
 		cli_only(&cli, "reranking by protocol v1", ALL "similarity per-query");
+	for (int i = 0; i < score->cuts.count; i++)
+		if (score->cuts.at[i] > 1000)
+			die_usage("--at: reranking has cut-offs up to 1000");
 }
 
 static void
@@ -161,7 +172,16 @@ check_retrieval(const struct score_options *score)
 		    "field ignore-identical-ids candidates run top memory any-model similarity threads");
 	if (score->from_run)
 		cli_only(&cli, "retrieval --from-run",
-		    "qrels from-run ignore-identical-ids run top gain at complete per-query protocol json output threads");
+		    "qrels from-run ignore-identical-ids run top gain at complete judged-only measures relevant per-query protocol json output threads");
+	if (!score->trec)
+		cli_only(&cli, "--measures mteb",
+		    ALL
+		    "field qrels ignore-identical-ids candidates from-run run top gain at complete judged-only measures per-query memory any-model similarity");
+	for (int i = 0; i < score->cuts.count && !score->from_run; i++)
+		if (score->cuts.at[i] > 1000)
+			die_usage(
+			    "--at: the search keeps 1000 documents a query; 'near -k %lld --run' keeps more, for --from-run",
+			    (long long)score->cuts.at[i]);
 	if (score->qrels && score->run && strcmp(score->run, "-") == 0)
 		die_usage("standard output is for the scores: give --run a file");
 	if (score->from_run && files[0])
@@ -201,8 +221,8 @@ parse(struct settings *settings, int argc, char **argv)
 
 	while ((option = cli_next(&cli, argc, argv, settings)) != -1)
 		if (option == OPT_AT)
-			score->cuts.count =
-			    cli_integers("--at", 1, 1000, score->cuts.at, RANKING_CUTS);
+			score->cuts.count = cli_integers(
+			    "--at", 1, 1000000, score->cuts.at, RANKING_CUTS);
 		else
 			score->documents = strcmp(optarg, "all") == 0
 					       ? 0
@@ -215,6 +235,7 @@ int
 main(int argc, char **argv)
 {
 	struct settings settings = { .score = { .protocol = PROTOCOL_V1,
+					 .level = 1,
 					 .top = 1000,
 					 .documents = 0.04,
 					 .experiments = 10,

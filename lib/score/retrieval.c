@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "score/measure/ranking.h"
+#include "score/measure/trec.h"
 #include "score/score.h"
 #include "search/corpus_search.h"
 #include "search/run.h"
@@ -17,7 +18,8 @@ struct judge {
 	const struct score_options *options;
 	struct qrels *qrels;
 	struct run *run;
-	struct ranking *ranking;
+	struct ranking *ranking; /* or */
+	struct trec *trec;
 	int64_t *grades, *judged;
 	int64_t *judged_as; /* [documents]: number in qrels->documents, or -1 */
 	float *similarity;
@@ -114,12 +116,13 @@ number_documents(struct judge *judge)
 	}
 }
 
-/* Fills in the grades and similarities of a query's hits, by rank; returns their number. */
+/* Fills in the grades and similarities of a query's hits, by rank, with --judged-only of those that have a grade from 0, as trec_eval -J; returns
+ * their number. */
 static int64_t
 take_hits(struct judge *judge, int64_t query, int64_t number)
 {
 	const struct hit *hits = judge->run->hits[query].at;
-	int64_t found = judge->run->hits[query].count;
+	int64_t found = judge->run->hits[query].count, taken = 0;
 	size_t need = (size_t)found;
 
 	judge->grades =
@@ -128,11 +131,15 @@ take_hits(struct judge *judge, int64_t query, int64_t number)
 	    judge->similarity, &judge->similarity_room, need, sizeof *judge->similarity);
 	for (int64_t i = 0; i < found; i++) {
 		int64_t document = judge->judged_as[hits[i].document];
-		judge->similarity[i] = hits[i].score;
-		judge->grades[i] =
-		    document < 0 ? 0 : qrels_grade(judge->qrels, number, document);
+		int64_t grade = document < 0
+				    ? RANKING_UNJUDGED
+				    : qrels_grade(judge->qrels, number, document);
+		if (judge->options->judged_only && grade < 0)
+			continue;
+		judge->similarity[taken] = hits[i].score;
+		judge->grades[taken++] = grade;
 	}
-	return found;
+	return taken;
 }
 
 /* Fills in the grades of all judged documents of a query; returns their number. */
@@ -158,8 +165,13 @@ measure_query(struct judge *judge, int64_t number, int64_t found)
 	const struct strings *judged = judge->qrels->queries;
 	struct per_query *per_query = judge->options->per_query;
 
-	ranking_add(judge->ranking, judge->grades, judge->similarity, found,
-	    judge->judged, take_judgements(judge, number));
+	int64_t judgements = take_judgements(judge, number);
+
+	if (judge->trec)
+		trec_add(judge->trec, judge->grades, found, judge->judged, judgements);
+	else
+		ranking_add(judge->ranking, judge->grades, judge->similarity, found,
+		    judge->judged, judgements);
 	if (per_query)
 		per_query_add(per_query, strings_get(judged, number),
 		    strings_length(judged, number));
@@ -183,13 +195,12 @@ measure_queries(struct judge *judge)
 			measure_query(judge, i, 0);
 }
 
+/* By MTEB's measures. */
 static void
-measure(struct judge *judge, struct report *report)
+measure_ranking(struct judge *judge, struct report *report)
 {
 	judge->ranking = ranking_new(judge->options->protocol,
 	    judge->options->exponential, &judge->options->cuts, MAIN_CUT);
-	judge->judged = mem_new((size_t)judge->qrels->count, sizeof *judge->judged);
-	number_documents(judge);
 	measure_queries(judge);
 	int64_t irrelevant = ranking_irrelevant(judge->ranking);
 	if (irrelevant)
@@ -200,6 +211,31 @@ measure(struct judge *judge, struct report *report)
 	ranking_report(judge->ranking, report, judge->options->per_query, "");
 	report_main(report, "ndcg_at_10", "there is no query");
 	ranking_free(judge->ranking);
+}
+
+/* By trec_eval's. */
+static void
+measure_trec(struct judge *judge, struct report *report)
+{
+	const struct score_options *options = judge->options;
+
+	judge->trec = trec_new(options->level, options->exponential, &options->cuts);
+	measure_queries(judge);
+	report_set(report, "relevant from grade", "%lld", (long long)options->level);
+	trec_report(judge->trec, report, options->per_query);
+	report_main(report, "map", "there is no query");
+	trec_free(judge->trec);
+}
+
+static void
+measure(struct judge *judge, struct report *report)
+{
+	judge->judged = mem_new((size_t)judge->qrels->count, sizeof *judge->judged);
+	number_documents(judge);
+	if (judge->options->trec)
+		measure_trec(judge, report);
+	else
+		measure_ranking(judge, report);
 	free(judge->judged);
 	free(judge->judged_as);
 	free(judge->grades);
@@ -216,7 +252,9 @@ describe(
 	    origin->known ? similarity_name(origin->similarity) : "given");
 	report_set(report, "ties", "id descending");
 	report_set(report, "precision", "float32");
-	report_set(report, "rounding", "5 decimals (mrr none)");
+	report_set(report, "rounding", options->trec ? "none" : "5 decimals (mrr none)");
+	if (options->judged_only)
+		report_set(report, "hits", "judged only");
 	report_set(report, "gain", "%s", options->exponential ? "2^grade - 1" : "grade");
 	if (origin->known)
 		report_set(report, "depth", "%lld", (long long)origin->depth);

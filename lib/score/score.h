@@ -32,7 +32,7 @@ struct score_options {
 	 * stream), text (summarization), pair (sts, pairclassification) or set (clustering) */
 	struct per_query *per_query;
 
-	/* retrieval, reranking; at most 1000, the depth of the rankings */
+	/* retrieval, reranking; at most 1000, the depth of the rankings, but of a given run any */
 	struct cuts cuts;
 
 	/* retrieval */
@@ -46,6 +46,9 @@ struct score_options {
 	size_t memory;	       /* bytes for queries, hits and documents; 0: no limit */
 	bool exponential;      /* gain 2^grade - 1 instead of grade */
 	bool complete;	       /* judged queries without hits count as 0 */
+	bool trec;	       /* trec_eval's measures (trec.h) instead of MTEB's */
+	int64_t level;	       /* with `trec`: the least grade that is relevant */
+	bool judged_only;      /* drop hits without a judgement */
 
 	/* classification, clustering */
 	double

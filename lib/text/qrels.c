@@ -116,7 +116,7 @@ qrels_grade(const struct qrels *qrels, int64_t query, int64_t document)
 		else
 			high = middle;
 	}
-	return 0;
+	return INT64_MIN;
 }
 
 void

@@ -29,7 +29,7 @@ struct qrels {
 /* Dies with FILE:LINE on a line that is not a judgement, and if there are no judgements. */
 struct qrels *qrels_read(const char *path);
 
-/* The grade of a document for a query; 0: not judged. */
+/* The grade of a document for a query; INT64_MIN: not judged. */
 int64_t qrels_grade(const struct qrels *qrels, int64_t query, int64_t document);
 void qrels_free(struct qrels *qrels);
 

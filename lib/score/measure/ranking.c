@@ -85,12 +85,12 @@ ranking_irrelevant(const struct ranking *ranking)
 	return ranking->irrelevant;
 }
 
-static double
-gain(const struct ranking *ranking, int64_t grade, int64_t rank)
+double
+ranking_gain(int64_t grade, int64_t rank, bool exponential)
 {
 	if (grade <= 0)
 		return 0;
-	double value = ranking->exponential ? exp2((double)grade) - 1 : (double)grade;
+	double value = exponential ? exp2((double)grade) - 1 : (double)grade;
 	return value / log2((double)(rank + 1));
 }
 
@@ -98,6 +98,12 @@ static int
 descending(const void *a, const void *b)
 {
 	return ascending(b, a);
+}
+
+void
+ranking_sort_grades(int64_t *grades, int64_t count)
+{
+	qsort(grades, (size_t)count, sizeof *grades, descending);
 }
 
 static void
@@ -113,7 +119,7 @@ ranking_add(struct ranking *ranking, const int64_t *found, const float *similari
 	double dcg = 0, ideal = 0, precisions = 0;
 	int64_t relevant = 0, hits = 0, first = 0, rank = 0;
 
-	qsort(judged, (size_t)judgements, sizeof *judged, descending);
+	ranking_sort_grades(judged, judgements);
 	while (relevant < judgements && judged[relevant] > 0)
 		relevant++;
 	ranking->irrelevant += relevant == 0;
@@ -121,10 +127,11 @@ ranking_add(struct ranking *ranking, const int64_t *found, const float *similari
 	for (int cut = 0; cut < ranking->cuts; cut++) {
 		for (; rank < ranking->at[cut]; rank++) {
 			if (rank < relevant)
-				ideal += gain(ranking, judged[rank], rank + 1);
+				ideal += ranking_gain(
+				    judged[rank], rank + 1, ranking->exponential);
 			if (rank >= count || found[rank] <= 0)
 				continue;
-			dcg += gain(ranking, found[rank], rank + 1);
+			dcg += ranking_gain(found[rank], rank + 1, ranking->exponential);
 			precisions += (double)++hits / (double)(rank + 1);
 			if (first == 0)
 				first = rank + 1;

@@ -22,6 +22,15 @@
 
 struct ranking;
 
+/* The grade of a document that is not judged. */
+#define RANKING_UNJUDGED INT64_MIN
+
+/* A document's part of DCG: its grade, or 2^grade - 1, / log2(rank + 1); 0 for a grade below 1. */
+double ranking_gain(int64_t grade, int64_t rank, bool exponential);
+
+/* Sorts grades, the greatest first. */
+void ranking_sort_grades(int64_t *grades, int64_t count);
+
 /* Cut-offs in any order; count 0: the default. */
 enum { RANKING_CUTS = 32 };
 struct cuts {
@@ -33,7 +42,7 @@ struct cuts {
 struct ranking *ranking_new(
     enum protocol protocol, bool exponential, const struct cuts *cuts, int64_t main_cut);
 
-/* Adds a query: grades and similarities of its hits [count], best first, and the grades of its judged documents
+/* Adds a query: grades and similarities of its hits [count], best first (RANKING_UNJUDGED: not judged), and the grades of its judged documents
  * [judgements], which are sorted in place. */
 void ranking_add(struct ranking *ranking, const int64_t *found, const float *similarity,
     int64_t count, int64_t *judged, int64_t judgements);
