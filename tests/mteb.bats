@@ -127,7 +127,9 @@ mteb() {
 	grep -q "STS12: encode" err
 }
 
+# bats test_tags=plain
 @test "mteb: PER_QUERY=1 leaves a table beside each result, also of sets scored before without it" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of the programs that other tests run, sanitized"
 	mteb TASKS="STS12 shelf moods" >/dev/null 2>&1
 	[ -z "$(find results/base -name '*.tsv')" ]
 	run=$(echo out/mteb/base/*) folder=$(echo results/base/*)
@@ -183,7 +185,9 @@ make_gates() {
 		pilot-route --oracle one.tsv two.tsv | pilot-build fit >pilots.mts
 }
 
+# bats test_tags=plain
 @test "mteb: GATES and PILOTS score queries that are routed, beside the model alone" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of the programs that other tests run, sanitized"
 	base=$ROOT/share/models/base
 	make_gates
 	awk 'BEGIN { print "query-id\tcorpus-id\tscore"; for (d = 1; d <= 24; d++) print "q" d % 2 + 1 "\td" d "\t" d * 7 % 3 }' \
@@ -253,7 +257,9 @@ make_gates() {
 	[[ $stderr == "mteb: PILOTS without GATES; add GATES=dir: "* ]]
 }
 
+# bats test_tags=plain
 @test "mteb: COMBINE scores hidden states and routing weights, which are made once, beside the model alone" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of the programs that other tests run, sanitized"
 	upcycle -m "$ROOT/share/models/base" --token-experts 4 -o moe 2>/dev/null
 	combined() { mteb MODEL="$T/moe" PER_QUERY=1 "$@"; }
 	made() { encode -q -m moe --emit hs,rw; }
@@ -334,7 +340,9 @@ make_gates() {
 	[[ $stderr == "mteb: COMBINE and GATES exclude each other"* ]]
 }
 
+# bats test_tags=plain
 @test "mteb: killed while encoding, it resumes" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of the programs that other tests run, sanitized"
 	for _ in $(seq 1000); do sentences; done | cut -f 2 | awk '{ print "{\"text\": \"" NR " " $0 "\", \"label\": " NR % 3 "}" }' \
 		>data/clustering/rooms/test.jsonl
 	rm data/clustering/rooms/test.jsonl.gz
@@ -355,7 +363,9 @@ make_gates() {
 	[ -e "$(echo results/base/*/rooms.json)" ] && [ -e "$(echo results/base/*/same.json)" ]
 }
 
+# bats test_tags=plain
 @test "mteb: RUN starts the jobs that encode and score; only a failed job is named and repeated" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes of the programs that other tests run, sanitized"
 	mteb TASKS="STS12 shelf moods" RESULTS="$T/plain" >plain.md 2>/dev/null
 	recorder
 	rm -r out
