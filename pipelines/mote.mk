@@ -1,9 +1,11 @@
 # mote.mk - Mixture of Task Experts (Romero et al. 2025): its Tables 2 to 7, Figures 1 and 3 to 7
 #	make mote [DATA=dir] [SEEDS="1 2 3"] [START=model] [STEPS=64]
-#	make mote SIZE=paper START=nomic-bert-2048 TRAIN=dir DATA=dir
+#	make mote SIZE=paper START=nomic-bert-2048 TRAIN=dir DATA=dir [PRECISION=bf16] [JOBS=8 RUN=share/cluster/one-device] [RANKS=8]
+#		[TRAIN_OPTIONS=...] [STEPS=] [BATCH=]
 # small: trains share/models/mlm for a minute on two dictionaries and on the real sets in DATA
 # (share/recipes/mote-small.yaml).  paper: the paper's mixture, batch and rate (share/recipes/mote-paper.yaml) on the files
-# in TRAIN, scored on MTEB in DATA.
+# in TRAIN, which are unpacked to OUT/mote/files, scored on MTEB in DATA.  RANKS: train of make MPI=1 by so many processes, which
+# MPIRUN starts.  README.md beside this file estimates hours and disk.
 # An arm is a start, batches and options.  It is trained at a rate with a seed, and scored as make mteb does.  Rates are in
 # share/recipes/mote-rates.tsv, by START, which make mote-rates chooses on the development split, from one list for each arm;
 # another START has mlm's until then.  LR=X trains all arms at X.
@@ -14,7 +16,14 @@ RATES   := $(SHARE)/recipes/mote-rates.tsv
 MOTE_START := $(notdir $(patsubst %/,%,$(START)))
 M       := $(MOTE)/$(SIZE)/$(MOTE_START)
 REAL    := $(call small,$(if $(wildcard $(DATA)/retrieval/fin10k_qa),$(abspath $(DATA))))
-STEPS_  := $(call small,--steps $(call given,STEPS,64))
+STEPS_  := $(call small,--steps $(call given,STEPS,64),$(patsubst %,--steps %,$(call given,STEPS)))
+LEARN   := $(strip $(patsubst %,--precision %,$(filter bf16,$(PRECISION))) $(TRAIN_OPTIONS))
+MIXED   := $(strip -C $(call small,$(TRAIN),$(MOTE)/files --index $(MOTE)/index) $(patsubst %,-b %,$(call given,BATCH)))
+# of RANKS, each is a pipe of its own
+RANKS   ?=
+MPIRUN  ?= mpirun -n $(RANKS)
+RANK    := $(if $(RANKS),--rank $${OMPI_COMM_WORLD_RANK:-$${PMIX_RANK:-$$SLURM_PROCID}} --ranks $(RANKS))
+TRAINER := $(if $(RANKS),$(if $(INSTALLED),$X,$B/mpi/bin),$X)/train
 S       := $M/$(SPLIT)
 
 # arm NAME, START, PROMPTS (instructed or plain), options of tasksample, of train
@@ -72,7 +81,7 @@ seed_of = $(word 3,$(subst /, ,$*))
 # Recipes.  Without DATA the lines of real sets are removed; plain has no instructions.
 $M/instructed.yaml: $(SHARE)/recipes/mote-$(SIZE).yaml $(call small,$(MOTE)/data/links)
 	mkdir -p $(@D)
-	$(if $(call small,$(REAL),all),cat,grep -v real/) $< > $@
+	$(call small,$(if $(REAL),cat,grep -v real/),sed 's/[.]jsonl[.]gz/.jsonl/g') $< > $@
 
 $M/plain.yaml: $M/instructed.yaml
 	sed '/^ *prompts:/d' $< > $@
@@ -80,6 +89,20 @@ $M/plain.yaml: $M/instructed.yaml
 by_chance = sed 's/^ *experts:.*/    experts: [one, two, three]/' $< > $@
 $M/chance.yaml: $M/instructed.yaml
 	$(by_chance)
+
+# The paper's files unpacked, and their index, made before runs side by side would each make it.
+$(MOTE)/files/%.jsonl: $(TRAIN)/%.jsonl.gz
+	mkdir -p $(@D)
+	gzip -dc $< > $@
+
+$(MOTE)/files/%.jsonl: $(TRAIN)/%.jsonl
+	mkdir -p $(@D)
+	ln -sfn $(abspath $<) $@
+
+$(MOTE)/index/made: $M/instructed.yaml $(call small,,$(patsubst %.gz,$(MOTE)/files/%,$(shell grep -o '[^ ,[]*[.]jsonl[.]gz' \
+		$(SHARE)/recipes/mote-paper.yaml))) | $X/tasksample
+	$X/tasksample -q $(MIXED) --plan --steps 0 $< > $(@D).tsv
+	mv $(@D).tsv $@
 
 # what follows is newer than what is made of it if it changed: the real sets; the start; the batches; what is scored
 $(MOTE)/data/from: always
@@ -89,7 +112,7 @@ $M/from: always
 	@$(call says,$(abspath $(START))$(call small,,$(,) $(abspath $(TRAIN))))
 
 $M/steps: always
-	@$(call says,$(STEPS_))
+	@$(call says,$(strip $(STEPS_) $(patsubst %,-b %,$(call given,BATCH)) $(LEARN)))
 
 $S/scored: always
 	@$(call says,$(strip $(TYPES)$(call small,,$(,) $(abspath $(DATA)))))
@@ -137,13 +160,14 @@ $M/models/ea-eob/%/config.json: $M/models/eob/%/config.json | $X/upcycle
 	$X/upcycle -q --average -m $(<D) -o $(@D)
 
 .SECONDEXPANSION:
-$M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml $M/steps | $X/tasksample $X/tok $X/train
+$M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml $M/steps \
+		| $X/tasksample $X/tok $(TRAINER) $(call small,,$(MOTE)/index/made)
 	echo "train $*" >&2; mkdir -p $(dir $(@D)); $(anew); \
-	steps="$(STEPS_)"; case $(arm_of) in sem-*) steps="--steps $$($X/tasksample -q -C $(TRAIN) --plan $(STEPS_) \
+	steps="$(STEPS_)"; case $(arm_of) in sem-*) steps="--steps $$($X/tasksample -q $(MIXED) --plan $(STEPS_) \
 		--seed $(seed_of) $M/plain.yaml | awk -F'\t' '$$3 == "$(arm_of:sem-%=%)" { n++ } END { print n + !n }')";; esac; \
-	$X/tasksample -q -C $(TRAIN) --seed $(seed_of) $$steps $($(arm_of).mix) | \
+	$(if $(RANKS),export steps; $(MPIRUN) bash -o pipefail -c ')$X/tasksample -q $(MIXED) $(RANK) --seed $(seed_of) $$steps $($(arm_of).mix) | \
 		$X/tok -q -m $(<D) --max-length $(call small,64,256) | \
-		$X/train -q -m $(<D) --lr $(rate_of) --decay 0.1 --seed $(seed_of) $($(arm_of).train) -o $(@D)
+		$(TRAINER) -q -m $(<D) --lr $(rate_of) --decay 0.1 --seed $(seed_of) $(strip $($(arm_of).train) $(LEARN)) -o $(@D)$(if $(RANKS),')
 
 # Scores of make mteb, and of each query.
 SEEN   := Retrieval Classification Clustering

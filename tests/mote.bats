@@ -361,9 +361,30 @@ design() {
 	[[ "$stderr" == *"mote-scale: its sets are real; name their folder with DATA="* ]]
 }
 
+# The files that the paper's recipe names, of two pairs of letters each, and a model of two tiny layers that knows letters.
+paper_files() {
+	mkdir files
+	grep -o '[^ ,[]*[.]jsonl[.]gz' "$ROOT/share/recipes/mote-paper.yaml" >names
+	[ "$(wc -l <names)" -eq 38 ]
+	cat -n names | while read -r number file; do
+		for n in $((2 * number)) $((2 * number + 1)); do
+			word=$(printf %03o $n | tr 0-7 a-h)
+			case $file in
+			reddit*) printf '{"title": "q %s", "body": "d%s post"}\n' $word $word ;;
+			*) printf '["q %s", "d%s a"]\n' $word $word ;;
+			esac
+		done | gzip >"files/$file"
+	done
+	cp -r "$GOLDEN/train/nomic_bert" start
+}
+
+paper() {
+	mote SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" LR=5e-6 "$@"
+}
+
 @test "mote: runs side by side write no file of each other" {
-	mkdir start && echo '{}' >start/config.json
-	mote -n SIZE=paper START="$T/start" DATA="$T/mteb" SEEDS="1 2 3" mote-figure1 mote-table2 >plan
+	paper_files
+	paper -n SEEDS="1 2 3" mote-figure1 mote-table2 >plan
 	grep -o '[^ |]*> [^ ;&]*\.mts' plan | awk '{ print $NF }' | sort >written
 	[ "$(wc -l <written)" -eq 6 ]
 	uniq -d written >twice
@@ -371,23 +392,44 @@ design() {
 	diff /dev/null twice
 }
 
-@test "mote: the paper's recipe has its tasks, batch and temperatures, and a file for each set" {
+@test "mote: the paper's recipe has its tasks, batch, temperatures and nomic's counts, and files for each set" {
 	recipe=$ROOT/share/recipes/mote-paper.yaml
-	mkdir files
-	sed -n 's/.*{name: \([^,]*\), file: \([^,}]*\).*/\1 \2/p' "$recipe" >sets
-	[ "$(wc -l <sets)" -eq 27 ]
-	while read -r name file; do
-		if [ "$name" = reddit_title_body ]; then
-			printf '{"title": "%s %d", "body": "a post %d"}\n' "$name" 1 1 "$name" 2 2
-		else
-			printf '["%s %d", "what it answers %d"]\n' "$name" 1 1 "$name" 2 2
-		fi | gzip >"files/$file"
-	done <sets
+	paper_files
 	tasksample -C files --batch 2 --plan "$recipe" | awk -F'\t' 'NR > 1 { print $3 }' | sort | uniq -c | awk '{ print $2, $1 }' |
-		diff - <(printf '%s\n' 'classification 11' 'clustering 8' 'retrieval 8')
-	tasksample -C files --batch 2 "$recipe" | mts stat | awk '$1 == "temperature" { print $2, $3 }' | sort | diff - <(printf '%s\n' '0.03 19' '0.06 8')
+		diff - <(printf '%s\n' 'classification 11' 'clustering 19' 'retrieval 8')
+	tasksample -C files --batch 2 "$recipe" | mts stat | awk '$1 == "temperature" { print $2, $3 }' | sort | diff - <(printf '%s\n' '0.03 19' '0.06 19')
 	grep -x 'batch: 6144' "$recipe"
-	mkdir start && echo '{}' >start/config.json
-	mote -n SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" "$T/out/mote/paper/start/models/ic/5e-6/1/config.json" >plan
-	grep -F -A2 "tasksample -q -C $T/files --seed 1 \$steps $T/out/mote/paper/start/instructed.yaml" plan | grep -e '--lr 5e-6 --decay 0.1 --seed 1'
+	# 234,553,344 pairs less those of two sets without a file
+	[ "$(grep -o 'sample: [0-9]*' "$recipe" | awk '{ s += $2 } END { printf "%d", s }')" -eq 222085120 ]
+}
+
+# bats test_tags=plain
+@test "mote: the paper's size: a batch of each arm from files of its names, which are unpacked and indexed once" {
+	paper_files
+	gzip -d files/squad_pairs.jsonl.gz
+	arms="em ic mote random eob tlr tlr-raw static shared joined chance warmup sem-retrieval sem-classification sem-clustering homogeneous heterogeneous warm ea ea-eob"
+	mapfile -t models < <(printf "$T/out/mote/paper/start/models/%s/5e-6/1/config.json\n" $arms)
+	paper BATCH=2 STEPS=1 TRAIN_OPTIONS="--memory 64M" "${models[@]}" >log 2>&1 || { cat log; false; }
+	for arm in $arms; do
+		[ -s "out/mote/paper/start/models/$arm/5e-6/1/model.safetensors" ]
+		case $arm in ea*) continue ;; esac
+		# a step of two rows that differ
+		[ "$(awk -F'\t' 'END { print NR, $9, ($5 > 0) }' "out/mote/paper/start/models/$arm/5e-6/1.log.tsv")" = "2 2 1" ]
+	done
+	[ "$(find out/mote/index -type f | wc -l)" -ge 27 ]
+	[ -L out/mote/files/squad_pairs.jsonl ] && [ ! -L out/mote/files/PAQ_pairs.jsonl ]
+	# other options train again; ranks are pipes of their own
+	ic=$T/out/mote/paper/start/models/ic/5e-6/1/config.json
+	paper BATCH=2 STEPS=1 TRAIN_OPTIONS="--memory 64M" "$ic" 2>again
+	diff /dev/null again
+	paper BATCH=2 STEPS=1 PRECISION=bf16 "$ic" 2>again
+	[ "$(grep -c ^train again)" -eq 1 ]
+	paper -n PRECISION=bf16 RANKS=8 TRAIN_OPTIONS="--clip 2" RUN=share/cluster/one-device "$ic" >plan
+	for part in "mpirun -n 8 bash -o pipefail -c '" "tasksample -q -C $T/out/mote/files --index $T/out/mote/index --rank \${OMPI_COMM_WORLD_RANK:-" \
+		"mpi/bin/train -q -m $T/out/mote/paper/start/start/instructed --lr 5e-6 --decay 0.1 --seed 1 --precision bf16 --clip 2"; do
+		grep -qF -- "$part" plan
+	done
+	# all tables
+	paper -n mote >plan
+	grep -c '/table[2-7].svg' plan
 }
