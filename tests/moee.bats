@@ -141,12 +141,51 @@ paired_sets() {
 	awk -F'\t' '$2 == "STS12" { printf "%.0f\n", 100 * $4 }' "$T/out/moee/small/bert-grouped/scores/1/plain+rw/scores.tsv" | diff want -
 }
 
-@test "moee: the paper's size asks for its 19 sets; a folder without sets is refused" {
-	paired_sets
+# A few rows for each of the paper's 19 sets, by MTEB's names.
+nineteen_sets() {
+	local rows set
+	rows=$(sentences of | awk -F'\t' 'NR % 12 == 0 { printf "{\"text\": \"%s\", \"label\": %d}\n", $2, NR / 12 % 3 }')
+	for set in STS12 STS13 STS14 STS15 STS16 BIOSSES SICK-R STSBenchmark; do
+		mkdir -p "mteb/$set"
+		awk 'BEGIN { for (i = 1; i <= 6; i++) printf "{\"sentence1\": \"soup %d\", \"sentence2\": \"a ship %d\", \"score\": %d}\n", i, 7 - i, i }' >"mteb/$set/test.jsonl"
+	done
+	for set in EmotionClassification ToxicConversationsClassification TweetSentimentExtractionClassification; do
+		mkdir -p "mteb/$set"
+		echo "$rows" | tee "mteb/$set/train.jsonl" >"mteb/$set/test.jsonl"
+	done
+	for set in MedrxivClusteringS2S TwentyNewsgroupsClustering; do
+		mkdir -p "mteb/$set"
+		echo "$rows" >"mteb/$set/test.jsonl"
+	done
+	for set in TwitterSemEval2015 TwitterURLCorpus; do
+		mkdir -p "mteb/$set"
+		sed 's/"score": \([0-9]\)/"label": \1/; s/"label": [246]/"label": 0/; s/"label": [35]/"label": 1/' mteb/STS12/test.jsonl >"mteb/$set/test.jsonl"
+	done
+	for set in AskUbuntuDupQuestions SciDocsRR StackOverflowDupQuestions; do
+		mkdir -p "mteb/$set"
+		printf '{"query": "soup %d", "positive": ["warm soup"], "negative": ["a ship", "roses"]}\n' 1 2 3 >"mteb/$set/test.jsonl"
+	done
+	mkdir -p mteb/SummEval
+	printf '{"text": "t", "human_summaries": ["soup", "warm soup"], "machine_summaries": ["a soup", "a ship %d", "roses"], "relevance": [5, 1, 2]}\n' \
+		1 2 >mteb/SummEval/test.jsonl
+}
+
+# bats test_tags=plain
+@test "moee: the paper's size scores its 19 sets by each way; a folder without sets is refused" {
+	[[ $BUILD != *-sanitize ]] || skip "minutes, sanitized"
 	drawn_text
-	moee -n SIZE=paper MODEL="$ROOT/share/models/base" "$T/out/moee/paper/base/scores/1/plain+hs/scores.tsv" >plan 2>&1 || { cat plan; false; }
-	for set in STS12 SICK-R BIOSSES ToxicConversationsClassification MedrxivClusteringS2S TwitterURLCorpus AskUbuntuDupQuestions SummEval; do
-		grep -qw -- "$set" plan
+	sentences running | cut -f2 >out/text/corpus.txt
+	nineteen_sets
+	paper() { moee SIZE=paper MODEL="$T/out/moee/model/1" DATA="$T/mteb" "$@"; }
+	moee "$T/out/moee/model/1/config.json" 2>log || { cat log; false; }
+	E=out/moee/paper/1/scores/1
+	paper "$T/$E"/plain+{hs,sum,legacy}/scores.tsv 2>log || { cat log; false; }
+	for way in hs sum; do [ "$(wc -l <$E/plain+$way/scores.tsv)" -eq 19 ]; done
+	[ "$(cut -f2 $E/plain+legacy/scores.tsv | sort | xargs)" = "EmotionClassification MedrxivClusteringS2S ToxicConversationsClassification \
+TweetSentimentExtractionClassification TwentyNewsgroupsClustering" ]
+	paper -n moee >plan 2>&1
+	for way in rw concat sum auto grid corpus code hs-layers hs-tokens hs-both rw-tokens rw-logits sum-logits; do
+		grep -q "scores/1/prompteol+$way/" plan
 	done
 	mkdir nothing
 	run -2 --separate-stderr moee moee DATA="$T/nothing"
