@@ -160,7 +160,7 @@ $M/models/ea-eob/%/config.json: $M/models/eob/%/config.json | $X/upcycle
 	$X/upcycle -q --average -m $(<D) -o $(@D)
 
 .SECONDEXPANSION:
-$M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $M/plain.yaml $M/steps \
+$M/models/%/config.json: $M/start/$$($$(arm_of).start)/config.json $$(firstword $$($$(arm_of).mix)) $M/plain.yaml $M/steps \
 		| $X/tasksample $X/tok $(TRAINER) $(call small,,$(MOTE)/index/made)
 	echo "train $*" >&2; mkdir -p $(dir $(@D)); $(anew); \
 	steps="$(STEPS_)"; case $(arm_of) in sem-*) steps="--steps $$($X/tasksample -q $(MIXED) --plan $(STEPS_) \
