@@ -100,14 +100,20 @@ $Q/base/config.json: $(ROUTER_BASE)/config.json $Q/from
 	cp -rL $(ROUTER_BASE) $(@D)
 	$(call with_length,$(ROUTER_BASE),$(ROUTER_LENGTH))
 
-# The base model's embeddings: corpus/SET, told/WHAT/SPLIT/SET; WHAT is emb, or layer-2 and so on.
+# The base model's embeddings: corpus/SET, learned/SET, told/WHAT/SPLIT/SET; WHAT is emb, or layer-2 and so on.
 .SECONDEXPANSION:
-$Q/corpus/%.mts $Q/told/%.mts $W/gates/%/adapter_config.json $W/single/%.tsv: private SHELL := $(HEAVY)
+$Q/corpus/%.mts $Q/learned/%.mts $Q/told/%.mts $W/gates/%/adapter_config.json $W/single/%.tsv: private SHELL := $(HEAVY)
 
 $Q/corpus/%.mts: $(ROUTER_DATA)/%/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
 	echo "encode $*" >&2; mkdir -p $(@D); \
 	corpus=$$(echo $(<D)/corpus.jsonl*); \
 		$X/tok -q -m $Q/base $$($X/leaderboard fields --type corpus $$corpus) $$corpus | $X/encode -q -m $Q/base $(ROUTER_BITS) --keep -o $@
+
+# the documents that gates learn from, which train holds in memory
+$Q/learned/%.mts: $(ROUTER_DATA)/%/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
+	mkdir -p $(@D); corpus=$$(echo $(<D)/corpus.jsonl*); \
+		zstdcat -f $$corpus | jq -c --slurpfile of <(tail -n +2 $(<D)/qrels/$(pairs_split).tsv | cut -f2 | jq -R . | jq -s 'INDEX(.)') 'select($$of[0][._id])' | \
+		$X/tok -q -m $Q/base $$($X/leaderboard fields --type corpus $$corpus) --format jsonl - | $X/encode -q -m $Q/base $(ROUTER_BITS) --keep -o $@
 
 judged_queries = $X/leaderboard judged $(<D)/qrels/$(call at,2).tsv $(<D)/queries.jsonl* | $X/tok -q -m $Q/base -f query=text --format jsonl -
 
@@ -125,7 +131,7 @@ several    = $(filter multi multi-% balanced balanced-%,$1)
 gates_of   = $(if $(call several,$1),$(if $(findstring -,$1),$(wordlist 1,$(lastword $(subst -, ,$1)),$(ADDED)),$(ROUTER_GATES)),$1)
 learns     = $(call gates_of,$(call at,2))
 balanced   = $(filter balanced balanced-%,$(call at,2))
-stored     = $Q/corpus$(if $(call several,$(call at,2)),,/$(call at,2)).mts
+stored     = $Q/learned$(if $(call several,$(call at,2)),,/$(call at,2)).mts
 # the fewest pairs of a set, and of the recipe's samples
 fewest     = least=$$({ grep -o 'sample: [0-9]*' $(ROUTER_RECIPE) || true; wc -l $(learns:%=$(ROUTER_DATA)/%/qrels/$(pairs_split).tsv) | \
 	awk '$$2 != "total" { print "pairs:", $$1 - 1 }'; } | awk 'NR == 1 || $$2 < n { n = $$2 } END { print n }');
@@ -161,7 +167,7 @@ start=$(lora); warm=0.1; left=$(PATIENCE); best=-1; rm -rf $(@D).best $(@D).roun
 	rm -rf $(@D) $(@D).round; mv $(@D).best $(@D)
 endef
 
-$Q/corpus.mts: $$(patsubst %,$Q/corpus/%.mts,$$(ROUTER_GATES)) | $X/mts
+$Q/learned.mts: $$(patsubst %,$Q/learned/%.mts,$$(ROUTER_GATES)) | $X/mts
 	$X/mts cat -q -o $@ $^
 
 # Scores of each query with one gate: single/GATE/SPLIT/SEED/SET; GATE may be base.

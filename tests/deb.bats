@@ -56,7 +56,7 @@ setup() {
 	diff <(sort "$T/files") <(cd "$root" && find . -type f | sort)
 	# root's, programs to run and everything else to read
 	dpkg-deb -c "$package" | awk '{
-		mode = $6 ~ /^\.\/usr\/bin\/.|\.sbatch$/ ? "-rwxr-xr-x" : /^d/ ? "drwxr-xr-x" : "-rw-r--r--"
+		mode = $6 ~ /^\.\/usr\/bin\/.|\.sbatch$|\/one-device$/ ? "-rwxr-xr-x" : /^d/ ? "drwxr-xr-x" : "-rw-r--r--"
 		if ($1 != mode || $2 != "root/root") { print; bad = 1 } } END { exit bad || !NR }'
 	(cd "$root" && md5sum --quiet -c <(dpkg-deb --ctrl-tarfile "$package" | tar -xO ./md5sums))
 	[ "$(dpkg-deb --ctrl-tarfile "$package" | tar -xO ./md5sums | wc -l)" -eq "$(wc -l <"$T/files")" ]

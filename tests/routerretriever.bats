@@ -89,7 +89,7 @@ router() {
 	router RUN="$T/record" routerretriever-table1 >table 2>log || { cat log; false; }
 	[ "$(grep -c '/train .*-o [^ ]*$' ran)" -eq "$(find out/routerretriever -name adapter_config.json | wc -l)" ]
 	[ "$(grep -c '/mteb-score ' ran)" -eq "$(find $at/single -name '*.tsv' | wc -l)" ]
-	[ "$(grep -c '/encode .*-o [^ ]*$' ran)" -eq "$(find out/routerretriever/small/base/{corpus,told} -name '*.mts' | wc -l)" ]
+	[ "$(grep -c '/encode .*-o [^ ]*$' ran)" -eq "$(find out/routerretriever/small/base/{corpus,learned,told} -name '*.mts' | wc -l)" ]
 	grep '^| [a-z]' table | cut -d'|' -f2,3 | diff - <(for _ in 1 2; do printf '%s\n' ' table1 | sets ' ' left | 1 ' ' right | 1 ' ' third | 1 ' ' all sets | 3 '; done)
 	[ "$(jq .max_seq_length $base/sentence_bert_config.json)" = 128 ]
 	# 100 of 162 queries, of which a gate learns from 60 of 80; none of the test's are among them
@@ -158,6 +158,7 @@ router() {
 	router FROM=1 LINEAR=attn.Wqkv routerretriever-table7 >later
 	run ! diff trained later
 	mts to jsonl out/routerretriever/small/base/corpus/left.mts >/dev/null
+	mts to jsonl -c _id out/routerretriever/small/base/learned/left.mts | jq -r ._id | sort | diff - <(tail -n +2 out/routerretriever/data/left/qrels/pairs.tsv | cut -f2 | sort)
 	jq -c '.target_modules | sort' out/routerretriever/small/base/1e-2-from-1/gates/1/left/adapter_config.json | grep -Fx '["1.attn.Wqkv","2.attn.Wqkv"]'
 	# one pass: what layer 1 tells chooses among gates that begin there
 	router LINEAR=attn.Wqkv routerretriever-onepass | grep -F '| onepass | sets | head | from-1 - head |'

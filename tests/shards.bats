@@ -653,8 +653,28 @@ failing() { # NAME WORD...
 		o/reze/small/mlm/1e-4/views/%.mts
 		o/reze/small/mlm/statistics/%/all.mts
 		o/routerretriever/small/base/1e-4/gates/%/adapter_config.json
+		o/routerretriever/small/base/1e-4/knowledge/%.tsv
 		o/routerretriever/small/base/1e-4/single/%.tsv
 		o/routerretriever/small/base/corpus/%.mts
+		o/routerretriever/small/base/learned/%.mts
 		o/routerretriever/small/base/told/%.mts
 	END
+}
+
+@test "motes-cluster: one-device: no two commands have the same GPU; the status is the command's" {
+	cd "$T"
+	cat >use <<-'END'
+		mkdir "$T/at-$CUDA_VISIBLE_DEVICES" || echo "$CUDA_VISIBLE_DEVICES is taken"
+		sleep 0.1
+		rmdir "$T/at-$CUDA_VISIBLE_DEVICES"
+		echo "$CUDA_VISIBLE_DEVICES"
+	END
+	export T TMPDIR=$T DEVICES="0 3"
+	for n in {1..5}; do "$ROOT/share/cluster/one-device" bash use >"told.$n" & done
+	wait
+	sort -u told.* | diff - <(printf '0\n3\n')
+	run -7 "$ROOT/share/cluster/one-device" bash -c 'exit 7'
+	# as a pipeline's RUN, which starts shells
+	printf 'SHELL := %s /bin/bash\nall:\n\t@echo on $$CUDA_VISIBLE_DEVICES\n' "$ROOT/share/cluster/one-device" >Makefile
+	[ "$(make -s)" = "on 0" ]
 }
