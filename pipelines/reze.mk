@@ -7,7 +7,8 @@
 # FT has no first stage, PFT a first stage without REZE's loss.  Whitening, standardising and flow are fitted to the target's pairs
 # and map PFT's embeddings.  Other arms are REZE with other settings; the table effect says how far each moves the targets.
 # POOL=1: the first stage has the sets of all domains as one pool, not those of the target's.  DRAWS=1: each seed draws its own shots.
-# PROMPTS={"query": "query: ", "document": "passage: "}: prompts of the texts, in training and scoring; default: START's own.  All have one rate: the paper's, or the one that
+# PROMPTS={"query": "query: ", "document": "passage: ", "Classification": "query: "}: the prompts of queries and documents in training, and
+# by mteb's names in scoring; default: START's own.  All have one rate: the paper's, or the one that
 # make reze-rates chose for the model on the development split; LR=X.
 REZE        := $(OUT)/reze
 REZE_RECIPE := $(SHARE)/recipes/reze-$(SIZE).yaml
@@ -87,7 +88,7 @@ shots = $R/only/$1/$2$(if $(DRAWS),/$3).yaml
 
 # the prompts of queries and documents as a recipe has them; empty if there are none
 $R/prompts: $R/base/config.json
-	cat $(wildcard $R/base/config_sentence_transformers.json) /dev/null | jq -rs '(.[0].prompts // {}) | [.query // "", .document // .passage // ""] | select(add != "") | "{query: \(.[0] | tojson), document: \(.[1] | tojson)}"' > $@
+	cat $(wildcard $R/base/config_sentence_transformers.json) /dev/null | jq -rs '(.[0].prompts // {}) | [.query // "", .document // ""] | select(add != "") | "{query: \(.[0] | tojson), document: \(.[1] | tojson)}"' > $@
 
 $(REZE)/data/from: always
 	@$(call says,$(REAL))

@@ -147,7 +147,7 @@ reze() {
 	reze "$T/out/reze/small/mlm/without/lexicographer.yaml"
 	run ! grep prompts out/reze/small/mlm/without/lexicographer.yaml
 	rm -r out/reze/small
-	reze PROMPTS='{"query": "query: ", "passage": "passage: "}' "$T/out/reze/small/mlm/without/lexicographer.yaml"
+	reze PROMPTS='{"query": "query: ", "document": "passage: "}' "$T/out/reze/small/mlm/without/lexicographer.yaml"
 	grep -Fx '    prompts: {query: "query: ", document: "passage: "}' out/reze/small/mlm/without/lexicographer.yaml
 	jq -e '.prompts.query == "query: "' out/reze/small/mlm/base/config_sentence_transformers.json
 }

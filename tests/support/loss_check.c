@@ -14,7 +14,7 @@
 #include "train/loss.h"
 #include "train/relation_loss.h"
 
-enum { KEYED = 1, BOTH = 2, DOT = 4, KINDS = 8 };
+enum { KEYED = 1, BOTH = 2, DOT = 4, HOWS = 8 };
 
 /* fmax would drop a NaN. */
 static double
@@ -98,10 +98,10 @@ plain(const double *vectors, const struct loss_batch *batch)
 }
 
 static double
-check(struct loss *loss, size_t rows, size_t negatives, size_t width, int kind,
+check(struct loss *loss, size_t rows, size_t negatives, size_t width, int how,
     struct rng *rng)
 {
-	bool keyed = kind & KEYED, both = kind & BOTH, dot = kind & DOT;
+	bool keyed = how & KEYED, both = how & BOTH, dot = how & DOT;
 	size_t count = (2 * rows + negatives) * width;
 	double *exact = mem_new(count, sizeof *exact), worst = 0, scale = 0;
 	float *vectors = nn_alloc(count * sizeof *vectors),
@@ -217,12 +217,12 @@ main(int argc, char **argv)
 	struct loss *loss = loss_new();
 	double worst = 0;
 
-	for (int kind = 0; kind < KINDS; kind++) {
-		worst = larger(worst, check(loss, 1, 2, 8, kind, &rng));
-		worst = larger(worst, check(loss, 7, 0, 16, kind, &rng));
-		worst = larger(worst, check(loss, 24, 50, 12, kind, &rng));
+	for (int how = 0; how < HOWS; how++) {
+		worst = larger(worst, check(loss, 1, 2, 8, how, &rng));
+		worst = larger(worst, check(loss, 7, 0, 16, how, &rng));
+		worst = larger(worst, check(loss, 24, 50, 12, how, &rng));
 		worst =
-		    larger(worst, check(loss, 530, 20, 4, kind, &rng)); /* two blocks */
+		    larger(worst, check(loss, 530, 20, 4, how, &rng)); /* two blocks */
 	}
 	loss_free(loss);
 	struct relation_loss *relations = relation_loss_new();
