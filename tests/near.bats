@@ -452,6 +452,46 @@ npy() {
 
 # 4. the page
 
+@test "near --fuse: ranx's scores of every document, by ranks and by scaled scores" {
+	cd "$T"
+	for method in rrf "min-max --run-weights 0.3,0.7"; do
+		# shellcheck disable=SC2086
+		near --fuse $method "$GOLDEN/trec.run" "$GOLDEN/fuse.run" >fused
+		awk -F'\t' -v method="${method%% *}" '
+			NR == FNR { if ($1 == method) { wanted[$2, $3] = $4; all++ } next }
+			{ d = $5 - wanted[$1, $3]; if (d < -1e-7 || d > 1e-7) { print; bad = 1 } all-- }
+			$1 == before && $5 > score { print "not in order: " $0; bad = 1 }
+			{ before = $1; score = $5 }
+			END { exit bad || all != 0 || length(wanted) < 150 }' "$GOLDEN/fuse.tsv" fused
+	done
+}
+
+@test "near --fuse: queries of one run alone, ties, -k, three runs by hand" {
+	cd "$T"
+	printf 'q Q0 a 1 3 x\nq Q0 b 2 2 x\nr Q0 a 1 5 x\n' >1.run
+	printf 'q Q0 b 1 9 x\nq Q0 c 2 8 x\n' >2.run
+	printf 's Q0 c 1 1 x\n' >3.run
+	near --fuse rrf 1.run 2.run 3.run | cut -f 1,3 >got
+	printf '%s\t%s\n' q b q a q c r a s c | cmp - got
+	near --fuse rrf -k 1 -o top.run 1.run 2.run 3.run
+	cut -f 3 top.run | paste -sd' ' | grep -x 'b a c'
+	# a weight of 0 leaves a run's documents at 0; equal scores go by id, descending
+	near --fuse min-max --run-weights 0,1 1.run 2.run | cut -f 1,3,5 >got
+	printf '%s\t%s\t%s\n' q b 1 q c 0 q a 0 r a 0 | cmp - got
+}
+
+@test "near --fuse: wrong weights, a single run and other options are usage errors" {
+	run -2 near --fuse rrf 1.run
+	[[ ${lines[0]} == "near: --fuse takes two runs or more"* ]]
+	for weights in 1 1,2,3 1, -1,1 1,x nan,1 1,inf ""; do
+		run -2 near --fuse rrf --run-weights "$weights" 1.run 2.run
+		[[ ${lines[0]} == "near: --run-weights: '$weights' is not a list of 2 numbers from 0"* ]]
+	done
+	does_not_apply --similarity near --fuse rrf --similarity dot 1.run 2.run
+	run -2 near --run-weights 1,2 q.mts c.mts
+	[[ ${lines[0]} == "near: --run-weights needs --fuse" ]]
+}
+
 @test "near: the page's examples" {
 	stream queries corpus
 	cp "$T/corpus.mts" "$T/part1.mts"
@@ -464,14 +504,18 @@ npy() {
 	cd "$T"
 	[ "$(bash -e example.1 | wc -l)" = $((15 * 5 - 1)) ]
 	[ "$(bash -e example.3 | grep -c '  1.0000  e')" -ge 120 ]
-	bash -e example.7 >out
+	bash -e example.8 >out
 	[ "$(grep -c '^0\.9\|^1\.0' out)" -ge 1 ]
-	[ "$(bash -e example.8 | wc -l)" = $((15 * 12 - 1)) ]
+	[ "$(bash -e example.9 | wc -l)" = $((15 * 12 - 1)) ]
 	bash -eo pipefail example.4 >out
 	mteb-score retrieval --qrels test.tsv queries.mts corpus.mts | cmp - out
 	bash -eo pipefail example.5
 	near --run - queries.mts part1.mts part2.mts | cmp - both.run
-	bash -eo pipefail example.6 | cut -f1,2 | diff - <(awk '!seen[$1]++' "$GOLDEN/near_cosine.tsv" | cut -f1,2)
+	cp 1.run words.run
+	cp 2.run meaning.run
+	bash -eo pipefail example.6
+	near --fuse rrf --run-weights 1,2 1.run 2.run | cmp - both.run
+	bash -eo pipefail example.7 | cut -f1,2 | diff - <(awk '!seen[$1]++' "$GOLDEN/near_cosine.tsv" | cut -f1,2)
 	tok -m "$GOLDEN/bert" -f text corpus.jsonl | encode -m "$GOLDEN/bert" >corpus.mts
 	sed -i "s|-m MODEL|-m $GOLDEN/bert|g" example.2
 	bash -eo pipefail example.2 >out

@@ -9,22 +9,27 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/output.h"
 #include "base/terminal.h"
 #include "mts/hits.h"
 #include "nn/nn.h"
 #include "search/corpus_search.h"
+#include "search/fuse.h"
 #include "search/merge.h"
 
 struct settings {
 	struct search_options search;
 	const char *run, *text, *output;
 	bool json, merge, self;
+	enum fuse_method fuse; /* 0: none */
+	const char *run_weights;
 	int threads;
 };
 
@@ -48,6 +53,11 @@ static const struct cli_option options[] = {
 	    CLI_TEXT(run) },
 	{ 0, "merge", NULL, "merge the runs of a corpus' shards into one",
 	    CLI_FLAG(merge) },
+	{ 0, "fuse", "rrf|min-max",
+	    "fuse the runs of several searches, by ranks or by scaled scores",
+	    CLI_WORD(fuse, FUSE_RRF) },
+	{ 0, "run-weights", "W,...", "with --fuse: weights of the runs (default: 1 each)",
+	    CLI_TEXT(run_weights) },
 	{ 'f', "field", "NAME", "embeddings are NAME.emb (default: the only ones)",
 	    CLI_TEXT(search.field) },
 	{ 0, "similarity", "cosine|dot",
@@ -66,12 +76,14 @@ static const struct cli cli = { "near",
 	"[OPTION]... QUERIES CORPUS...\n"
 	"       near [OPTION]... CORPUS\n"
 	"       near --self [OPTION]... CORPUS\n"
-	"       near --merge [-k N] RUN...",
+	"       near --merge [-k N] RUN...\n"
+	"       near --fuse rrf|min-max [--run-weights W,...] [-k N] RUN...",
 	options,
 	"  near q.mts c.mts\n"
 	"  tok -m DIR q.txt | encode -m DIR | near -k 3 --texts corpus.jsonl c.mts\n"
 	"  near --self --threshold 0.9 c.mts\n"
 	"  near --merge c1.run c2.run c3.run > c.run\n"
+	"  near --fuse rrf words.run meaning.run > both.run\n"
 	"  near q.mts c.mts --run - | mteb-score retrieval --qrels test.tsv --from-run -\n",
 	nn_about, NULL, ".mts" };
 
@@ -164,6 +176,43 @@ merge(const struct settings *settings, char **runs, int count)
 	run_free(run);
 }
 
+/* The weights of `count` runs, which the caller frees. */
+static double *
+read_weights(const char *list, int count)
+{
+	double *weights = mem_new((size_t)count, sizeof *weights);
+	const char *at = list;
+
+	for (int i = 0; i < count; i++) {
+		char *end = NULL;
+		weights[i] = at ? strtod(at, &end) : 1;
+		if (at && (end == at || !(weights[i] >= 0) || weights[i] > FLT_MAX ||
+			      *end != (i + 1 < count ? ',' : 0)))
+			die_usage(
+			    "--run-weights: '%s' is not a list of %d numbers from 0, one a run, commas between",
+			    list, count);
+		at = at ? end + 1 : NULL;
+	}
+	return weights;
+}
+
+static void
+fuse(const struct settings *settings, char **runs, int count)
+{
+	cli_only(&cli, "--fuse", "fuse run-weights top output");
+	if (count < 2)
+		die_usage("--fuse takes two runs or more, a file each");
+	double *weights = read_weights(settings->run_weights, count);
+	struct run *run = fuse_runs(settings->fuse, (const char *const *)runs, weights,
+	    count, settings->search.depth ? settings->search.depth : 1000);
+	struct output *output = output_open(settings->output, false);
+
+	run_write(run, output, INT64_MAX);
+	output_finish(output);
+	run_free(run);
+	free(weights);
+}
+
 static void
 check(const struct settings *settings)
 {
@@ -190,6 +239,12 @@ main(int argc, char **argv)
 		merge(&settings, argv + optind, argc - optind);
 		return 0;
 	}
+	if (settings.fuse) {
+		fuse(&settings, argv + optind, argc - optind);
+		return 0;
+	}
+	if (settings.run_weights)
+		die_usage("--run-weights needs --fuse");
 	take_streams(search, argv + optind, argc - optind, settings.self);
 	check(&settings);
 	if (!search->depth)
