@@ -219,6 +219,9 @@ $(eval $(call router_library,split,all,--ties split))
 # not in the paper: pilots weighted by size; a gate's own set alone; no pilot of few queries
 $(eval $(call router_arm,weighted,pilots,--rule weighted))
 $(eval $(call router_library,own,all,--own))
+# most queries are ties, which the first gate has
+$(eval $(call router_arm,weighted-drop,drop,--rule weighted))
+$(eval $(call router_library,own-drop,all,--own --ties drop))
 LEAST ?= 10 30 100
 $(foreach n,$(LEAST),$(eval $(call router_library,least-$n,all,--least $n)))
 CLUSTERS ?= 2 4 8 16
@@ -322,7 +325,8 @@ $(eval $(call router_table,table7,test,set,$(ROUTER_GATES:%=base/%)))
 $(eval $(call router_table,table12,test,set,$(ROUTER_GATES:%=pilots/pilots-less-%)))
 $(eval $(call router_table,rules,test,type,pilots/code pilots/cosine pilots/nearest pilots/drop pilots/split))
 # weights of pilots; LEAST is to be chosen on dev
-weights = base/pilots base/weighted base/own $(LEAST:%=base/least-%) pilots/weighted pilots/own dataset/weighted dataset/own
+weights = $(foreach arm,pilots drop weighted weighted-drop own own-drop $(LEAST:%=least-%) dataset,base/$(arm)) pilots/weighted pilots/weighted-drop pilots/own \
+	pilots/own-drop dataset/weighted-drop dataset/own-drop
 $(eval $(call router_table,weights,test,type,$(weights)))
 $(eval $(call router_table,weights-dev,dev,type,$(weights)))
 $(eval $(call router_table,figure4,test,type,base/pilots base/best $(foreach n,$(counts),base/pilots-$n base/best-$n)))
