@@ -539,18 +539,21 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	# after the tables over sets: a table of the sets, one of the types
 	sed -n '/^query by query$/,$p' <<<"$output" >"$T/got"
 	sed -n 2p "$T/got" | diff - <(printf 'type\tdata set\tqueries\tmodel-A\tmodel-B\tdifference\tstandard_error\tp\tholm_p\tlow\thigh\n')
-	sed -n 9p "$T/got" | diff - <(printf 'type\tsets\tqueries\tmodel-A\tmodel-B\tdifference\tstandard_error\tp\tlow\thigh\n')
-	same() { # ROWS FILE PS: as the file's to two decimals, three digits of the columns PS
+	sed -n 10p "$T/got" | diff - <(printf 'type\tsets\tqueries\tmodel-A\tmodel-B\tdifference\tstandard_error\tp\tlow\thigh\n')
+	same() { # ROWS FILE PS COUNT: as the file's to two decimals, three digits of the columns PS
 		sed -n "$1p" "$T/got" | paste - "$2" | awk -F'\t' -v ps=" $3 " 'BEGIN { OFS = FS } {
 				n = NF / 2
 				for (i = 1; i <= n; i++) {
 					most = ps ~ " " i " " ? 0.006 * $(n + i) : 0.00501
 					if (i < 4 || $i == "" || $(n + i) == "" ? $i != $(n + i) : ($i - $(n + i)) ^ 2 > most ^ 2) { print; bad = 1 }
 				}
-			} END { exit bad || NR != 5 }'
+			} END { exit bad || NR != '"$4"' }'
 	}
-	same 3,7 sets.tsv '8 9'
-	same 10,14 types.tsv 8
+	same 3,8 sets.tsv '8 9' 6
+	same 11,15 types.tsv 8 5
+	# a run and itself: no difference, and no p above 1
+	leaderboard compare -q --resamples 100 A A | sed -n '/^query by query$/,$p' | sed -n 3,8p | cut -f6-11 | uniq |
+		diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\n' +0.00 '' '' '' '' '' +0.00 0.00 1 1 +0.00 +0.00)
 	# folders by their own names; each set's draws by its own seed
 	leaderboard compare -q --resamples 1000 "A/results/the A/1" B | diff - <(echo "$output")
 	leaderboard compare -q --resamples 1000 --seed 7 A B | sed -n '/^query by query$/,$p' | sed 's/\t[^\t]*\t[^\t]*$//' | sed -n 5,6p |
@@ -569,7 +572,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	# of a set that has no table there is no line
 	rm "$b/many.tsv"
 	leaderboard compare -q --resamples 100 A B | sed -n '/^query by query$/,$p' >got
-	cut -f2 got | sed -n 3,6p | diff - <(printf '%s\n' one same few gold)
+	cut -f2 got | sed -n 3,7p | diff - <(printf '%s\n' one same few gold more)
 	# nor of one whose queries give another score
 	sed -i 's/"main_score": 0.5/"main_score": 0.4/' "$b/few.json"
 	run -0 --separate-stderr leaderboard compare --resamples 100 A B

@@ -1099,6 +1099,9 @@ recipe() {
 	[ "$(leaderboard model -m out | jq .revision)" = "$revision" ]
 	upcycle -q --experts a -m out -o experts
 	[ ! -e experts/train.json ]
+	encode -q -m out -o vectors.mts pairs.mts
+	geom whiten fit -q -m out -f query -f document -o white vectors.mts
+	[ -e white/model.safetensors ] && [ ! -e white/train.json ]
 	train -q -m out -o out --steps 1 other.mts # replaces it as any of the model's files
 	[ "$(noted .start)" = '"out"' ]
 }
