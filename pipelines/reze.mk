@@ -49,8 +49,8 @@ $(eval $(call reze_arm,eta-0.3,1,--eta 0.3))
 $(eval $(call reze_arm,eta-1,1,--eta 1))
 # the most that the equations can do: every component that varies more than the median one, of every source, to the centre
 $(eval $(call reze_arm,strong,1,--eta 1 --gamma 0))
-WEIGHTS ?= 0.1 0.3 3 10
-$(foreach weight,$(WEIGHTS),$(eval $(call reze_arm,weight-$(weight),$(weight))))
+LOSS_WEIGHTS ?= 0.1 0.3 3 10
+$(foreach weight,$(LOSS_WEIGHTS),$(eval $(call reze_arm,weight-$(weight),$(weight))))
 
 # map NAME, COMMAND of geom, options of its fit: what maps the embeddings of PFT
 define reze_map
@@ -245,7 +245,7 @@ endef
 REZE_TABLES :=
 $(eval $(call reze_table,table2,main,type,ft/pft ft/whitening ft/flow ft/reze pft/reze))
 $(eval $(call reze_table,table5,main,set,ft/pft ft/whitening ft/flow ft/reze pft/reze))
-$(eval $(call reze_table,figure2,sweep,type,$(WEIGHTS:%=pft/weight-%) pft/reze))
+$(eval $(call reze_table,figure2,sweep,type,$(LOSS_WEIGHTS:%=pft/weight-%) pft/reze))
 $(eval $(call reze_table,table3,check,type,reze/mean $(call small,,reze/zero) reze/printed reze/plain reze/strong))
 $(eval $(call reze_table,eta,sweep,type,reze/plain reze/eta-0.3 reze/eta-1 reze/strong plain/reze plain/eta-1 plain/strong))
 $(eval $(call reze_table,maps,sweep,type,pft/whitening $(FLOORS:%=pft/whitening-%) pft/scale pft/flow scale/flow))

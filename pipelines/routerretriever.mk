@@ -198,7 +198,8 @@ $1.split    := $4
 ROUTER_ARMS += $1
 endef
 
-LAYERS := $(call given,LAYERS,$(shell seq $$(($$(sed -n 's/.*"num_hidden_layers": *\([0-9]*\).*/\1/p' $(ROUTER_BASE)/config.json 2>/dev/null || echo 0) - 1))))
+# the layers to route by, which the paper does not
+LAYERS := $(call given,LAYERS,$(call small,$(shell seq $$(($$(sed -n 's/.*"num_hidden_layers": *\([0-9]*\).*/\1/p' $(ROUTER_BASE)/config.json 2>/dev/null || echo 0) - 1)))))
 counts  = $(shell seq 2 $$(($(words $(ROUTER_GATES)) - 1)))
 $(eval $(call router_choice,all,$(ROUTER_GATES)))
 $(eval $(call router_library,pilots,all))
@@ -332,7 +333,7 @@ $(eval $(call router_table,weights-dev,dev,type,$(weights)))
 $(eval $(call router_table,figure4,test,type,base/pilots base/best $(foreach n,$(counts),base/pilots-$n base/best-$n)))
 $(eval $(call router_table,figure5,test,type,base/oracle $(counts:%=base/oracle-%)))
 $(eval $(call router_table,figure8,test,type,base/pilots $(CLUSTERS:%=base/clusters-%)))
-$(eval $(call router_table,layers,test,type,$(LAYERS:%=pilots/pilots-layer-%) $(LAYERS:%=head/head-layer-%)))
+$(if $(LAYERS),$(eval $(call router_table,layers,test,type,$(LAYERS:%=pilots/pilots-layer-%) $(LAYERS:%=head/head-layer-%))))
 $(eval $(call router_table,figure9,test,type,base/pilots $(counts:%=base/pilots-%) $(foreach order,$(ORDERS),$(counts:%=base/pilots-order$(order)-%))))
 # tables that need further training
 $(eval $(call router_table,figure4-multi,test,type,base/$(MULTI) base/pilots $(foreach n,$(counts),base/$(MULTI)-$n base/pilots-$n)))

@@ -104,9 +104,9 @@ overview() {
 
 @test "house: a variable belongs to one pipeline: of two that set it, the last would win" {
 	cd "$ROOT/pipelines"
-	run -0 awk '{ sub(/^define /, "") } /^[A-Za-z$][A-Za-z0-9$_.-]* *([:+]?=|$)/ && !/^(endef|else|endif)/ {
+	run -0 awk '{ sub(/^define /, "") } /^[A-Za-z$][A-Za-z0-9$_.-]* *([:+?]?=|$)/ && !/^(endef|else|endif)/ {
 			name = $0
-			sub(/ *[:+]?=.*| *$/, "", name)
+			sub(/ *[:+?]?=.*| *$/, "", name)
 			if (name in of && of[name] != FILENAME)
 				print of[name], FILENAME, name
 			of[name] = FILENAME

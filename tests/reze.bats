@@ -202,6 +202,11 @@ reze() {
 	make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" SEEDS=1 \
 		reze-table2 </dev/null >plan
 	at=$T/out/reze/paper/start
+	# all tables and figures have rules
+	make -s --no-print-directory -C "$ROOT" -n OUT="$T/out" SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" SEEDS=1 reze </dev/null >all
+	for arm in mean zero printed plain eta-0.3 eta-1 strong weight-10; do
+		grep -c "^echo \"pre-finetune $arm/" all | grep -x 3
+	done
 	# thirteen targets, at three sizes and without, with and without REZE
 	grep -c '^echo "fine-tune ft/' plan | grep -x 39
 	grep -c '^echo "fine-tune reze/' plan | grep -x 39

@@ -201,6 +201,10 @@ paper() {
 	run ! grep -F 'mteb-score retrieval -q --qrels' plan
 	grep -F 'max_seq_length: 512' plan
 	grep -F "msmarco/qrels/dev.tsv $T/out/routerretriever/data/msmarco/qrels/test.tsv" plan
+	# all tables have rules; they do not route by layers
+	paper -n routerretriever >plan
+	[ "$(grep -c '^echo "gate 1/' plan)" = 8 ]
+	run ! grep -F 'layer-' plan
 	# without rounds the paper's schedule; other options and precisions are passed on
 	paper -n ROUNDS= PRECISION=bf16 TRAIN_OPTIONS="--memory 4G" routerretriever-table1 >plan
 	grep -F -A 2 -e "--task arguana --seed 1 $T/few.yaml" plan | grep -F -- '--precision bf16 --no-mask-duplicates --seed 1 --memory 4G --schedule linear --warmup 0.1 -o'
