@@ -99,6 +99,9 @@ $(MOTE)/files/%.jsonl: $(TRAIN)/%.jsonl
 	mkdir -p $(@D)
 	ln -sfn $(abspath $<) $@
 
+$(MOTE)/files/%.jsonl:
+	@echo 'mote: there is no $*.jsonl.gz in TRAIN=$(TRAIN); share/recipes/mote-paper.yaml says where the files are' >&2; false
+
 $(MOTE)/index/made: $M/instructed.yaml $(call small,,$(patsubst %.gz,$(MOTE)/files/%,$(shell grep -o '[^ ,[]*[.]jsonl[.]gz' \
 		$(SHARE)/recipes/mote-paper.yaml))) | $X/tasksample
 	$X/tasksample -q $(MIXED) --plan --steps 0 $< > $(@D).tsv

@@ -436,4 +436,7 @@ paper() {
 	# all tables
 	paper -n mote >plan
 	grep -c '/table[2-7].svg' plan
+	rm files/npr.jsonl.gz out/mote/files/npr.jsonl out/mote/index/made
+	run -2 --separate-stderr paper "$ic"
+	[[ "$stderr" == "mote: there is no npr.jsonl.gz in TRAIN=$T/files; "* ]]
 }
