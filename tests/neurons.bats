@@ -57,7 +57,7 @@ rows_of() { # MODEL: its embeddings of three texts
 	done
 	rows_of "$T/like" >"$T/before"
 	rows_of "$T/out" | within "$T/before" 1e-6
-	# other tensors are as they were; another seed is another order, the same seed the same file
+	# the same seed makes the same file; tensors outside of MLPs are as they were
 	upcycle -q -m "$M" --neuron-experts 4 -o "$T/one"
 	upcycle -q -m "$M" --neuron-experts 4 -o "$T/same"
 	cmp "$T/one/model.safetensors" "$T/same/model.safetensors"
