@@ -422,6 +422,13 @@ report() {
 		$(none "$one")
 		$(none two)
 		</div></div>
+		<div class="set"><b>mean of 2 types</b><div>
+		$(none "$one")
+		$(none two)
+		</div></div>
+		<div class="set"><b>rank (Borda)</b><div>
+		<small>&lt;b&gt;&amp;&quot; 2 &middot; two 1</small>
+		</div></div>
 		</body>
 		</html>
 	END

@@ -19,8 +19,8 @@ by_protocol() { # v1|v2 METRIC: what motes says of its result
 	echo "{\"main_score\": \"$2\", \"settings\": {\"protocol\": \"$1\"}}"
 }
 
-cells() { # the table's lines without means: task, metric, figures
-	leaderboard table --registry "$REGISTRY" "$@" 2>err | grep -v mean | cut -f 2-
+cells() { # the table's lines without means and ranks: task, metric, figures
+	leaderboard table --registry "$REGISTRY" "$@" 2>err | grep -v 'mean\|Borda' | cut -f 2-
 }
 
 @test "leaderboard table: a file without a figure leaves its cell empty, and ends no table" {
@@ -63,6 +63,23 @@ cells() { # the table's lines without means: task, metric, figures
 	put again/m/r AskUbuntuDupQuestions 0.5 "$(by_protocol v1 map)"
 	[ "$(cells v1/m/r again/m/r | head -n 1)" = $'task\tmetric\tm (v1/m/r)\tm (again/m/r)' ]
 	[ ! -s err ]
+}
+
+@test "leaderboard table: the mean of types, and Borda ranks as mteb's leaderboard has them, with ties and missing scores" {
+	local n=0 types=(STS12 STS13 Banking77Classification SciFact NFCorpus STS14 STS15)
+	while IFS= read -r line; do
+		n=$((n + 1))
+		for i in 1 2 3 4 5 6 7; do
+			score=$(cut -f $i <<<"$line")
+			[ -z "$score" ] || put "m$n/1" "${types[i - 1]}" "$score"
+		done
+	done <"$GOLDEN/borda.tsv"
+	leaderboard table --registry "$REGISTRY" m{1,2,3,4,5}/1 >out
+	[ "$(grep -P '^all\trank \(Borda\)\t' out | cut -f 4- | tr '\t' '\n')" = "$(cut -f 8 "$GOLDEN/borda.tsv")" ]
+	# m2 and m5 have all: STS 52.5 and 45.625 (of four), retrieval 15 and 30, classification 12.5 and 50
+	[ "$(grep -P '^all\tmean of 3 types\t' out | cut -f 4-)" = $'\t26.67\t\t\t41.87' ]
+	leaderboard table --registry "$REGISTRY" m2/1 >out
+	run ! grep Borda out
 }
 
 @test "leaderboard table: CQADupstack's parts are one set by v1, separate sets by v2" {

@@ -102,7 +102,7 @@ put_tests(const struct model_comparison *comparison)
 		"difference", "welch_t", "welch_df", "welch_p", "paired_t", "paired_p",
 		"low", "high", NULL });
 	for (size_t i = 0; i < table->count; i++)
-		if (!table->rows[i].task)
+		if (!table->rows[i].task && table->rows[i].summary == SUMMARY_MEAN)
 			put_test(comparison, table->rows[i].type);
 }
 
@@ -303,7 +303,7 @@ put_by_query(struct model_comparison *comparison)
 			"high", NULL });
 	}
 	for (size_t i = 0; found.count && i < table->count; i++)
-		if (!table->rows[i].task)
+		if (!table->rows[i].task && table->rows[i].summary == SUMMARY_MEAN)
 			put_type(comparison, &found, table->rows[i].type);
 	free_sets(&found);
 }

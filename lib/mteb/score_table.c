@@ -132,7 +132,9 @@ by_type(const void *a, const void *b)
 	const struct score_row *x = a, *y = b;
 	int order = compare(x->type, y->type);
 
-	return order ? order : compare(x->task, y->task);
+	if (!order)
+		order = compare(x->task, y->task);
+	return order ? order : (int)x->summary - (int)y->summary;
 }
 
 static void
@@ -154,8 +156,60 @@ add_mean(struct score_table *table, const char *type, size_t tasks)
 	}
 }
 
+/* Of the rows from `tasks` on, the means of types. */
 static void
-add_means(struct score_table *table)
+add_mean_of_types(struct score_table *table, size_t tasks)
+{
+	size_t types = table->count - tasks;
+	struct score_row *row = new_row(table, NULL, NULL);
+
+	row->summary = SUMMARY_MEAN_OF_TYPES;
+	row->sets = types;
+	for (size_t m = 0; m < table->model_count; m++) {
+		row->values[m] = 0;
+		for (size_t i = 0; i < types; i++)
+			row->values[m] +=
+			    table->rows[tasks + i].values[m] / (double)types;
+	}
+}
+
+/* The rank, from 1, of the model among those that have a value; equal values have the mean of their ranks. */
+static double
+rank_of(const double *values, size_t count, size_t model)
+{
+	double rank = 0.5;
+
+	for (size_t m = 0; m < count; m++)
+		rank += values[m] > values[model]    ? 1
+			: values[m] == values[model] ? 0.5
+						     : 0;
+	return rank;
+}
+
+static void
+add_borda(struct score_table *table, size_t tasks)
+{
+	size_t count = table->model_count;
+	struct score_row *row = new_row(table, NULL, NULL);
+	double *points = mem_zero(count, sizeof *points);
+
+	row->summary = SUMMARY_BORDA;
+	row->sets = count > 1 ? tasks : 1;
+	for (size_t i = 0; i < tasks; i++)
+		for (size_t m = 0; m < count; m++)
+			if (!isnan(table->rows[i].values[m]))
+				points[m] += (double)count -
+					     rank_of(table->rows[i].values, count, m);
+	for (size_t m = 0; m < count; m++) {
+		row->values[m] = 1;
+		for (size_t o = 0; o < count; o++)
+			row->values[m] += points[o] > points[m];
+	}
+	free(points);
+}
+
+static void
+add_summaries(struct score_table *table)
 {
 	size_t tasks = table->count;
 
@@ -164,7 +218,9 @@ add_means(struct score_table *table)
 		if (i + 1 == tasks ||
 		    strcmp(table->rows[i].type, table->rows[i + 1].type) != 0)
 			add_mean(table, table->rows[i].type, tasks);
+	add_mean_of_types(table, tasks);
 	add_mean(table, NULL, tasks);
+	add_borda(table, tasks);
 	qsort(table->rows, table->count, sizeof *table->rows, by_type);
 }
 
@@ -240,7 +296,7 @@ score_table_new(
 	for (size_t m = 0; m < count; m++)
 		for (size_t i = 0; i < models[m]->count; i++)
 			add_task(table, registry, &models[m]->items[i]);
-	add_means(table);
+	add_summaries(table);
 	return table;
 }
 
@@ -270,12 +326,26 @@ score_table_shows(const struct score_row *row)
 	return row->task || row->sets > 1;
 }
 
-static char *
-task_name(const struct score_row *row)
+const char *
+score_table_label(const struct score_row *row, char room[SCORE_TEXT_ROOM])
 {
+	static const char *const formats[] = { "mean of %zu", "mean of %zu types",
+		"rank (Borda)" };
+
 	if (row->task)
-		return mem_string(row->task);
-	return mem_format("mean of %zu", row->sets);
+		return row->task;
+	snprintf(room, SCORE_TEXT_ROOM, formats[row->summary], row->sets);
+	return room;
+}
+
+const char *
+score_table_value(const struct score_row *row, size_t model, char room[SCORE_TEXT_ROOM])
+{
+	if (!row->task && row->summary == SUMMARY_BORDA)
+		snprintf(room, SCORE_TEXT_ROOM, "%.0f", row->values[model]);
+	else
+		snprintf(room, SCORE_TEXT_ROOM, "%.2f", 100 * row->values[model]);
+	return room;
 }
 
 void
@@ -289,16 +359,15 @@ score_table_tsv(const struct score_table *table, FILE *out)
 		const struct score_row *row = &table->rows[i];
 		if (!score_table_shows(row))
 			continue;
-		char *name = task_name(row);
-		fprintf(out, "%s\t%s\t%s", row->type ? row->type : "all", name,
-		    row->metric ? row->metric : "");
+		char room[SCORE_TEXT_ROOM];
+		fprintf(out, "%s\t%s\t%s", row->type ? row->type : "all",
+		    score_table_label(row, room), row->metric ? row->metric : "");
 		for (size_t m = 0; m < table->model_count; m++)
 			if (isnan(row->values[m]))
 				fputs("\t", out);
 			else
-				fprintf(out, "\t%.2f", 100 * row->values[m]);
+				fprintf(out, "\t%s", score_table_value(row, m, room));
 		fputc('\n', out);
-		free(name);
 	}
 }
 
@@ -319,20 +388,20 @@ score_table_markdown(const struct score_table *table, FILE *out)
 		if (!score_table_shows(row))
 			continue;
 		const char *bold = row->task ? "" : "**";
-		char *name = task_name(row);
+		char room[SCORE_TEXT_ROOM];
 		fprintf(out, "| %s | %s%s%s | %s |", row->type ? row->type : "all", bold,
-		    name, bold, row->metric ? row->metric : "");
+		    score_table_label(row, room), bold, row->metric ? row->metric : "");
 		for (size_t m = 0; m < table->model_count; m++)
 			if (isnan(row->values[m])) {
 				fputs(" |", out);
 			} else {
 				bool mark = row->other[m] && row->task;
-				fprintf(out, " %s%.2f%s%s |", bold, 100 * row->values[m],
-				    bold, mark ? " \\*" : "");
+				fprintf(out, " %s%s%s%s |", bold,
+				    score_table_value(row, m, room), bold,
+				    mark ? " \\*" : "");
 				noted |= mark;
 			}
 		fputc('\n', out);
-		free(name);
 	}
 	if (noted)
 		fprintf(out, "\n\\* %s\n", score_table_note);

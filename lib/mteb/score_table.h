@@ -14,14 +14,22 @@
 #include "mteb/registry.h"
 #include "mteb/results.h"
 
+/* What a row without a task has of each model, of its type's sets or, without a type, of all; mteb's leaderboard has these. */
+enum score_summary {
+	SUMMARY_MEAN,
+	SUMMARY_MEAN_OF_TYPES, /* the mean of the types' means */
+	SUMMARY_BORDA /* the rank by the sum over data sets of models - rank, from 1; equal ones have the best of theirs */
+};
+
 struct score_row {
-	const char *type, *task; /* task NULL: a mean; both NULL: the mean of all */
+	const char *type, *task; /* task NULL: a summary; both NULL: of all types */
+	enum score_summary summary;
 	char *
 	    metric; /* joined by commas if the models' differ; NULL: unknown, or a mean */
-	double *values; /* [models], fractions; NaN: no result */
+	double *values; /* [models], fractions, or ranks; NaN: no result */
 	bool *
 	    other; /* [models]: scored on a set of another size than mteb's, or not on all parts */
-	size_t sets; /* of a mean */
+	size_t sets; /* of a summary; of the mean of types, types */
 };
 
 struct score_table {
@@ -32,8 +40,14 @@ struct score_table {
 	size_t count, capacity;
 };
 
-/* Whether tables show the row: the mean of a single set is not shown. */
+/* Whether tables show the row: the summary of a single set is not shown. */
 bool score_table_shows(const struct score_row *row);
+
+/* The name of the row's set or summary, and a value as tables show it, in percent or a rank. */
+enum { SCORE_TEXT_ROOM = 64 };
+const char *score_table_label(const struct score_row *row, char room[SCORE_TEXT_ROOM]);
+const char *score_table_value(
+    const struct score_row *row, size_t model, char room[SCORE_TEXT_ROOM]);
 
 /* The meaning of a star behind a score. */
 extern const char score_table_note[];

@@ -212,19 +212,20 @@ put_bar(FILE *out, const struct score_table *table, const struct score_row *row,
 	fputs("</span></div>\n", out);
 }
 
-/* Writes the scores of models without bars, on a line. */
+/* Writes the scores of models without bars (colours NULL: of all), on a line. */
 static void
 put_rest(FILE *out, const struct score_table *table, const struct score_row *row,
     const size_t *colours)
 {
 	const char *between = "<small>";
+	char room[SCORE_TEXT_ROOM];
 
 	for (size_t m = 0; m < table->model_count; m++) {
-		if (colours[m] < BARS || isnan(row->values[m]))
+		if ((colours && colours[m] < BARS) || isnan(row->values[m]))
 			continue;
 		fputs(between, out);
 		put(out, table->names[m]);
-		fprintf(out, " %.2f%s", 100 * row->values[m],
+		fprintf(out, " %s%s", score_table_value(row, m, room),
 		    row->other[m] && row->task ? "*" : "");
 		between = " &middot; ";
 	}
@@ -267,13 +268,15 @@ put_row(FILE *out, const struct score_table *table, const struct score_row *row,
 		put_sizes(out, table, row);
 		fputs("</div>", out);
 	} else {
-		fprintf(out, "<b>mean of %zu</b>", row->sets);
+		char room[SCORE_TEXT_ROOM];
+		fprintf(out, "<b>%s</b>", score_table_label(row, room));
 	}
 	fputs("<div>\n", out);
-	for (size_t m = 0; m < table->model_count; m++)
+	bool bars = row->task || row->summary != SUMMARY_BORDA;
+	for (size_t m = 0; m < table->model_count && bars; m++)
 		if (colours[m] < BARS)
 			put_bar(out, table, row, m, colours[m]);
-	put_rest(out, table, row, colours);
+	put_rest(out, table, row, bars ? colours : NULL);
 	fputs("</div></div>\n", out);
 }
 
