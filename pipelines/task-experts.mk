@@ -30,19 +30,16 @@ LATE_ARMS := mote shared chance
 LATE_HALF := $(call given,STEPS,256)
 $(foreach arm,ic $(LATE_ARMS),$(eval $(call trial,late-$(arm),late-$(arm)-@,$(if $(filter chance,$(arm)),late-chance,late-scale),,$(SCALE_LRS))))
 
-# Dense or experts; with replay of the old task; with all that is not MLP or norm frozen; a LoRA beside the old model; the old
-# model beside the dense one that was trained.
-FORGET_ARMS := dense dense-replay dense-frozen experts experts-replay experts-frozen lora two
-FORGET_STEPS := $(call given,STEPS,256)
-FORGET_TUNE := $(call given,STEPS,128)
+# Dense or experts; with replay of the old task; with all that is not MLP or norm frozen; a LoRA beside the old model.
+FORGET_ARMS := dense dense-replay dense-frozen experts experts-replay experts-frozen lora
+FORGET_STEPS := $(call given,STEPS,128)
 FORGET_LRS  := $(call given,LRS,1e-4 3e-4 1e-3)
 forget_start = $(if $(filter experts%,$1),forget-experts,forget-dense)
 FROZEN := --freeze '*' --freeze '!*.mlp.*' --freeze '!*.norm*'
-$(foreach arm,$(filter-out two,$(FORGET_ARMS)),$(eval $(call trial,forget-$(arm),$(call forget_start,$(arm)),$(if $(filter \
+$(foreach arm,$(FORGET_ARMS),$(eval $(call trial,forget-$(arm),$(call forget_start,$(arm)),$(if $(filter \
 	%-replay,$(arm)),forget,forget-new),$(if $(filter %-frozen,$(arm)),$(FROZEN)),$(FORGET_LRS))))
 forget-lora.with := --lora rank=16,targets=all-linear
 $(foreach arm,dense-frozen experts-frozen lora,$(eval forget-$(arm).tried := $(call given,LRS,3e-4 1e-3 3e-3)))
-forget-two.lr  := $(forget-dense.lr)
 forget-base.lr  := none
 
 # Recipes.  The second half of a late split has other draws of the same data.
@@ -118,12 +115,12 @@ $Z/models/%/config.json: $$(e_start)/config.json $Z/$$($$(arm_of).recipe).yaml |
 	$(if $(e_lora),$X/upcycle -q -m $(<D) --merge-lora $(@D).lora -o $(@D))
 
 # Scores.  Sets are in groups: for the first two designs tasks that are trained, on held-out rows; further sets of these tasks;
-# and types without training.  For the third the old task, the new ones, and types without training.
+# and types without training.  For the third the old task and the new ones.
 E_UNSEEN := wikiqa mrpc stsbenchmark
 FURTHER  := $(foreach set,retrieval/cisi retrieval/cranfield retrieval/scifact classification/sst2 classification/chemprot \
 	clustering/stackoverflow_titles clustering/biomedical_titles,$(if $(wildcard $(REAL)/$(set)),$(set)))
-e_sets   = dictionary fin10k_qa banking77 emotion twentynewsgroups_subjects $(if $(filter test,$(SPLIT)),$(E_UNSEEN)) \
-	$(if $(filter forget-%,$(arm_of)),,lexicographer topics $(if $(filter test,$(SPLIT)),$(notdir $(FURTHER))))
+e_sets   = dictionary fin10k_qa banking77 emotion twentynewsgroups_subjects $(if $(filter forget-%,$(arm_of)),,lexicographer topics \
+	$(if $(filter test,$(SPLIT)),$(E_UNSEEN) $(notdir $(FURTHER))))
 group = awk -F'\t' -v OFS='\t' -v forget=$(filter forget-%,$(arm_of)) '{ set = " " tolower($$2) " "; \
 	$$1 = index(" $(E_UNSEEN) ", set) ? "unseen" : index(" $(notdir $(FURTHER)) ", set) ? "further" : \
 	!forget ? $$1 : $$2 == "dictionary" ? "old" : "new"; print }'
@@ -137,9 +134,9 @@ $Z/data/$(SPLIT)/made: $D/$(SPLIT)/made
 			awk 'NR % 40 < 8' | $(call parts,8) > $(@D)/$(set)/test.jsonl;))
 	touch $@
 
-# Two arms leave the old task to the old model.
-keeps_old = $(filter forget-lora forget-two,$(arm_of))
-e_model  = $(if $(filter forget-base,$(arm_of)),$Z/start/forget-plain,$Z/models/$(subst forget-two/,forget-dense/,$*))
+# Without its LoRA the model is the old one.
+keeps_old = $(filter forget-lora,$(arm_of))
+e_model  = $(if $(filter forget-base,$(arm_of)),$Z/start/forget-plain,$Z/models/$*)
 e_scores = $(call mteb_of,$1,$(subst /,-,$*),$2,$Z/data/$(SPLIT))
 
 $Z/$(SPLIT)/%/scores.tsv: $$(e_model)/config.json $$(if $$(keeps_old),$Z/start/forget-plain/config.json) $Z/data/$(SPLIT)/made \
@@ -173,8 +170,8 @@ endef
 E_SEEN := $(SEEN) $(if $(FURTHER),further) unseen
 $(foreach steps,$(SCALE_STEPS),$(eval $(call e_cells,scale,$(steps),$(E_SEEN),$(SCALE_ARMS:%=ic/%) chance/mote chance/shared)))
 $(eval $(call e_cells,late,$(LATE_HALF),$(E_SEEN),$(LATE_ARMS:%=ic/%) chance/mote chance/shared))
-$(eval $(call e_cells,forget,$(FORGET_STEPS),old new unseen,$(FORGET_ARMS:%=base/%) \
-	$(patsubst %,dense/%,$(filter-out dense,$(FORGET_ARMS))) dense-frozen/experts-frozen lora/experts-frozen))
+$(eval $(call e_cells,forget,$(FORGET_STEPS),old new,$(FORGET_ARMS:%=base/%) \
+	$(patsubst %,dense/%,$(filter-out dense,$(FORGET_ARMS))) $(if $(filter dense-frozen,$(FORGET_ARMS)),dense-frozen/experts-frozen) lora/experts-frozen))
 
 $Z/tables/%.md: $(TABLE_FILES) $Z/tables/%.tsv
 	$(call table_of,$(if $(filter forget-%,$*),forget,mote),$*)
@@ -187,12 +184,13 @@ $Z/tables/scale.tsv: $(SCALE_STEPS:%=$Z/tables/scale-%.tsv)
 $Z/tables/scale.svg: $(PIPELINES)/curves.gnuplot $Z/tables/scale.tsv
 	gnuplot -e "cells='$Z/tables/scale.tsv'; over='batches'; last=''; doubling=1" $< > $@
 
-# What each rate gives on the development split, by group of sets; the rate of the best mean over groups
+# What each rate gives on the development split, by group of sets; the rate of the best mean over groups, for the third design
+# over the new tasks, which the model is trained for
 SCALE_TUNE := $(call given,STEPS,256)
 scale.tuned  = $(foreach arm,ic $(SCALE_ARMS),$(foreach rate,$(scale-$(arm).tried),scale-$(arm)/$(rate)/$(firstword $(SEEDS))/$(SCALE_TUNE)))
 late.tuned   = $(foreach arm,ic $(LATE_ARMS),$(foreach rate,$(late-$(arm).tried),late-$(arm)/$(rate)/$(firstword $(SEEDS))/$(LATE_HALF)))
-forget.tuned = $(foreach arm,$(filter-out two,$(FORGET_ARMS)),$(foreach rate,$(forget-$(arm).tried),\
-	forget-$(arm)/$(rate)/$(firstword $(SEEDS))/$(FORGET_TUNE))) forget-base/none/0/0
+forget.tuned = $(foreach arm,$(FORGET_ARMS),$(foreach rate,$(forget-$(arm).tried),\
+	forget-$(arm)/$(rate)/$(firstword $(SEEDS))/$(FORGET_STEPS))) forget-base/none/0/0
 
 define e_tuned
 ifeq ($(SPLIT),dev)
@@ -206,7 +204,8 @@ endif
 
 mote-$1-rates:
 	@$$(ALONE) $$(MAKE) --no-print-directory -j$(JOBS) SPLIT=dev $Z/dev/$1.tsv $(if $(filter forget,$1),$Z/tables/forget.svg)
-	awk -F'\t' -v OFS='\t' 'FNR == 1 || $$$$2 == "none" { next } { run = $$$$1 OFS $$$$2; if (!(run in groups)) order[++runs] = run; groups[run]++; sum[run] += $$$$4 } \
+	awk -F'\t' -v OFS='\t' -v only=$(if $(filter forget,$1),new) 'FNR == 1 || $$$$2 == "none" || only && $$$$3 != only { next } \
+		 { run = $$$$1 OFS $$$$2; if (!(run in groups)) order[++runs] = run; groups[run]++; sum[run] += $$$$4 } \
 		END { for (r = 1; r <= runs; r++) { split(order[r], part, OFS); mean = sum[order[r]] / groups[order[r]]; \
 			if (!(part[1] in best)) arm[++arms] = part[1]; \
 			if (!(part[1] in best) || mean > most[part[1]]) { best[part[1]] = part[2]; most[part[1]] = mean } \
