@@ -2,8 +2,9 @@
 #	make mote-scale DATA=dir [SEEDS="1 2 3"]	# more batches: is MoTE behind because each expert has few rows?
 #	make mote-late DATA=dir				# a dense model half the way, then experts
 #	make mote-forget DATA=dir			# new tasks for a model that is good at one
-# A run is ARM/RATE/SEED/BATCHES.  Rates are in share/recipes/task-experts-rates.tsv, which make mote-scale-rates and so on
-# choose on the development split for each arm; LR=X trains all arms at X.  STEPS= are the numbers of batches.
+# A run is ARM/RATE/SEED/BATCHES.  Rates are chosen for each arm on the development split, before the first run or by
+# make mote-scale-rates and so on, and kept in share/recipes/task-experts-rates.tsv; LR=X trains all arms at X.  STEPS= are the
+# numbers of batches; FORGET_ARMS= and so on, some of the arms.
 Z       := $(MOTE)/experts
 E_RATES := $(SHARE)/recipes/task-experts-rates.tsv
 batches_of = $(word 4,$(subst /, ,$*))
@@ -21,17 +22,20 @@ endef
 # Instructed dense model; the paper's experts; one for both sides of retrieval; as many, of which chance chooses one for each
 # batch, so that they have the rows of task experts but no task.  Their texts of all tasks are scored by the first of them.
 SCALE_ARMS := mote shared chance
+scale.arms = ic $(SCALE_ARMS)
 SCALE_STEPS := $(call given,STEPS,64 128 256 512)
 SCALE_LRS  := $(call given,LRS,2.5e-4 5e-4 1e-3 2e-3)
 $(foreach arm,ic $(SCALE_ARMS),$(eval $(call trial,scale-$(arm),$(arm),$(if $(filter chance,$(arm)),chance,scale),,$(SCALE_LRS))))
 
 # The same models of a dense one that was trained on half of the batches, each for the other half
 LATE_ARMS := mote shared chance
+late.arms = ic $(LATE_ARMS)
 LATE_HALF := $(call given,STEPS,256)
 $(foreach arm,ic $(LATE_ARMS),$(eval $(call trial,late-$(arm),late-$(arm)-@,$(if $(filter chance,$(arm)),late-chance,late-scale),,$(SCALE_LRS))))
 
 # Dense or experts; with replay of the old task; with all that is not MLP or norm frozen; a LoRA beside the old model.
 FORGET_ARMS := dense dense-replay dense-frozen experts experts-replay experts-frozen lora
+forget.arms = $(FORGET_ARMS)
 FORGET_STEPS := $(call given,STEPS,128)
 FORGET_LRS  := $(call given,LRS,1e-4 3e-4 1e-3)
 forget_start = $(if $(filter experts%,$1),forget-experts,forget-dense)
@@ -222,8 +226,10 @@ $Z/tables/forget.svg: $(PIPELINES)/forget.gnuplot $Z/dev/forget.tsv
 	gnuplot -e "table='$Z/dev/forget.tsv'" $< > $@
 
 e_programs = tok encode upcycle tasksample train mteb-score leaderboard mts
+# DESIGN: chooses its rates if an arm has none
+e_rates = $(if $(strip $(foreach arm,$($1.arms),$(if $($1-$(arm).lr),,$(arm)))),$(MAKE) --no-print-directory mote-$1-rates;)
 e_made = $(if $(REAL),,echo 'mote-$1: its sets are real; name their folder with DATA=' >&2; exit 2;) \
-	$(call programs,$(e_programs)); \
+	$(call programs,$(e_programs)); $(if $(filter late,$1),$(call e_rates,scale)) $(call e_rates,$1) \
 	$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $2 && cat $(filter %.md,$2)
 
 ## mote-scale  MoTE with more batches, against its control (DATA=dir)
