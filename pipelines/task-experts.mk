@@ -37,13 +37,13 @@ $(foreach arm,ic $(LATE_ARMS),$(eval $(call trial,late-$(arm),late-$(arm)-@,$(if
 FORGET_ARMS := dense dense-replay dense-frozen experts experts-replay experts-frozen lora
 forget.arms = $(FORGET_ARMS)
 FORGET_STEPS := $(call given,STEPS,128)
-FORGET_LRS  := $(call given,LRS,1e-4 3e-4 1e-3)
+FORGET_LRS  := $(call given,LRS,1e-4 3e-4 1e-3 3e-3)
 forget_start = $(if $(filter experts%,$1),forget-experts,forget-dense)
 FROZEN := --freeze '*' --freeze '!*.mlp.*' --freeze '!*.norm*'
 $(foreach arm,$(FORGET_ARMS),$(eval $(call trial,forget-$(arm),$(call forget_start,$(arm)),$(if $(filter \
 	%-replay,$(arm)),forget,forget-new),$(if $(filter %-frozen,$(arm)),$(FROZEN)),$(FORGET_LRS))))
 forget-lora.with := --lora rank=16,targets=all-linear
-$(foreach arm,dense-frozen experts-frozen lora,$(eval forget-$(arm).tried := $(call given,LRS,3e-4 1e-3 3e-3)))
+$(foreach arm,dense-frozen experts-frozen lora,$(eval forget-$(arm).tried := $(call given,LRS,3e-4 1e-3 3e-3 1e-2)))
 forget-base.lr  := none
 
 # Recipes.  The second half of a late split has other draws of the same data.
@@ -175,7 +175,7 @@ E_SEEN := $(SEEN) $(if $(FURTHER),further) unseen
 $(foreach steps,$(SCALE_STEPS),$(eval $(call e_cells,scale,$(steps),$(E_SEEN),$(SCALE_ARMS:%=ic/%) chance/mote chance/shared)))
 $(eval $(call e_cells,late,$(LATE_HALF),$(E_SEEN),$(LATE_ARMS:%=ic/%) chance/mote chance/shared))
 $(eval $(call e_cells,forget,$(FORGET_STEPS),old new,$(FORGET_ARMS:%=base/%) \
-	$(patsubst %,dense/%,$(filter-out dense,$(FORGET_ARMS))) $(if $(filter dense-frozen,$(FORGET_ARMS)),dense-frozen/experts-frozen) lora/experts-frozen))
+	$(patsubst %,dense/%,$(filter-out dense,$(FORGET_ARMS))) $(patsubst %,%/experts-frozen,$(filter dense-frozen lora,$(FORGET_ARMS)))))
 
 $Z/tables/%.md: $(TABLE_FILES) $Z/tables/%.tsv
 	$(call table_of,$(if $(filter forget-%,$*),forget,mote),$*)
