@@ -11,7 +11,6 @@ batches_of = $(word 4,$(subst /, ,$*))
 
 # trial NAME, START, RECIPE, options of train, rates to try.  In START @ is the seed.
 define trial
-TRIALS += $1
 $1.init   := $2
 $1.recipe := $3
 $1.with   := $4
