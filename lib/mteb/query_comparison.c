@@ -237,8 +237,8 @@ query_comparison_print(
 
 	for (int i = 1; i < count; i++) {
 		struct per_query *two = per_query_read(files[i]);
-		struct pairing pairing = { .queries = {
-					       { files[0], files[i] }, { one, two } } };
+		struct pairing pairing = { .queries = { .files = { files[0], files[i] },
+					       .tables = { one, two } } };
 		char *second = short_name(files, count, i);
 		if (i > 1)
 			fputc('\n', out);
