@@ -443,7 +443,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		[[ $stderr == "mteb-score: --at: '$list' is not a list of whole numbers in 1..1000000, commas between, at most 32"* ]]
 	done
 	run -2 --separate-stderr mteb-score reranking --protocol v2 --at 1001 x
-	[[ $stderr == "mteb-score: --at: reranking has cut-offs up to 1000"* ]]
+	[[ $stderr == "mteb-score: --at: a search keeps 1000 documents a query"* ]]
 	stream rerank
 	mteb-score reranking --protocol v2 --at "$(seq -s, 1 32)" "$T/rerank.mts" >"$T/out"
 	[ "$(grep -c '^ndcg_at_' "$T/out")" -eq 33 ] # and that of the main score

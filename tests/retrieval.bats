@@ -82,9 +82,10 @@ load scores
 }
 
 @test "mteb-score retrieval: --relevant needs trec_eval's measures; cut-offs beyond the search's 1000 need a run" {
-	does_not_apply --relevant mteb-score retrieval --relevant 2 --qrels x --from-run y
+	run -2 mteb-score retrieval --relevant 2 --qrels x --from-run y
+	[ "${lines[0]}" = "mteb-score: --relevant needs --measures trec" ]
 	run -2 mteb-score retrieval --at 10,1001 --qrels x a b
-	[[ ${lines[0]} == "mteb-score: --at: the search keeps 1000 documents a query; 'near -k 1001 --run' keeps more, for --from-run" ]]
+	[[ ${lines[0]} == "mteb-score: --at: a search keeps 1000 documents a query; 'near -k 1001 --run' keeps more, for retrieval --from-run" ]]
 }
 
 @test "mteb-score retrieval: linear and exponential gain by hand" {

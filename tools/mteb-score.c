@@ -149,14 +149,23 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"  mteb-score clustering-fast --max-documents all rows.mts\n",
 	nn_about, commands, ".mts" };
 
+/* Dies on a cut-off beyond the ranks that a search keeps. */
+static void
+check_cuts(const struct score_options *score)
+{
+	for (int i = 0; i < score->cuts.count; i++)
+		if (score->cuts.at[i] > 1000)
+			die_usage(
+			    "--at: a search keeps 1000 documents a query; 'near -k %lld --run' keeps more, for retrieval --from-run",
+			    (long long)score->cuts.at[i]);
+}
+
 static void
 check_reranking(const struct score_options *score)
 {
 	if (score->protocol == PROTOCOL_V1)
 		cli_only(&cli, "reranking by protocol v1", ALL "similarity per-query");
-	for (int i = 0; i < score->cuts.count; i++)
-		if (score->cuts.at[i] > 1000)
-			die_usage("--at: reranking has cut-offs up to 1000");
+	check_cuts(score);
 }
 
 static void
@@ -173,15 +182,10 @@ check_retrieval(const struct score_options *score)
 	if (score->from_run)
 		cli_only(&cli, "retrieval --from-run",
 		    "qrels from-run ignore-identical-ids run top gain at complete judged-only measures relevant per-query protocol json output threads");
-	if (!score->trec)
-		cli_only(&cli, "--measures mteb",
-		    ALL
-		    "field qrels ignore-identical-ids candidates from-run run top gain at complete judged-only measures per-query memory any-model similarity");
-	for (int i = 0; i < score->cuts.count && !score->from_run; i++)
-		if (score->cuts.at[i] > 1000)
-			die_usage(
-			    "--at: the search keeps 1000 documents a query; 'near -k %lld --run' keeps more, for --from-run",
-			    (long long)score->cuts.at[i]);
+	if (score->level && !score->trec)
+		die_usage("--relevant needs --measures trec");
+	if (!score->from_run)
+		check_cuts(score);
 	if (score->qrels && score->run && strcmp(score->run, "-") == 0)
 		die_usage("standard output is for the scores: give --run a file");
 	if (score->from_run && files[0])
@@ -235,7 +239,6 @@ int
 main(int argc, char **argv)
 {
 	struct settings settings = { .score = { .protocol = PROTOCOL_V1,
-					 .level = 1,
 					 .top = 1000,
 					 .documents = 0.04,
 					 .experiments = 10,

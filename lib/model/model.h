@@ -38,8 +38,8 @@ struct model *model_open_frozen(
  * Opens a model to encode with, the matrices of its linear layers and experts as int8 (nn_quantize).  Embeddings, norms, biases,
  * routers, gates of shared experts and the head stay as they are stored.  Memory holds the int8 and one tensor more.
  *
- * A file model.int8.safetensors beside the weights that was made of them is mapped; another is warned of.  keep: writes the
- * file, whole or not at all, if there is none of these weights.
+ * The file model.int8.safetensors beside the weights is mapped if it was made of them; else a warning says so.  keep: if there is no
+ * file of these weights, writes it, whole or not at all.
  */
 struct model *model_open_int8(const char *dir, bool keep);
 

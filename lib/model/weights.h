@@ -61,8 +61,8 @@ struct weights {
 	const char *prefix;
 	const struct tensor_names *names;
 	char *wrapper; /* a prefix of the file that is none of the family's; NULL: none */
-	/* weights_lay_out: floats of all tensors, each aligned to 64 bytes, and of those that learn, which come first; the
-	 * indices of these, in order */
+	/* Set by weights_lay_out: the floats of all tensors, each aligned to 64 bytes; those of the learning tensors, which
+	 * come first; the indices of the learning tensors, ascending */
 	size_t size, learning_size;
 	int *learning, learning_count;
 	/* Tensors that no embedding depends on, but that a copy of the model keeps: a pooler, heads for other tasks. */

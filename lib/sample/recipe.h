@@ -46,9 +46,10 @@ struct recipe_task {
 	bool uniform;	    /* draws its data sets with equal chance, not in proportion */
 	double temperature; /* 0: not given */
 	const char *prompt[SIDES], *expert[SIDES]; /* NULL: not given */
-	const struct tree *drawn; /* experts, one of which is drawn; NULL: `expert` */
-	int first, last;	  /* its sources: first .. last-1 */
-	const struct tree *node;  /* for messages */
+	const struct tree
+	    *drawn;	 /* a list of experts: each batch draws one; NULL: `expert` */
+	int first, last; /* its sources: first .. last-1 */
+	const struct tree *node; /* for messages */
 };
 
 struct recipe {

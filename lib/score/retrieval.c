@@ -219,9 +219,11 @@ measure_trec(struct judge *judge, struct report *report)
 {
 	const struct score_options *options = judge->options;
 
-	judge->trec = trec_new(options->level, options->exponential, &options->cuts);
+	int64_t level = options->level ? options->level : 1;
+
+	judge->trec = trec_new(level, options->exponential, &options->cuts);
 	measure_queries(judge);
-	report_set(report, "relevant from grade", "%lld", (long long)options->level);
+	report_set(report, "relevant from grade", "%lld", (long long)level);
 	trec_report(judge->trec, report, options->per_query);
 	report_main(report, "map", "there is no query");
 	trec_free(judge->trec);

@@ -47,7 +47,7 @@ struct score_options {
 	bool exponential;      /* gain 2^grade - 1 instead of grade */
 	bool complete;	       /* judged queries without hits count as 0 */
 	bool trec;	       /* trec_eval's measures (trec.h) instead of MTEB's */
-	int64_t level;	       /* with `trec`: the least grade that is relevant */
+	int64_t level;	       /* with `trec`: the least relevant grade; 0: 1 */
 	bool judged_only;      /* drop hits without a judgement */
 
 	/* classification, clustering */
