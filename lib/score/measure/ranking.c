@@ -8,7 +8,6 @@
 #include "score/measure/abstention.h"
 #include "score/measure/stats.h"
 
-enum { NDCG, MAP, RECALL, PRECISION, MRR, HIT_RATE, MEASURES };
 static const char *const measures[] = { "ndcg", "map", "recall", "precision", "mrr",
 	"hit_rate" };
 
@@ -20,7 +19,7 @@ struct ranking {
 	int64_t queries, irrelevant;
 	int64_t at[RANKING_CUTS + 1]; /* the cut-offs, rising */
 	int cuts;
-	struct series values[MEASURES][RANKING_CUTS + 1]; /* [queries] */
+	struct series values[RANKING_MEASURES][RANKING_CUTS + 1]; /* [queries] */
 	struct abstention *abstention;
 };
 
@@ -85,12 +84,12 @@ ranking_irrelevant(const struct ranking *ranking)
 	return ranking->irrelevant;
 }
 
-double
-ranking_gain(int64_t grade, int64_t rank, bool exponential)
+static double
+gain(const struct graded_list *list, int64_t grade, int64_t rank)
 {
 	if (grade <= 0)
 		return 0;
-	double value = exponential ? exp2((double)grade) - 1 : (double)grade;
+	double value = list->exponential ? exp2((double)grade) - 1 : (double)grade;
 	return value / log2((double)(rank + 1));
 }
 
@@ -100,48 +99,58 @@ descending(const void *a, const void *b)
 	return ascending(b, a);
 }
 
-void
-ranking_sort_grades(int64_t *grades, int64_t count)
+struct graded_list
+ranking_list(const int64_t *found, int64_t count, int64_t *judged, int64_t judgements,
+    int64_t level, bool exponential)
 {
-	qsort(grades, (size_t)count, sizeof *grades, descending);
+	struct graded_list list = { found, judged, count, judgements, level, 0,
+		exponential };
+
+	qsort(judged, (size_t)judgements, sizeof *judged, descending);
+	while (list.relevant < judgements && judged[list.relevant] >= level)
+		list.relevant++;
+	return list;
 }
 
-static void
-keep(struct ranking *ranking, int measure, int cut, double value)
+void
+ranking_measure(
+    double values[RANKING_MEASURES], const struct graded_list *list, int64_t k)
 {
-	series_add(&ranking->values[measure][cut], value);
+	double dcg = 0, ideal = 0, precisions = 0, first = 0;
+	double all = list->relevant ? (double)list->relevant : 1;
+	int64_t hits = 0;
+
+	for (int64_t i = 0; i < k && i < list->judgements; i++)
+		ideal += gain(list, list->judged[i], i + 1);
+	for (int64_t i = 0; i < k && i < list->count; i++) {
+		dcg += gain(list, list->found[i], i + 1);
+		if (list->found[i] < list->level)
+			continue;
+		precisions += (double)++hits / (double)(i + 1);
+		if (first == 0)
+			first = (double)(i + 1);
+	}
+	values[RANKING_NDCG] = ideal > 0 ? dcg / ideal : 0;
+	values[RANKING_MAP] = precisions / all;
+	values[RANKING_RECALL] = (double)hits / all;
+	values[RANKING_PRECISION] = (double)hits / (double)k;
+	values[RANKING_MRR] = first > 0 ? 1 / first : 0;
+	values[RANKING_HIT_RATE] = hits > 0;
 }
 
 void
 ranking_add(struct ranking *ranking, const int64_t *found, const float *similarity,
     int64_t count, int64_t *judged, int64_t judgements)
 {
-	double dcg = 0, ideal = 0, precisions = 0;
-	int64_t relevant = 0, hits = 0, first = 0, rank = 0;
+	struct graded_list list =
+	    ranking_list(found, count, judged, judgements, 1, ranking->exponential);
+	double values[RANKING_MEASURES];
 
-	ranking_sort_grades(judged, judgements);
-	while (relevant < judgements && judged[relevant] > 0)
-		relevant++;
-	ranking->irrelevant += relevant == 0;
-	double all = relevant ? (double)relevant : 1;
+	ranking->irrelevant += list.relevant == 0;
 	for (int cut = 0; cut < ranking->cuts; cut++) {
-		for (; rank < ranking->at[cut]; rank++) {
-			if (rank < relevant)
-				ideal += ranking_gain(
-				    judged[rank], rank + 1, ranking->exponential);
-			if (rank >= count || found[rank] <= 0)
-				continue;
-			dcg += ranking_gain(found[rank], rank + 1, ranking->exponential);
-			precisions += (double)++hits / (double)(rank + 1);
-			if (first == 0)
-				first = rank + 1;
-		}
-		keep(ranking, NDCG, cut, relevant ? dcg / ideal : 0);
-		keep(ranking, MAP, cut, precisions / all);
-		keep(ranking, RECALL, cut, (double)hits / all);
-		keep(ranking, PRECISION, cut, (double)hits / (double)ranking->at[cut]);
-		keep(ranking, MRR, cut, first ? 1 / (double)first : 0);
-		keep(ranking, HIT_RATE, cut, hits > 0);
+		ranking_measure(values, &list, ranking->at[cut]);
+		for (int m = 0; m < RANKING_MEASURES; m++)
+			series_add(&ranking->values[m][cut], values[m]);
 	}
 	abstention_add(ranking->abstention, similarity, count);
 	ranking->queries++;
@@ -154,7 +163,8 @@ report_mean(const struct ranking *ranking, struct report *report,
 	const double *values = ranking->values[measure][cut].at;
 	double mean = stats_mean(values, ranking->queries);
 
-	report_score(report, measure == MRR ? mean : stats_round(mean, 5), "%s", name);
+	report_score(
+	    report, measure == RANKING_MRR ? mean : stats_round(mean, 5), "%s", name);
 	if (per_query)
 		per_query_column(per_query, values, "%s", name);
 }
@@ -163,7 +173,8 @@ void
 ranking_report(const struct ranking *ranking, struct report *report,
     struct per_query *per_query, const char *prefix)
 {
-	int reported = ranking->protocol == PROTOCOL_V1 ? HIT_RATE : MEASURES;
+	int reported =
+	    ranking->protocol == PROTOCOL_V1 ? RANKING_HIT_RATE : RANKING_MEASURES;
 	char name[80];
 
 	for (int measure = 0; measure < reported; measure++)
@@ -174,8 +185,8 @@ ranking_report(const struct ranking *ranking, struct report *report,
 		}
 	snprintf(name, sizeof name, "%saccuracy", prefix);
 	if (ranking->protocol == PROTOCOL_V2 && ranking->at[0] == 1)
-		report_mean(ranking, report, per_query, RECALL, 0, name);
-	for (int measure = 0; measure < HIT_RATE; measure++)
+		report_mean(ranking, report, per_query, RANKING_RECALL, 0, name);
+	for (int measure = 0; measure < RANKING_HIT_RATE; measure++)
 		for (int cut = 0; cut < ranking->cuts; cut++) {
 			snprintf(name, sizeof name, "%snauc_%s_at_%lld", prefix,
 			    measures[measure], (long long)ranking->at[cut]);
@@ -187,7 +198,7 @@ ranking_report(const struct ranking *ranking, struct report *report,
 void
 ranking_free(struct ranking *ranking)
 {
-	for (int measure = 0; measure < MEASURES; measure++)
+	for (int measure = 0; measure < RANKING_MEASURES; measure++)
 		for (int cut = 0; cut < ranking->cuts; cut++)
 			free(ranking->values[measure][cut].at);
 	abstention_free(ranking->abstention);

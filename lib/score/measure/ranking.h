@@ -25,11 +25,31 @@ struct ranking;
 /* The grade of a document that is not judged. */
 #define RANKING_UNJUDGED INT64_MIN
 
-/* A document's part of DCG: its grade, or 2^grade - 1, / log2(rank + 1); 0 for a grade below 1. */
-double ranking_gain(int64_t grade, int64_t rank, bool exponential);
+/* A query: the grades of its hits, best first, and of its judged documents, the greatest first; `level`: the least relevant
+ * grade; `relevant`: the number of judged documents from it on. */
+struct graded_list {
+	const int64_t *found, *judged;
+	int64_t count, judgements;
+	int64_t level, relevant;
+	bool exponential; /* gain 2^grade - 1 */
+};
 
-/* Sorts grades, the greatest first. */
-void ranking_sort_grades(int64_t *grades, int64_t count);
+/* Sorts `judged` [judgements] in place. */
+struct graded_list ranking_list(const int64_t *found, int64_t count, int64_t *judged,
+    int64_t judgements, int64_t level, bool exponential);
+
+/* The measures of the first k hits.  A grade below 1 gains nothing in nDCG, whatever the level. */
+enum ranking_measure {
+	RANKING_NDCG,
+	RANKING_MAP,
+	RANKING_RECALL,
+	RANKING_PRECISION,
+	RANKING_MRR,
+	RANKING_HIT_RATE,
+	RANKING_MEASURES
+};
+void ranking_measure(
+    double values[RANKING_MEASURES], const struct graded_list *list, int64_t k);
 
 /* Cut-offs in any order; count 0: the default. */
 enum { RANKING_CUTS = 32 };

@@ -33,9 +33,13 @@ static const char *const measures[] = { "num_ret", "num_rel", "num_rel_ret", "ma
 	"set_recall", "set_F", "set_map", "rbp_0.50", "rbp_0.80", "rbp_0.95" };
 static const double persistence[] = { 0.5, 0.8, 0.95 }; /* of RBP_50 and on */
 
-enum { CUT_P, CUT_RECALL, CUT_MAP, CUT_NDCG, CUT_SUCCESS, CUT_MEASURES };
-static const char *const cut_measures[] = { "P", "recall", "map_cut", "ndcg_cut",
-	"success" };
+enum { CUT_MEASURES = 5 };
+static const struct {
+	const char *name;
+	enum ranking_measure measure;
+} cut_measures[CUT_MEASURES] = { { "P", RANKING_PRECISION }, { "recall", RANKING_RECALL },
+	{ "map_cut", RANKING_MAP }, { "ndcg_cut", RANKING_NDCG },
+	{ "success", RANKING_HIT_RATE } };
 
 enum { POINTS = 11 }; /* of recall */
 
@@ -72,7 +76,9 @@ trec_new(int64_t level, bool exponential, const struct cuts *cuts)
 		if (cuts->count)
 			trec->cuts[m] = *cuts;
 		else
-			trec->cuts[m] = m == CUT_SUCCESS ? usual_success : usual;
+			trec->cuts[m] = cut_measures[m].measure == RANKING_HIT_RATE
+					    ? usual_success
+					    : usual;
 	}
 	return trec;
 }
@@ -83,58 +89,28 @@ ratio(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-/* The average precision of the first `depth` hits. */
-static double
-average_precision(const struct trec *trec, const struct judged_list *list, int64_t depth)
-{
-	double sum = 0;
-	int64_t hits = 0;
-
-	for (int64_t i = 0; i < depth && i < list->count; i++)
-		if (list->found[i] >= trec->level)
-			sum += (double)++hits / (double)(i + 1);
-	return ratio(sum, (double)list->relevant);
-}
-
+/* The number of hits with a grade of least .. most - 1. */
 static int64_t
-hits_among(const struct trec *trec, const struct judged_list *list, int64_t depth)
+count_grades(const int64_t *grades, int64_t count, int64_t least, int64_t most)
 {
-	int64_t hits = 0;
-
-	for (int64_t i = 0; i < depth && i < list->count; i++)
-		hits += list->found[i] >= trec->level;
-	return hits;
-}
-
-static double
-dcg(const struct trec *trec, const int64_t *grades, int64_t count)
-{
-	double sum = 0;
+	int64_t found = 0;
 
 	for (int64_t i = 0; i < count; i++)
-		sum += ranking_gain(grades[i], i + 1, trec->exponential);
-	return sum;
+		found += grades[i] >= least && grades[i] < most;
+	return found;
 }
 
 static double
-ndcg(const struct trec *trec, const struct judged_list *list, int64_t depth)
-{
-	int64_t found = list->count < depth ? list->count : depth;
-	int64_t judged = list->judgements < depth ? list->judgements : depth;
-
-	return ratio(dcg(trec, list->found, found), dcg(trec, list->judged, judged));
-}
-
-static double
-bpref(const struct trec *trec, const struct judged_list *list)
+bpref(const struct graded_list *list)
 {
 	int64_t relevant = list->relevant, before = 0;
-	int64_t most = list->irrelevant < relevant ? list->irrelevant : relevant;
+	int64_t irrelevant = count_grades(list->judged, list->judgements, 0, list->level);
+	int64_t most = irrelevant < relevant ? irrelevant : relevant;
 	double sum = 0;
 
 	for (int64_t i = 0; i < list->count; i++) {
 		int64_t grade = list->found[i];
-		if (grade >= trec->level)
+		if (grade >= list->level)
 			sum += 1 -
 			       (before ? (double)(before < relevant ? before : relevant) /
 					     (double)most
@@ -147,14 +123,14 @@ bpref(const struct trec *trec, const struct judged_list *list)
 
 /* At a relevant hit of rank r the precision of the hits before it is estimated from those of them that are judged. */
 static double
-inferred_precision(const struct trec *trec, const struct judged_list *list)
+inferred_precision(const struct graded_list *list)
 {
 	const double epsilon = 1e-5;
 	double sum = 0, relevant = 0, irrelevant = 0, beyond = 0;
 
 	for (int64_t i = 0; i < list->count; i++) {
 		int64_t grade = list->found[i];
-		if (grade >= trec->level) {
+		if (grade >= list->level) {
 			double before = (double)i;
 			double share =
 			    (relevant + epsilon) / (relevant + irrelevant + 2 * epsilon);
@@ -172,9 +148,9 @@ inferred_precision(const struct trec *trec, const struct judged_list *list)
 
 /* Writes the interpolated precision at recall 0, 0.1 ... 1: the greatest at this recall or beyond. */
 static void
-interpolate(const struct trec *trec, const struct judged_list *list, double *points)
+interpolate(const struct graded_list *list, int64_t found, double *points)
 {
-	int64_t hits = list->hits;
+	int64_t hits = found;
 	double best = 0;
 	int point = POINTS - 1;
 	int64_t need[POINTS];
@@ -185,12 +161,12 @@ interpolate(const struct trec *trec, const struct judged_list *list, double *poi
 		need[p] = (int64_t)(share + 0.9);
 		points[p] = 0;
 	}
-	while (point >= 0 && need[point] > list->hits)
+	while (point >= 0 && need[point] > found)
 		point--;
 	for (int64_t i = list->count; i > 0 && hits > 0; i--) {
 		double precision = (double)hits / (double)i;
 		best = precision > best ? precision : best;
-		if (list->found[i - 1] < trec->level)
+		if (list->found[i - 1] < list->level)
 			continue;
 		for (; point >= 0 && need[point] == hits; point--)
 			points[point] = best;
@@ -201,46 +177,40 @@ interpolate(const struct trec *trec, const struct judged_list *list, double *poi
 }
 
 static double
-rank_biased_precision(
-    const struct trec *trec, const struct judged_list *list, double persists)
+rank_biased_precision(const struct graded_list *list, double persists)
 {
 	double sum = 0, weight = 1 - persists;
 
 	for (int64_t i = 0; i < list->count; i++, weight *= persists)
-		sum += list->found[i] >= trec->level ? weight : 0;
+		sum += list->found[i] >= list->level ? weight : 0;
 	return sum;
 }
 
-static double
-reciprocal_rank(const struct trec *trec, const struct judged_list *list)
-{
-	for (int64_t i = 0; i < list->count; i++)
-		if (list->found[i] >= trec->level)
-			return 1 / (double)(i + 1);
-	return 0;
-}
-
 static void
-add_whole(struct trec *trec, const struct judged_list *list)
+add_whole(struct trec *trec, const struct graded_list *list)
 {
-	double values[MEASURES], points[POINTS], all = (double)list->relevant;
+	double values[MEASURES], points[POINTS], whole[RANKING_MEASURES],
+	    first[RANKING_MEASURES];
+	int64_t hits = count_grades(list->found, list->count, list->level, INT64_MAX);
 
+	ranking_measure(whole, list, list->count + list->judgements);
+	ranking_measure(first, list, list->relevant);
 	values[NUM_RET] = (double)list->count;
-	values[NUM_REL] = all;
-	values[NUM_REL_RET] = (double)list->hits;
-	values[MAP] = average_precision(trec, list, list->count);
-	values[RPREC] = ratio((double)hits_among(trec, list, list->relevant), all);
-	values[BPREF] = bpref(trec, list);
-	values[RECIP_RANK] = reciprocal_rank(trec, list);
-	values[INFAP] = inferred_precision(trec, list);
-	values[NDCG] = ndcg(trec, list, INT64_MAX);
-	values[SET_P] = ratio(values[NUM_REL_RET], values[NUM_RET]);
-	values[SET_RECALL] = ratio(values[NUM_REL_RET], all);
+	values[NUM_REL] = (double)list->relevant;
+	values[NUM_REL_RET] = (double)hits;
+	values[MAP] = whole[RANKING_MAP];
+	values[RPREC] = first[RANKING_RECALL];
+	values[BPREF] = bpref(list);
+	values[RECIP_RANK] = whole[RANKING_MRR];
+	values[INFAP] = inferred_precision(list);
+	values[NDCG] = whole[RANKING_NDCG];
+	values[SET_P] = ratio((double)hits, values[NUM_RET]);
+	values[SET_RECALL] = whole[RANKING_RECALL];
 	values[SET_MAP] = values[SET_P] * values[SET_RECALL];
 	values[SET_F] = ratio(2 * values[SET_MAP], values[SET_P] + values[SET_RECALL]);
 	for (int m = RBP_50; m <= RBP_95; m++)
-		values[m] = rank_biased_precision(trec, list, persistence[m - RBP_50]);
-	interpolate(trec, list, points);
+		values[m] = rank_biased_precision(list, persistence[m - RBP_50]);
+	interpolate(list, hits, points);
 	values[POINTS_AVERAGE] = stats_mean(points, POINTS);
 	for (int m = 0; m < MEASURES; m++)
 		series_add(&trec->values[m], values[m]);
@@ -248,37 +218,20 @@ add_whole(struct trec *trec, const struct judged_list *list)
 		series_add(&trec->points[p], points[p]);
 }
 
-static double
-at_cut(const struct trec *trec, const struct judged_list *list, int measure, int64_t cut)
-{
-	double hits = (double)hits_among(trec, list, cut);
-
-	switch (measure) {
-	case CUT_P: return hits / (double)cut;
-	case CUT_RECALL: return ratio(hits, (double)list->relevant);
-	case CUT_MAP: return average_precision(trec, list, cut);
-	case CUT_NDCG: return ndcg(trec, list, cut);
-	default: return hits > 0;
-	}
-}
-
 void
 trec_add(struct trec *trec, const int64_t *found, int64_t count, int64_t *judged,
     int64_t judgements)
 {
-	struct judged_list list = { found, judged, count, judgements, 0, 0, 0 };
+	struct graded_list list = ranking_list(
+	    found, count, judged, judgements, trec->level, trec->exponential);
+	double values[RANKING_MEASURES];
 
-	ranking_sort_grades(judged, judgements);
-	for (int64_t i = 0; i < judgements; i++) {
-		list.relevant += judged[i] >= trec->level;
-		list.irrelevant += judged[i] >= 0 && judged[i] < trec->level;
-	}
-	list.hits = hits_among(trec, &list, count);
 	add_whole(trec, &list);
 	for (int m = 0; m < CUT_MEASURES; m++)
-		for (int c = 0; c < trec->cuts[m].count; c++)
-			series_add(&trec->at_cuts[m][c],
-			    at_cut(trec, &list, m, trec->cuts[m].at[c]));
+		for (int c = 0; c < trec->cuts[m].count; c++) {
+			ranking_measure(values, &list, trec->cuts[m].at[c]);
+			series_add(&trec->at_cuts[m][c], values[cut_measures[m].measure]);
+		}
 	trec->queries++;
 }
 
@@ -323,7 +276,7 @@ trec_report(const struct trec *trec, struct report *report, struct per_query *pe
 	}
 	for (int m = 0; m < CUT_MEASURES; m++)
 		for (int c = 0; c < trec->cuts[m].count; c++) {
-			snprintf(name, sizeof name, "%s_%lld", cut_measures[m],
+			snprintf(name, sizeof name, "%s_%lld", cut_measures[m].name,
 			    (long long)trec->cuts[m].at[c]);
 			report_measure(
 			    &trec->at_cuts[m][c], report, per_query, false, name);
