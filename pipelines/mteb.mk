@@ -1,11 +1,15 @@
 # mteb.mk - how good is a model?  MTEB's scores of the data sets in a folder, as a leaderboard
-#	make mteb MODEL=dir DATA=dir [TASKS="STS12 retrieval beir"] [PROTOCOL=v1] [NAME=org/name] [PER_QUERY=1]
+#	make mteb MODEL=dir DATA=dir [BENCHMARK="MTEB(eng, v2)"] [TASKS="STS12 retrieval beir"] [PROTOCOL=v2]
+#		[NAME=org/name] [PER_QUERY=1]
 #		[GATES=dir PILOTS=file] [TEMPLATE=name] [WEIGHTS=int8] [PRECISION=int8] [COMBINE=sum [ALPHA=auto] [NORM=corpus] [EMIT=hs,rw]]
 #		[RUN='srun -c 8']
 # Writes results/MODEL/REVISION/TASK.json, in the mteb package's format, and the leaderboard of all models in
 # results/table.md, .tsv and .html.  Finished work is not repeated; if a set fails, the others go on, and its fault
 # is printed at the end.  motes(7) describes the layout of DATA.
-# PER_QUERY=1: also writes TASK.tsv, the scores of each query, for leaderboard compare --from-per-query.  Results
+# BENCHMARK: only its sets, or the parts of them that it has; those that DATA lacks are named.  motes mteb --list prints
+# the benchmarks, and the sets of one: motes mteb --list BENCHMARK="MTEB(eng, v2)".
+# A set of several subsets (languages) or splits is scored part by part; its score is their mean.
+# PER_QUERY=1: also writes TASK.tsv, or TASK@SUBSET@SPLIT.tsv, the scores of each query, for leaderboard compare --from-per-query.  Results
 # without it are scored again from the existing embeddings.
 # GATES and PILOTS: RouterRetriever.  Queries, and the texts of tasks without documents, go through the gate that
 # pilot-route(1) chooses; documents go through the model alone, and their embeddings are shared with those of the model
@@ -20,8 +24,9 @@
 # leave an old score.  A set of another size than mteb's gets a star in the table.
 MODEL    ?= $(SHARE)/models/base
 DATA     ?= data
+BENCHMARK ?=
 TASKS    ?=
-PROTOCOL ?= v1
+PROTOCOL ?= v2
 NAME     ?=
 PER_QUERY ?=
 GATES    ?=
@@ -33,10 +38,11 @@ NORM     ?=
 EMIT     ?= hs,rw
 WEIGHTS  ?=
 PRECISION ?=
-RESULTS  ?= results$(patsubst %,-%,$(filter-out v1,$(PROTOCOL)))
+RESULTS  ?= results$(patsubst %,-%,$(filter-out v2,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
 WAYS     := hs rw concat sum apart
 REGISTRY := $(patsubst %,--registry %,$(SHARE)/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
+CHOSEN   := $(if $(BENCHMARK),--benchmark '$(BENCHMARK)')
 PLAN     := $(MTEB)/plan.mk
 as_name   = $(subst =,-,$(subst :,-,$1))
 bits      = $(WEIGHTS) $(PRECISION:%=precision-%)
@@ -46,7 +52,7 @@ combined  = $(if $(COMBINE),$(COMBINE)$(ALPHA:%=$(,)alpha-%)$(NORM:%=$(,)norm-%)
 WAY      := $(call as_name,$(subst $() ,+,$(strip $(TEMPLATE) $(combined) $(bits))))
 AS       := $(GATES:%=--gates %) $(PILOTS:%=--pilots %) $(WAY:%=--way %)
 
-## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=, COMBINE=)
+## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (BENCHMARK=, TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=, COMBINE=)
 mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score $X/mts
 	@mkdir -p $(MTEB)
 	@$(if $(GATES),,$(if $(PILOTS),echo 'mteb: PILOTS without GATES; add GATES=dir: the adapters to choose from' >&2; exit 2))
@@ -55,10 +61,13 @@ mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score
 	@$(if $(filter sum,$(COMBINE)),,$(if $(ALPHA),echo 'mteb: ALPHA needs COMBINE=sum' >&2; exit 2))
 	@$(if $(filter-out $(WAYS),$(COMBINE)),echo "mteb: there is no COMBINE='$(COMBINE)'; it is one of $(WAYS)" >&2; exit 2)
 	@$(if $(COMBINE),,$(if $(NORM),echo 'mteb: NORM needs COMBINE' >&2; exit 2))
-	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(NAME:%=--name %) $(AS) -o $(PLAN) \
+	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(CHOSEN) $(NAME:%=--name %) $(AS) -o $(PLAN) \
 		$(DATA) $(TASKS)
 	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
 	@$(MAKE) --no-print-directory mteb-table MTEB_PLAN=$(PLAN)
+
+mteb-list: | $X/leaderboard
+	@$X/leaderboard list $(filter-out --protocol $(PROTOCOL),$(REGISTRY)) $(if $(BENCHMARK),'$(BENCHMARK)') $(TASKS)
 
 ifdef MTEB_PLAN
 -include $(MTEB_PLAN)
@@ -69,15 +78,19 @@ CORPUS  := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%)$(subst $() ,,$(addprefix /,$(bit
 # embeddings before moee-sim combines them
 MADE    := $(if $(COMBINE),$(OWN)/$(EMITTED),$(VECTORS))
 SCORES  := $(RESULTS)/$(subst /,__,$(name))/$(revision)
-SETS    := $(classification) $(clustering) $(clustering-fast) $(pairclassification) $(reranking) $(retrieval) \
-           $(sts) $(summarization)
+PARTS   := $(bitextmining) $(classification) $(clustering) $(clustering-fast) $(multilabelclassification) \
+           $(pairclassification) $(regression) $(reranking) $(retrieval) $(sts) $(summarization)
+SETS    := $(sort $(foreach mteb_part,$(PARTS),$($(mteb_part).task)))
+# the report of a part, beside its embeddings
+REPORT  := score-$(PROTOCOL).json
 BAR     := $(shell [ -t 2 ] && echo --progress)
 
 # Errors are printed, and logged for the list at the end.
-task  = $(firstword $(subst /, ,$*))
-begin = mkdir -p $(@D) $(VECTORS)/$(task); echo "$(task): $1" >&2; \
-	exec 2> >(tee -a $(VECTORS)/$(task)/log >&2); tee=$$!; trap 'exec 2>&-; wait $$tee' EXIT
-forget  = rm -f $(SCORES)/$(task).json $(SCORES)/$(task).tsv
+mteb_part = $(firstword $(subst /, ,$*))
+begin = $(call begun,$(mteb_part),$1)
+begun = mkdir -p $(@D) $(SCORES) $(VECTORS)/$1; $(if $2,echo "$1: $2" >&2;) \
+	exec 2> >(tee -a $(VECTORS)/$1/log >&2); tee=$$!; trap 'exec 2>&-; wait $$tee' EXIT
+forget  = rm -f $(VECTORS)/$(mteb_part)/score-*.json $(SCORES)/$($(mteb_part).task).json $(SCORES)/$(mteb_part).tsv
 fields  = fields=$$($X/leaderboard fields --type $1 $2)
 tok     = $X/tok $(BAR) -m $(MODEL) $(TEMPLATE:%=--template %)
 encode  = $X/encode $(BAR) -m $(MODEL) $(numbers) $(if $(COMBINE),--emit $(EMIT)) -o $@
@@ -87,35 +100,35 @@ routed  = $(if $(early),$(encode) --gates $(GATES) --pilots $(PILOTS),$(in_two))
 in_two  = $X/encode -m $(MODEL) $(numbers) --keep | $X/pilot-route $$(sed 's/=[^ ]*//g' <<<"$$fields") $(PILOTS) | \
 	$(encode) --gates $(GATES)
 queries = $(if $(GATES),$(routed),$(encode))
-score   = $X/mteb-score $1 --protocol $(or $($*.protocol),$(PROTOCOL)) --json $(if $(PER_QUERY),$(if $($*.documents),,--per-query $(@:.json=.tsv)))
-result  = $X/leaderboard result $(REGISTRY) --type $($(task).type) --dataset $(task) -o $@
+score   = $X/mteb-score $1 --protocol $(or $($*.protocol),$(PROTOCOL)) --json $(if $(PER_QUERY),$(if $($*.documents),,--per-query $(SCORES)/$*.tsv)) -o $@
 
 mteb-scores: $(SETS:%=$(SCORES)/%.json)
 
-$(patsubst %,%/%.mts,$(sort $(MADE) $(VECTORS) $(CORPUS))) $(SCORES)/%.json: private SHELL := $(HEAVY)
+$(patsubst %,%/%.mts,$(sort $(MADE) $(VECTORS) $(CORPUS))) $(VECTORS)/%/$(REPORT): private SHELL := $(HEAVY)
 
 # clustering-fast has no scores per query
-with_json = $(SETS)
-with_tsv  = $(filter-out $(clustering-fast),$(SETS))
-scored = $(notdir $(basename $(wildcard $(SCORES)/*.$1)))
+with_tsv = $(filter-out $(clustering-fast),$(PARTS))
+scored   = $(notdir $(basename $(wildcard $(SCORES)/*.$1)))
+reported = $(patsubst $(VECTORS)/%/$(REPORT),%,$(wildcard $(VECTORS)/*/$(REPORT)))
 ifneq ($(PER_QUERY),)
-.PHONY: $(patsubst %,$(SCORES)/%.json,$(filter-out $(call scored,tsv),$(with_tsv)))
+.PHONY: $(patsubst %,$(VECTORS)/%/$(REPORT),$(filter-out $(call scored,tsv),$(with_tsv)))
 endif
 
 # Embeddings: each file is encoded once, each text with the prompt of its side.
 .SECONDEXPANSION:
 define embed
-	@$(call begin,encode $(@F:.mts=)); $(forget); $(call fields,$($(task).type),$<); \
-	$(tok) $($(task).query) $$fields $< | $(queries)
+	@$(call begin,encode $(@F:.mts=)); $(forget); $(call fields,$($(mteb_part).type),$<); \
+	$(tok) $($(mteb_part).query) $$fields $< | $(queries)
 endef
 
 $(MADE)/%/test.mts: $$($$*.test)
 	$(embed)
 
+# of classification only the rows that it draws
 $(MADE)/%/train.mts: $$($$*.train)
-	@$(call begin,encode train); $(forget); $(call fields,Classification,$<); \
-	$X/leaderboard drawn --samples $($*.samples) $< | \
-		$(tok) $($*.query) $$fields --format jsonl - | $(queries)
+	@$(call begin,encode train); $(forget); $(call fields,$($(mteb_part).type),$<); \
+	$(if $(filter $*,$(classification)),$X/leaderboard drawn --samples $($*.samples) $< | \
+		$(tok) $($*.query) $$fields --format jsonl -,$(tok) $($*.query) $$fields $<) | $(queries)
 
 $(MADE)/%/lists.mts: $$($$*.test)
 	@$(call begin,encode); $(forget); $(call fields,Reranking,$<); \
@@ -134,42 +147,51 @@ $(if $(GATES),$(CORPUS),$(MADE))/%/corpus.mts: $$($$*.corpus)
 # Combines hidden states and routing weights into one embedding.  NORM standardises with the statistics of the
 # documents, or of the test rows in classification, because most training rows have no text here.
 ifneq ($(COMBINE),)
-paired = $(filter $(task),$(sts) $(pairclassification) $(reranking))
+paired = $(filter $(mteb_part),$(sts) $(pairclassification) $(reranking))
 weight = $(if $(filter sum,$(COMBINE)),$(addprefix --alpha ,$(if $(paired),$(ALPHA),$(ALPHA:auto%=1))))
-like   = $(if $(filter corpus,$(NORM)),$(if $(filter queries,$(@F:.mts=)),$(MADE)/$(task)/corpus.mts,$(if $(filter \
-	$(classification:%=%/train),$*),$(MADE)/$(task)/test.mts)))
-no_rows = $(and $(filter batch=%,$(NORM)),$(filter $(task),$(classification)))
-no_sum  = $(and $(filter apart,$(COMBINE)),$(filter-out $(classification) $(clustering),$(task)))
+like   = $(if $(filter corpus,$(NORM)),$(if $(filter queries,$(@F:.mts=)),$(MADE)/$(mteb_part)/corpus.mts,$(if $(filter \
+	$(classification:%=%/train),$*),$(MADE)/$(mteb_part)/test.mts)))
+no_rows = $(and $(filter batch=%,$(NORM)),$(filter $(mteb_part),$(classification)))
+no_sum  = $(and $(filter apart,$(COMBINE)),$(filter-out $(classification) $(clustering),$(mteb_part)))
 $(VECTORS)/%.mts: $(MADE)/%.mts $$(like)
 	@$(call begin,combine $(@F:.mts=)); $(forget); \
-	$(if $(no_rows),echo 'mteb: $(task): its batches would have rows without text; use NORM=corpus' >&2; exit 2;) \
-	$(if $(no_sum),echo 'mteb: $(task): COMBINE=apart applies to classification and clustering' >&2; exit 2;) \
+	$(if $(no_rows),echo 'mteb: $(mteb_part): its batches would have rows without text; use NORM=corpus' >&2; exit 2;) \
+	$(if $(no_sum),echo 'mteb: $(mteb_part): COMBINE=apart applies to classification and clustering' >&2; exit 2;) \
 	$X/moee-sim --combine $(COMBINE) $(weight) $(NORM:%=--norm %$(addprefix =,$(like))) -o $@ $<
 endif
 
-# Scores.
+# Scores: a report of each part, and the result of a set.
 legacy = $(if $(filter apart,$(COMBINE)),--legacy-sum 1 -f text.hs -f text.rw)
-$(classification:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/train.mts $(VECTORS)/%/test.mts
-	@$(call begin,score); $(call score,classification) $(legacy) --samples $($*.samples) --train $^ | $(result)
-
-$(retrieval:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts
-	@$(call begin,score); $(call score,retrieval) $($*.identical) $($*.top_ranked:%=--candidates %) --qrels $($*.qrels) $^ | $(result)
-
-$(reranking:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/lists.mts
-	@$(call begin,score); $(call score,reranking) $< | $(result)
-
+# KIND, what it is made of, its command
+define score_rule
+$($1:%=$(VECTORS)/%/$(REPORT)): $(VECTORS)/%/$(REPORT): $2
+	@$$(call begin,score); $3
+endef
 # name the two fields, so that pairs are compared by their vectors, not by moee-sim's column "similarity"
-pair = $(if $(COMBINE),$(if $(filter sts pairclassification,$1),$(call fields,$($*.type),$($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields"); ))
+pair = $(if $(COMBINE),fields=$$($X/leaderboard fields --type $($*.type) $($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields");)
 # options of clustering-fast
 sampling = --max-documents $($*.documents) $($*.samples:%=--samples %)
-define score_rule
-$($1:%=$(SCORES)/%.json): $(SCORES)/%.json: $(VECTORS)/%/test.mts
-	@$$(call begin,score); $$(call pair,$1)$$(call score,$1) $$(if $$($$*.documents),$$(sampling),$$(legacy)) $$(if $$(call pair,$1),$$$$pair) $$< | $$(result)
-endef
-$(foreach type,clustering clustering-fast pairclassification sts summarization,$(eval $(call score_rule,$(type))))
+trained = $($*.samples:%=--samples %) $($*.experiments) --train
+test = $(VECTORS)/%/test.mts
+$(eval $(call score_rule,classification,$(VECTORS)/%/train.mts $(test),$$(call score,classification) $$(legacy) $$(trained) $$^))
+$(eval $(call score_rule,multilabelclassification,$(VECTORS)/%/train.mts $(test),$$(call score,multilabelclassification) $$(trained) $$^))
+$(eval $(call score_rule,regression,$(VECTORS)/%/train.mts $(test),$$(call score,regression) --train $$^))
+$(eval $(call score_rule,retrieval,$(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts,$$(call score,retrieval) $$($$*.identical) \
+	$$($$*.at) $$($$*.top_ranked:%=--candidates %) --qrels $$($$*.qrels) $$^))
+$(eval $(call score_rule,reranking,$(VECTORS)/%/lists.mts,$$(call score,reranking) $$(if $$(filter v2,$(PROTOCOL)),$$($$*.at)) $$<))
+$(foreach kind,bitextmining pairclassification sts,$(eval $(call score_rule,$(kind),$(test),$$(pair) $$(call score,$(kind)) \
+	$$(if $$(COMBINE),$$$$pair) $$<)))
+$(eval $(call score_rule,clustering,$(test),$$(call score,clustering) $$(legacy) $$<))
+$(eval $(call score_rule,clustering-fast,$(test),$$(call score,clustering-fast) $$(sampling) $$<))
+$(eval $(call score_rule,summarization,$(test),$$(call score,summarization) $$<))
+
+$(SETS:%=$(SCORES)/%.json): $(SCORES)/%.json: $$(foreach mteb_part,$$($$*.reports),$(VECTORS)/$$(mteb_part)/$(REPORT))
+	@$(call begun,$(firstword $($*.reports))); $X/leaderboard result $(REGISTRY) --type $($(firstword $($*.reports)).type) \
+		--dataset $* -o $@ $(foreach mteb_part,$($*.reports),$($(mteb_part).part)=$(VECTORS)/$(mteb_part)/$(REPORT))
 
 # The table of all models; the sets that failed.
-MISSING = $(sort $(foreach kind,json $(if $(PER_QUERY),tsv),$(filter-out $(call scored,$(kind)),$(with_$(kind))))) $(faulty)
+MISSING = $(sort $(filter-out $(reported),$(PARTS)) $(if $(PER_QUERY),$(filter-out $(call scored,tsv),$(with_tsv))) \
+	$(foreach set,$(filter-out $(call scored,json),$(SETS)),$(firstword $($(set).reports)))) $(faulty)
 FOLDERS = $(sort $(foreach file,$(filter-out %/model_meta.json,$(wildcard $(RESULTS)/*/*/*.json)),\
 	$(patsubst %/,%,$(dir $(file)))))
 
@@ -185,10 +207,10 @@ mteb-done:
 	@mkdir -p $(SCORES)
 	@$X/leaderboard model -m $(MODEL) --name $(name) $(AS) -o $(SCORES)/model_meta.json
 	@[ -z "$(FOLDERS)" ] || for format in tsv html markdown; do \
-		$X/leaderboard table $(REGISTRY) --format $$format \
+		$X/leaderboard table $(REGISTRY) $(CHOSEN) --format $$format \
 			-o $(RESULTS)/table.$${format/markdown/md} $(FOLDERS); done
 	@[ -z "$(FOLDERS)" ] || cat $(RESULTS)/table.md
 
 .PHONY: mteb-scores mteb-table mteb-done
 endif
-.PHONY: mteb
+.PHONY: mteb mteb-list

@@ -412,7 +412,7 @@ asked_of = $X/tok -q -m $Q/base -f positive -f negative $(PROBE) | $X/encode -q 
 $W/knowledge/%.tsv: private SHELL := $(HEAVY)
 $W/knowledge/%.tsv: $(PROBE) $Q/base/config.json $$(adapter) | $X/tok $X/encode $X/mteb-score
 	mkdir -p $(@D); \
-	$(asked_of) | $X/mteb-score reranking -q $(call small,,--similarity dot) --per-query $@ - >/dev/null
+	$(asked_of) | $X/mteb-score reranking -q --protocol v1 $(call small,,--similarity dot) --per-query $@ - >/dev/null
 
 probed = $(foreach gate,base $(ROUTER_GATES),$(foreach seed,$(if $(filter base,$(gate)),$(first_seed),$(SEEDS)),$W/knowledge/$(gate)/probe/$(seed).tsv))
 routerretriever-knowledge:

@@ -12,8 +12,8 @@ SIZE  ?= small
 # options of train that follow the pipeline's own
 TRAIN_OPTIONS ?=
 
-# make mteb of MODEL, NAME, on TASKS of DATA, with more variables: scores in results, embeddings in work or a shared folder
-mteb_of = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=$4 $5 \
+# make mteb of MODEL, NAME, on TASKS of DATA, with more variables, by the papers' protocol: scores in results, embeddings in work or a shared folder
+mteb_of = $(MAKE) -s --no-print-directory mteb MODEL=$1 NAME=$2 TASKS="$3" DATA=$4 PROTOCOL=v1 $5 \
 	RESULTS=$(@D)/results MTEB=$(or $6,$(@D)/work) PLAN=$(@D)/plan.mk PER_QUERY=1 >$(@D)/log 2>&1 || { cat $(@D)/log >&2; false; }
 # the results as type, set, main metric, score
 main_scores = awk -F'\t' -v OFS='\t' 'FNR > 1 && $$3 { for (i = 4; i <= NF; i++) if ($$i != "") $$4 = $$i; \

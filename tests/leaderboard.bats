@@ -29,22 +29,38 @@ report() {
 
 # 1. known answers
 
-@test "leaderboard: the registry has the 56 sets of MTEB's English benchmark and the papers' others" {
-	count() {
-		grep -cE "^  [^ #]+: \{ type: $1,.*in: (.*[ [])?$2[],} ]" "$REGISTRY"
+@test "leaderboard list: benchmarks, and the sets of some, with what mteb says of them" {
+	run -0 leaderboard list --registry "$REGISTRY"
+	[ "${lines[0]}" = $'benchmark\talso\ttasks' ]
+	[[ "$output" == *$'\nMTEB(eng, v2)\tMTEB(eng), mteb-v2\t41\n'* ]]
+	[ "$(awk -F'\t' '$3 < 1' <<<"$output" | wc -l)" -eq 0 ]
+	known() { # BENCHMARK, TYPE: how many sets
+		leaderboard list --registry "$REGISTRY" "$1" | awk -F'\t' -v type="$2" 'NR > 1 && $2 ~ "^" type "$"' | wc -l
 	}
-	[ "$(count Classification mteb)" -eq 12 ]
-	[ "$(count Clustering mteb)" -eq 11 ]
-	[ "$(count PairClassification mteb)" -eq 3 ]
-	[ "$(count Reranking mteb)" -eq 4 ]
-	[ "$(count Retrieval mteb)" -eq 26 ] # 14 and the 12 parts of CQADupstack
-	[ "$(grep -c part_of: "$REGISTRY")" -eq 12 ]
-	[ "$(count STS mteb)" -eq 10 ]
-	[ "$(count Summarization mteb)" -eq 1 ]
-	[ "$(count '.*' beir)" -eq 14 ]
-	[ "$(count '.*' coir)" -eq 6 ]
-	[ "$(count '.*' finmteb)" -eq 18 ]
-	[ "$(count '.*' chemteb)" -eq 24 ]
+	[ "$(known mteb Classification)" -eq 12 ]
+	[ "$(known mteb Clustering)" -eq 11 ]
+	[ "$(known mteb PairClassification)" -eq 3 ]
+	[ "$(known mteb Reranking)" -eq 4 ]
+	[ "$(known mteb Retrieval)" -eq 26 ] # 14 and the 12 parts of CQADupstack
+	[ "$(known mteb STS)" -eq 10 ]
+	[ "$(known mteb Summarization)" -eq 1 ]
+	[ "$(known 'mteb(ENG, v2)' '.*')" -eq 41 ]
+	[ "$(known mmteb '.*')" -eq 131 ]
+	[ "$(known beir '.*')" -eq 26 ]
+	[ "$(known finmteb '.*')" -eq 18 ]
+	# the parts are those of the benchmark; a set's own name has all
+	leaderboard list --registry "$REGISTRY" mteb-v2 | grep -qx $'STS17\tSTS\tcosine_spearman\t1\teng-Latn\tmteb/sts17-crosslingual-sts'
+	leaderboard list --registry "$REGISTRY" sts17 | grep -qx $'STS17\tSTS\tcosine_spearman\t11\tkor-Hang, ara-Arab, eng-Latn, ...\tmteb/sts17-crosslingual-sts'
+	dies "leaderboard: there is no task, type or benchmark 'nothing'; 'leaderboard list' prints the benchmarks" \
+		leaderboard list --registry "$REGISTRY" sts17 nothing
+}
+
+@test "leaderboard: the registry is what share/python/mteb_tasks.py makes of mteb" {
+	python=${MOTES_PYTHON:-python3}
+	"$python" -c 'import mteb' 2>err || skip "needs the Python package mteb; MOTES_PYTHON is a Python that has it"
+	version=$(sed -n 's/^# Made by .* from mteb \([0-9.]*\);.*/\1/p' "$REGISTRY")
+	[ "$("$python" -c 'import mteb; print(mteb.__version__)')" = "$version" ] || skip "the registry is of mteb $version"
+	HF_HUB_OFFLINE=1 "$python" "$ROOT/share/python/mteb_tasks.py" registry 2>err | cmp - "$REGISTRY"
 }
 
 @test "leaderboard plan: a folder's name is the data set's" {
@@ -60,9 +76,10 @@ report() {
 		}
 	}
 	expect "SICK-R.test := d/sts/sick_r/test.tsv"
-	expect "STS17.test := d/STS17/en-en/test.jsonl.gz"
+	expect "STS17@en-en@test.test := d/STS17/en-en/test.jsonl.gz"
 	expect "Banking77Classification.train := d/classification/banking77/train.csv.zst"
-	expect "AmazonCounterfactualClassification.samples := 32"
+	expect "AmazonCounterfactualClassification@en@test.samples := 32"
+	expect "AmazonCounterfactualClassification.reports += AmazonCounterfactualClassification@en@test"
 	expect "clustering += ArxivClusteringP2P"
 	expect "MSMARCO.qrels := d/MSMARCO/qrels/dev.tsv"
 	expect "MSMARCO.identical := --ignore-identical-ids"
@@ -84,6 +101,9 @@ report() {
 		revision := $revision
 
 		retrieval += CQADupstackAndroidRetrieval
+		CQADupstackAndroidRetrieval.task := CQADupstackAndroidRetrieval
+		CQADupstackAndroidRetrieval.reports += CQADupstackAndroidRetrieval
+		CQADupstackAndroidRetrieval.part := default@test
 		CQADupstackAndroidRetrieval.type := Retrieval
 		CQADupstackAndroidRetrieval.query := --task search_query
 		CQADupstackAndroidRetrieval.queries := d/cqadupstack/android/queries.jsonl
@@ -91,6 +111,9 @@ report() {
 		CQADupstackAndroidRetrieval.qrels := d/cqadupstack/android/qrels/test.tsv
 
 		classification += EmotionClassification
+		EmotionClassification.task := EmotionClassification
+		EmotionClassification.reports += EmotionClassification
+		EmotionClassification.part := default@test
 		EmotionClassification.type := Classification
 		EmotionClassification.query := --task classification
 		EmotionClassification.document := --task classification
@@ -101,11 +124,23 @@ report() {
 		faulty += STS12
 		STS12.fault := d/sts/STS12: there is no test.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)
 
-		sts += STS17
-		STS17.type := STS
-		STS17.query := --task classification
-		STS17.document := --task classification
-		STS17.test := d/STS17/en-en/test.jsonl
+		sts += STS17@en-de@test
+		STS17@en-de@test.task := STS17
+		STS17.reports += STS17@en-de@test
+		STS17@en-de@test.part := en-de@test
+		STS17@en-de@test.type := STS
+		STS17@en-de@test.query := --task classification
+		STS17@en-de@test.document := --task classification
+		STS17@en-de@test.test := d/STS17/en-de/test.jsonl
+
+		sts += STS17@en-en@test
+		STS17@en-en@test.task := STS17
+		STS17.reports += STS17@en-en@test
+		STS17@en-en@test.part := en-en@test
+		STS17@en-en@test.type := STS
+		STS17@en-en@test.query := --task classification
+		STS17@en-en@test.document := --task classification
+		STS17@en-en@test.test := d/STS17/en-en/test.jsonl
 	END
 	[ "$(plan d CQADupstackRetrieval | grep '[.]type')" = "CQADupstackAndroidRetrieval.type := Retrieval" ]
 }
@@ -149,6 +184,10 @@ report() {
 	[ "$(leaderboard fields --type queries d.jsonl)" = "-f text" ]
 	printf 'text,label\na,b\n' >x.csv
 	[ "$(leaderboard fields --type Clustering x.csv)" = "-f text" ]
+	echo '{"_id": "1", "text": "red", "instruction": "of roses"}' >i.jsonl
+	[ "$(leaderboard fields --type queries i.jsonl)" = "-f query=text+instruction" ]
+	[ "$(leaderboard fields --type BitextMining x.jsonl)" = "-f sentence1=sent1 -f sentence2" ]
+	[ "$(leaderboard fields --type Regression d.jsonl)" = "-f text" ]
 }
 
 @test "leaderboard judged: queries that have judgements, whatever kind their ids are" {
@@ -186,13 +225,16 @@ report() {
 	run -0 --separate-stderr leaderboard result --registry "$REGISTRY" --dataset STS12 < <(report)
 	[ -z "$stderr" ]
 	tr -d ' \n' <<<"$output" >flat
-	grep -qF '{"dataset_revision":"local","task_name":"STS12","mteb_version":null,"scores":{"test":[{"main_score":0.123457,"cosine_spearman":0.123457,"list":[0.123457,1,0.765432],"none":null,"hf_subset":"default","languages":["eng-Latn"]}]},"evaluation_time":null,"kg_co2_emissions":null,"motes":' flat
+	revision=$(sed -n 's/^  STS12: .*revision: \([0-9a-f]*\),.*/\1/p' "$REGISTRY")
+	[ ${#revision} -eq 40 ]
+	grep -qF '{"dataset_revision":"'"$revision"'","task_name":"STS12","mteb_version":null,"scores":{"test":[{"main_score":0.123457,"cosine_spearman":0.123457,"list":[0.123457,1,0.765432],"none":null,"hf_subset":"default","languages":["eng-Latn"]}]},"evaluation_time":null,"kg_co2_emissions":null,"motes":' flat
 	version=$(leaderboard --version | sed -n 's/leaderboard (motes) \([0-9.]*\).*/\1/p')
 	[ "$(jq -c .motes <<<"$output")" = \
 		"{\"version\":\"$version\",\"task_type\":\"STS\",\"main_score\":\"cosine_spearman\",\"other_size\":false,\"settings\":{\"pairs\":\"3108\"}}" ]
 	run -0 --separate-stderr leaderboard result --registry "$REGISTRY" --dataset STS13 < <(report)
 	[[ "$stderr" == "leaderboard: warning: STS13: has 3108 pairs, mteb's has 1500: another set of that name" ]]
 	[[ "$output" == *'"other_size": true'* ]]
+	[[ "$output" == *'"dataset_revision": "local"'* ]]
 	report >report.json
 	# one of any length
 	jq -c '.scores.list = [range(100000)]' report.json | leaderboard result --registry "$REGISTRY" --dataset mine | jq -c '.scores.test[0].list' |
@@ -365,7 +407,7 @@ report() {
 	put two 1 CQADupstackAndroidRetrieval 0.5
 	put two 1 CQADupstackGisRetrieval 0.25
 	mv r/one/1/STS12.json r/one/1/zz.json # the file's name does not matter
-	run -0 leaderboard table --registry "$REGISTRY" r/one/1 r/two/1
+	run -0 leaderboard table --protocol v1 --registry "$REGISTRY" r/one/1 r/two/1
 	[ "${lines[0]}" = $'type\ttask\tmetric\tone\ttwo' ]
 	[ "${lines[1]}" = $'Retrieval\tCQADupstackRetrieval\tndcg_at_10\t\t37.50' ]
 	[ "${lines[2]}" = $'Retrieval\tSciFact\tndcg_at_10\t12.50\t-0.10' ]
@@ -373,11 +415,11 @@ report() {
 	[ "${lines[4]}" = $'STS\tSTS12\tcosine_spearman\t50.00\t25.00' ]
 	[ "${lines[6]}" = $'STS\tmean of 2\t\t60.00\t' ]
 	[ "${lines[7]}" = $'all\tmean of 4\t\t\t' ]
-	run -0 leaderboard table --registry "$REGISTRY" --format markdown r/one/1 r/two/1
+	run -0 leaderboard table --protocol v1 --registry "$REGISTRY" --format markdown r/one/1 r/two/1
 	[ "${lines[0]}" = '| type | data set | metric | one | two |' ]
 	[ "${lines[1]}" = '|---|---|---|---:|---:|' ]
 	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | | 37.50 \* |' ]
-	run -0 leaderboard table --registry "$REGISTRY" --format markdown r/two/1
+	run -0 leaderboard table --protocol v1 --registry "$REGISTRY" --format markdown r/two/1
 	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | 37.50 \* |' ]
 }
 
@@ -757,7 +799,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[[ "$output" == *"leaderboard compare"* ]]
 }
 
-@test "leaderboard table: of several splits and subsets it takes the registry's" {
+@test "leaderboard table: of several splits and subsets it takes the mean of those that the registry or a benchmark has" {
 	mkdir -p r/one/1
 	entry() {
 		echo "{\"main_score\": $1, \"hf_subset\": \"$2\"}"
@@ -767,17 +809,81 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	}
 	put STS12 "{\"train\": [$(entry 0.1 default)], \"test\": [$(entry 0.5 default)]}"
 	put MSMARCO "{\"test\": [$(entry 0.1 default)], \"dev\": [$(entry 0.25 default)]}"
-	put STS17 "{\"test\": [$(entry 0.1 ar-ar), $(entry 0.75 en-en), $(entry 0.2 es-es)]}"
-	put STS22 "{\"test\": [$(entry 0.25 de), $(entry 0.75 fr)]}"
+	put STS17 "{\"test\": [$(entry 0.15 ar-ar), $(entry 0.75 en-en), $(entry 0.3 es-es), $(entry 0.9 xx-xx)]}"
+	put STS22.v2 "{\"test\": [$(entry 0.25 de), $(entry 0.75 fr)]}"
+	put AmazonReviewsClassification "{\"test\": [$(entry 0.25 en)], \"validation\": [$(entry 0.75 en)]}"
 	put STS13 "{\"train\": [$(entry 0.1 default)]}"
 	put mine "{\"dev\": [$(entry 0.1 default)], \"test\": [$(entry 0.6 default)]}"
 	put only "{\"validation\": [$(entry 0.7 default)]}"
 	put many "{\"validation\": [$(entry 0.7 default)], \"dev\": [$(entry 0.1 default)]}"
-	run -0 --separate-stderr leaderboard table --registry "$REGISTRY" r/one/1
-	[ "$(grep -v mean <<<"$output" | cut -f 2,4 | sed 1d | sort | tr '\t\n' ' ;')" = \
-		"MSMARCO 25.00;STS12 50.00;STS17 75.00;STS22 50.00;mine 60.00;only 70.00;" ]
-	[ "$stderr" = "leaderboard: warning: r/one/1/STS13.json: is left out: there are no scores of the split 'test'
-leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the split 'test'" ]
+	scores() { # OPTION...: set and score
+		leaderboard table --registry "$REGISTRY" "$@" r/one/1 2>err | awk -F'\t' 'NR > 1 && $2 !~ /^mean/ && $4 { print $2, $4 }' | sort | tr '\n' ';'
+	}
+	[ "$(scores)" = "AmazonReviewsClassification 50.00;MSMARCO 25.00;STS12 50.00;STS17 40.00;STS22.v2 50.00;mine 60.00;only 70.00;" ]
+	[ "$(<err)" = "leaderboard: warning: r/one/1/STS13.json: is left out: there is no main_score that is a number, of a split and subset that the registry has
+leaderboard: warning: r/one/1/many.json: is left out: there is no main_score that is a number, of a split and subset that the registry has" ]
+	# a star: not all parts
+	[ "$(leaderboard table --registry "$REGISTRY" --format markdown r/one/1 2>err | grep -c '[0-9] \\\*')" -eq 3 ]
+	# a benchmark: its parts, and no mean unless all its sets are there
+	[ "$(scores --benchmark 'MTEB(eng, v2)')" = "STS12 50.00;STS17 75.00;" ]
+	[ "$(scores --benchmark mteb)" = "AmazonReviewsClassification 25.00;MSMARCO 25.00;STS12 50.00;STS17 75.00;" ]
+	run -0 leaderboard table --registry "$REGISTRY" --benchmark mteb-v2 r/one/1
+	[[ "$output" == *$'\nSTS\tSTS22.v2\tcosine_spearman\t\n'* ]]
+	[[ "$output" == *$'\nall\tmean of 41\t\t\n'* ]]
+	dies "leaderboard: there is no benchmark 'MTEB(eng, v9)'; 'leaderboard list' prints all" \
+		leaderboard table --registry "$REGISTRY" --benchmark 'MTEB(eng, v9)' r/one/1
+}
+
+@test "leaderboard result: the parts of a set in one file; its mean" {
+	part() { echo "{\"task_type\": \"sts\", \"settings\": {\"pairs\": \"$2\", \"protocol\": \"v2\"}, \"scores\": {\"cosine_spearman\": $1}}"; }
+	part 0.25 250 >en
+	part 0.75 2846 >ko
+	result() { leaderboard result --registry "$REGISTRY" --dataset STS17 "$@"; }
+	mkdir -p m/r
+	run -0 --separate-stderr result en-en@test=en ko-ko@test=ko
+	[ -z "$stderr" ]
+	echo "$output" >m/r/STS17.json
+	jq -e '[.scores.test[] | [.hf_subset, .main_score, .languages]] == [["en-en", 0.25, ["eng-Latn"]], ["ko-ko", 0.75, ["kor-Hang"]]]
+		and (.dataset_revision | length) == 40 and (.motes | .other_size | not) and .motes.settings == {"protocol": "v2"}' m/r/STS17.json
+	leaderboard table --registry "$REGISTRY" m/r | grep -qx $'STS\tSTS17\tcosine_spearman\t50.00'
+	part 0.5 7 >other
+	run -0 --separate-stderr result en-en@test=en ko-ko@test=other
+	[ "$stderr" = "leaderboard: warning: STS17: has 7 pairs, mteb's has 2846: another set of that name" ]
+	jq -e '.dataset_revision == "local" and .motes.other_size' <<<"$output"
+	dies "leaderboard: STS17: it has 11 parts: say which the report is of, ko-ko@test=FILE" result en
+	dies "leaderboard: STS17: mteb has no subset and split 'en-en@dev'" result en-en@dev=en
+}
+
+@test "leaderboard plan: a benchmark's parts alone; its sets are named that are not there" {
+	files d/STS17/{en-en,ko-ko}/test.jsonl d/biosses-sts/data/test-00000-of-00001.jsonl d/moods/STS12/test.jsonl d/STS13/train.jsonl \
+		d/datasets--mteb--scidocs/snapshots/1a/{corpus/corpus,queries/queries,data/test}-00000-of-00001.jsonl
+	run -0 --separate-stderr plan --benchmark 'MTEB(eng, v2)' d
+	[[ "$stderr" == "MTEB(eng, v2): 5 of its 41 data sets are in d; missing are"$'\n'* ]]
+	grep -qx '  STS22.v2  *mteb/sts22-crosslingual-sts' <<<"$stderr"
+	[ "$(grep -c '^  ' <<<"$stderr")" -eq 36 ]
+	grep -qx 'STS17@en-en@test.test := d/STS17/en-en/test.jsonl' <<<"$output"
+	[[ "$output" != *ko-ko* ]]
+	grep -qx 'BIOSSES.test := d/biosses-sts/data/test-00000-of-00001.jsonl' <<<"$output"
+	grep -qx 'SCIDOCS.qrels := d/datasets--mteb--scidocs/snapshots/1a/data/test-00000-of-00001.jsonl' <<<"$output"
+	grep -qx 'SCIDOCS.corpus := d/datasets--mteb--scidocs/snapshots/1a/corpus/corpus-00000-of-00001.jsonl' <<<"$output"
+	grep -q '^STS13.fault := d/STS13: there is no test.jsonl' <<<"$output"
+	# the same parts by a word; without, all
+	plan d mteb-v2 2>err | grep -v scidocs | diff - <(grep -v scidocs <<<"$output")
+	plan d | grep -qx 'STS17@ko-ko@test.test := d/STS17/ko-ko/test.jsonl'
+	dies "leaderboard: there is no benchmark 'x'; 'leaderboard list' prints all" plan --benchmark x d
+	mkdir none
+	run -1 --separate-stderr plan --benchmark bright none
+	[[ "$stderr" == *"leaderboard: none: it has none of the data sets of BRIGHT" ]]
+}
+
+@test "leaderboard plan: the subsets of a retrieval set, as BEIR and as the Hub have them" {
+	files d/MIRACLRetrieval/{sw-corpus/dev,sw-queries/dev,sw-qrels/dev}-00000-of-00001.jsonl \
+		d/MIRACLRetrieval/yo/{corpus,queries}.jsonl d/MIRACLRetrieval/yo/qrels/dev.tsv d/MIRACLRetrieval/ar/queries.jsonl
+	run -0 plan d
+	grep -qx 'MIRACLRetrieval@sw@dev.corpus := d/MIRACLRetrieval/sw-corpus/dev-00000-of-00001.jsonl' <<<"$output"
+	grep -qx 'MIRACLRetrieval@sw@dev.qrels := d/MIRACLRetrieval/sw-qrels/dev-00000-of-00001.jsonl' <<<"$output"
+	grep -qx 'MIRACLRetrieval@yo@dev.qrels := d/MIRACLRetrieval/yo/qrels/dev.tsv' <<<"$output"
+	grep -qx 'MIRACLRetrieval@ar@dev.fault := d/MIRACLRetrieval, subset ar: there is no corpus.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)' <<<"$output"
 }
 
 # 2. options
@@ -788,6 +894,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 	[ "$(plan d STS12 | grep -c .type)" -eq 1 ]
 	[ "$(plan d retrieval | grep -c .type)" -eq 2 ]
 	[ "$(plan d beir sts | grep -c .type)" -eq 2 ]
+	[ "$(plan d sts12 BEIR | grep -c .type)" -eq 2 ]
 	echo 'tasks: { shop: { type: Retrieval, split: dev, in: [mine, beir] } }' >d/tasks.yaml
 	run -0 plan d mine
 	[[ "$output" == *"shop.fault := d/retrieval/shop: there is no qrels/dev.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)"* ]]
@@ -805,10 +912,10 @@ leaderboard: warning: r/one/1/many.json: is left out: there are no scores of the
 			jq -c '[.scores | to_entries[] | .key, .value[0].hf_subset, .value[0].main_score] + [.motes.main_score, .motes.other_size]'
 	}
 	[ "$(main --dataset STS12)" = '["dev","en",0.25,"pearson",true]' ]
-	[ "$(main --dataset x)" = '["test","default",0.5,"f1",true]' ]
+	[ "$(main --dataset x --protocol v1)" = '["test","default",0.5,"f1",true]' ]
 	diff err - <<<"leaderboard: warning: x: has 5 documents, mteb's has 4: another set of that name"
-	[ "$(main --dataset x --protocol v2)" = '["test","default",0.75,"ap",true]' ]
-	[ "$(main --dataset new --type pairs)" = '["test","default",0.5,"f1",false]' ]
+	[ "$(main --dataset x)" = '["test","default",0.75,"ap",true]' ]
+	[ "$(main --dataset new --type pairs)" = '["test","default",0.75,"ap",false]' ]
 	files d/sts/STS12/dev.jsonl d/x/test.jsonl d/sts/STS13/test.jsonl
 	[ "$(plan --registry own.yaml d mine | grep -c .type)" -eq 1 ]
 	[ "$(plan --registry own.yaml d other x | grep -c .type)" -eq 2 ]

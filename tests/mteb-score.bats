@@ -95,11 +95,11 @@ load scores
 @test "mteb-score pairclassification: MTEB's old layout of one row of lists gives the same" {
 	jq -sc '{ "sent1.emb": map(.["sentence1.emb"]), "sent2.emb": map(.["sentence2.emb"]),
 		labels: map(.label) }' "$GOLDEN/score_pairs.jsonl" | mkstream >"$T/x.mts"
-	mteb-score -q pairclassification "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
+	mteb-score -q pairclassification --protocol v1 "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
 	# its names are the second choice, wherever the columns stand
 	jq -c '{"sentence1.emb": ."sentence1.emb", "sentence2.emb": ."sentence2.emb", "sent1.emb": ."sentence1.emb", "sent2.emb": ."sentence1.emb", label: .label}' \
 		"$GOLDEN/score_pairs.jsonl" | mkstream >"$T/x.mts"
-	mteb-score -q pairclassification "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
+	mteb-score -q pairclassification --protocol v1 "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
 }
 
 @test "mteb-score pairclassification: lists on one side alone are refused" {
@@ -143,8 +143,8 @@ load scores
 @test "mteb-score pairclassification: by hand; v1 cuts between equal similarities, v2 does not" {
 	row() { echo "{\"sentence1.emb\":[1,0],\"sentence2.emb\":[$1],\"label\":$2}"; }
 	{ row 1,0 1; row 6,8 1; row 3,4 0; row 0,1 0; } | mkstream >"$T/x.mts"
-	mteb-score pairclassification "$T/x.mts" >"$T/v1"
-	mteb-score pairclassification --protocol v2 "$T/x.mts" >"$T/v2"
+	mteb-score pairclassification --protocol v1 "$T/x.mts" >"$T/v1"
+	mteb-score pairclassification "$T/x.mts" >"$T/v2"
 	[ "$(metric cosine_accuracy <"$T/v1")" = 1 ]
 	[ "$(metric cosine_accuracy <"$T/v2")" = 0.75 ]
 	[ "$(metric cosine_f1 <"$T/v2")" = 0.8 ]
@@ -158,16 +158,16 @@ load scores
 @test "mteb-score reranking: by hand, one query and several, v1 and v2" {
 	printf '%s\n' '{"query.emb":[1,0],"positive.emb":[[3,4]],"negative.emb":[[0,1],[3,4]]}' \
 		'{"query.emb":[1,0],"positive.emb":[[3,4]],"negative.emb":[[1,0]]}' | mkstream >"$T/x.mts"
-	mteb-score reranking "$T/x.mts" >"$T/v1"
+	mteb-score reranking --protocol v1 "$T/x.mts" >"$T/v1"
 	[ "$(metric map <"$T/v1")" = 0.5 ]
 	[ "$(metric mrr <"$T/v1")" = 0.75 ] # equal scores in the order of the row
-	mteb-score reranking --protocol v2 "$T/x.mts" >"$T/v2"
+	mteb-score reranking "$T/x.mts" >"$T/v2"
 	[ "$(metric main_score <"$T/v2")" = 0.5 ]
 	[ "$(metric mrr_at_10 <"$T/v2")" = 0.5 ] # negatives before positives
 	echo '{"query.emb":[[1,0],[0,1]],"positive.emb":[[0,1]],"negative.emb":[[3,4]]}' |
 		mkstream >"$T/x.mts"
-	[ "$(mteb-score reranking "$T/x.mts" | metric map)" = 1 ]
-	mteb-score reranking --protocol v2 "$T/x.mts" >"$T/v2"
+	[ "$(mteb-score reranking --protocol v1 "$T/x.mts" | metric map)" = 1 ]
+	mteb-score reranking "$T/x.mts" >"$T/v2"
 	[ "$(metric map_at_1000 <"$T/v2")" = 0.75 ]
 	[ "$(metric main_score <"$T/v2")" = 1 ]
 }
@@ -177,9 +177,9 @@ load scores
 		"relevance":[4,3,1,2]}' | tr -d '\n' | mkstream >"$T/x.mts"
 	# ranks 4 3 1 2 beside 4 3 2 1: 1 - 6 * 2 / 60, whose p is 0.2
 	printf 'cosine_spearman\t0.8\nmain_score\t0.8\n' >"$T/want"
-	mteb-score summarization --protocol v2 "$T/x.mts" | agrees "$T/want"
-	printf 'cosine_spearman\t0.5\nmain_score\t0.5\n' >"$T/want"
 	mteb-score summarization "$T/x.mts" | agrees "$T/want"
+	printf 'cosine_spearman\t0.5\nmain_score\t0.5\n' >"$T/want"
+	mteb-score summarization --protocol v1 "$T/x.mts" | agrees "$T/want"
 }
 
 @test "mteb-score --per-query: the means of its columns are the reported scores, for every type and protocol" {
@@ -239,7 +239,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	# a row that is left out keeps its number
 	row='{"query.emb":[1,0],"positive.emb":[[1,0]],"negative.emb":[[0,1]]}'
 	printf '%s\n' "$row" "${row/\[\[1,0\]\]/[]}" "$row" | mkstream >"$T/x.mts"
-	mteb-score -q reranking --per-query "$T/table" "$T/x.mts" >"$T/out"
+	mteb-score -q reranking --protocol v1 --per-query "$T/table" "$T/x.mts" >"$T/out"
 	[ "$(tr '\n\t' ',:' <"$T/table")" = "id:map:mrr,1:1:1,3:1:1," ]
 	# MTEB's old layout of one row of lists: pairs have numbers
 	echo '{"id":"all","sentence1.emb":[[1,0],[0,1]],"sentence2.emb":[[1,0],[1,0]],"labels":[1,0]}' | mkstream >"$T/x.mts"
@@ -342,7 +342,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	mteb-score sts --json "$T/sts.mts" | jq -r '.scores | to_entries[] | "\(.key)\t\(.value)"' |
 		agrees "$GOLDEN/score_sts.tsv"
 	run -0 mteb-score sts "$T/sts.mts"
-	[[ ${lines[0]} == "# mteb-score sts: protocol v1, similarity cosine, ties mean rank, precision float32, "* ]]
+	[[ ${lines[0]} == "# mteb-score sts: protocol v2, similarity cosine, ties mean rank, precision float32, "* ]]
 	[[ ${lines[1]} == main_score$'\t'* ]]
 }
 
@@ -427,7 +427,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		"retrieval --from-run r" "retrieval --from-run r --qrels f q" "pairclassification -f x" \
 		"retrieval --similarity manhattan --qrels f q c" "sts --similarity angle" \
 		"clustering --similarity dot" "summarization a b" "sts --per-query -" "clustering-fast --per-query f" \
-		"reranking --at 5" "reranking --protocol v1 --at 5" "sts --at 5" "retrieval --complete --run - q c" \
+		"reranking --protocol v1 --at 5" "sts --at 5" "retrieval --complete --run - q c" \
 		"retrieval --per-query f --run - q c" "reranking --complete"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr mteb-score $words

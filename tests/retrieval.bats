@@ -199,7 +199,7 @@ load scores
 }
 
 @test "mteb-score retrieval --per-query --at: pytrec_eval's scores of each query; their means are reported" {
-	mteb-score -q retrieval --at 50,1,5 --qrels "$GOLDEN/per_query_qrels.tsv" \
+	mteb-score -q retrieval --protocol v1 --at 50,1,5 --qrels "$GOLDEN/per_query_qrels.tsv" \
 		--from-run "$GOLDEN/per_query_run.trec" --per-query "$T/table" >"$T/out"
 	diff <(cut -f 1 "$T/table") <(cut -f 1 "$GOLDEN/per_query_expected.tsv")
 	diff <(head -n 1 "$T/table" | cut -f 1-17) <(head -n 1 "$GOLDEN/per_query_expected.tsv")

@@ -1,6 +1,7 @@
 /*
  * leaderboard - list data sets, tabulate and compare scores: the bookkeeping of 'make mteb'
  *
+ * list	writes the known benchmarks, or the data sets of some
  * plan	reads a folder of data sets, writes make variables: the files to encode and to score
  * fields	reads a text file, writes the options of tok for its texts
  * judged	reads queries and judgements, writes the judged queries, as JSON Lines
@@ -19,6 +20,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
+#include "mteb/benchmark.h"
 #include "mteb/model_comparison.h"
 #include "mteb/data_folder.h"
 #include "mteb/plan.h"
@@ -33,7 +35,7 @@
 
 struct settings {
 	struct model_meta model;
-	const char *type, *task, *output;
+	const char *type, *task, *benchmark, *output;
 	enum { TSV, MARKDOWN, HTML } format;
 	struct cli_list registries;
 	int samples;
@@ -46,7 +48,7 @@ static const struct cli_option options[] = {
 	    "plan, model: model folder, or its name on the Hugging Face Hub (default: $MOTES_MODEL)",
 	    CLI_TEXT(model.model) },
 	{ 0, "registry", "FILE",
-	    "plan, result, table, compare: the known data sets, share/tasks.yaml; repeatable, later files override",
+	    "list, plan, result, table, compare: the known data sets, share/tasks.yaml; repeatable, later files override",
 	    CLI_LIST(registries) },
 	{ 0, "name", "NAME",
 	    "plan, model: the model's name in results (default: its folder's)",
@@ -61,9 +63,12 @@ static const struct cli_option options[] = {
 	    "fields: type of task; queries or corpus of retrieval\nresult: type of a task that the registry lacks",
 	    CLI_TEXT(type) },
 	{ 0, "dataset", "NAME", "result: the data set", CLI_TEXT(task) },
+	{ 0, "benchmark", "NAME",
+	    "plan, table, compare: the sets of a benchmark alone, such as 'MTEB(eng, v2)'",
+	    CLI_TEXT(benchmark) },
 	{ 0, "samples", "N", "drawn: rows of a label (default: 8)",
 	    CLI_INTEGER(samples, 1, 1000000) },
-	{ 0, "protocol", "v1|v2", "MTEB's protocol (default: v1)", CLI_WORD(v2, 0) },
+	{ 0, "protocol", "v1|v2", "MTEB's protocol: that of mteb 1.x, or 2.x (default)", CLI_WORD(v2, 0) },
 	{ 0, "format", "tsv|markdown|html",
 	    "table, compare: tsv (default), markdown\ntable: html",
 	    CLI_WORD(format, TSV) },
@@ -93,6 +98,8 @@ open_registry(const struct settings *settings)
 
 	for (int i = 0; i < settings->registries.count; i++)
 		registry_read(registry, settings->registries.items[i]);
+	if (settings->benchmark)
+		registry->benchmark = benchmark_need(registry, settings->benchmark);
 	return registry;
 }
 
@@ -102,6 +109,16 @@ need_registry(const struct settings *settings)
 	if (!settings->registries.count)
 		die_usage("--registry FILE, the registry of data sets, is missing");
 	return open_registry(settings);
+}
+
+static int
+list(void *with, char **files, int count)
+{
+	struct registry *registry = need_registry(with);
+
+	benchmark_list(registry, files, count, stdout);
+	registry_free(registry);
+	return 0;
 }
 
 static int
@@ -116,11 +133,19 @@ plan(void *with, char **files, int count)
 	if (access(own, F_OK) == 0)
 		registry_read(registry, own);
 	free(own);
-	struct data_folder *folder = data_folder_read(registry, files[0]);
+	const struct tree *first = registry->benchmark;
+	for (int i = 1; i < count && !first; i++)
+		first = benchmark_find(registry, files[i]);
+	struct data_folder *folder = data_folder_read(registry, first, files[0]);
+	const struct plan_choice choice = { registry, registry->benchmark, files + 1,
+		count - 1 };
+	if (registry->benchmark && !plan_missing(folder, files[0], &choice, stderr))
+		die("%s: it has none of the data sets of %s", files[0],
+		    registry->benchmark->key);
 	if (!folder->count)
 		die("%s: it has no data sets; motes(7) describes their folders",
 		    files[0]);
-	plan_print(folder, files[0], &model, files + 1, count - 1, stdout);
+	plan_print(folder, files[0], &model, &choice, stdout);
 	data_folder_free(folder);
 	free(model.folder);
 	registry_free(registry);
@@ -176,23 +201,68 @@ model(void *with, char **files, int count)
 	return 0;
 }
 
+/* Splits SUBSET@SPLIT=FILE; returns the file, and the part's name, freed by the caller, NULL: a file alone. */
+static const char *
+part_and_file(char **part, const char *operand)
+{
+	const char *equals = strchr(operand, '='), *slash = strchr(operand, '/'),
+		   *at = strchr(operand, '@');
+	bool named = equals && at && at < equals && (!slash || equals < slash);
+
+	*part = named ? mem_format("%.*s", (int)(equals - operand), operand) : NULL;
+	return named ? equals + 1 : operand;
+}
+
+/* The part called SUBSET@SPLIT; NULL: the only one. */
+static struct task_part
+find_part(const struct registry_task *task, const struct task_parts *parts,
+    const char *name)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct task_part *part = &parts->items[i];
+		char *own = mem_format("%s@%s", part->subset, part->split);
+		bool same = name ? !strcmp(own, name) : parts->count == 1;
+		free(own);
+		if (same)
+			return *part;
+	}
+	if (name)
+		die("%s: mteb has no subset and split '%s'", task->name, name);
+	die("%s: it has %zu parts: say which the report is of, %s@%s=FILE", task->name,
+	    parts->count, parts->items[0].subset, parts->items[0].split);
+}
+
 static int
 result(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
+	struct part_report *reports = mem_zero((size_t)count + 1, sizeof *reports);
+	char dash[] = "-", *standard_input[] = { dash };
 
 	need(settings->task, "result: --dataset TASK");
 	struct registry *registry = need_registry(settings);
-	struct tree *report = results_report(count ? files[0] : "-");
 	const struct registry_task *task = registry_find(registry, settings->task);
-	const char *type = tree_string(report, "task_type", "");
-	if (!task)
-		task = registry_add(
-		    registry, settings->task, settings->type ? settings->type : type);
-	struct tree *file = results_of(task, report);
+	files = count ? files : standard_input;
+	count = count ? count : 1;
+	for (int i = 0; i < count; i++) {
+		char *name;
+		struct tree *report = results_report(part_and_file(&name, files[i]));
+		const char *type = tree_string(report, "task_type", "");
+		if (!task)
+			task = registry_add(registry, settings->task,
+			    settings->type ? settings->type : type);
+		struct task_parts parts = task_parts(task);
+		reports[i] =
+		    (struct part_report){ find_part(task, &parts, name), report };
+		free(parts.items);
+		free(name);
+	}
+	struct tree *file = results_of(task, reports, (size_t)count);
 	json_print(file);
 	tree_free(file);
-	tree_free(report);
+	for (int i = 0; i < count; i++)
+		tree_free(reports[i].report);
+	free(reports);
 	registry_free(registry);
 	return 0;
 }
@@ -230,8 +300,11 @@ compare(void *with, char **files, int count)
 }
 
 static const struct cli_command commands[] = {
+	{ "list", "the known benchmarks, or their data sets", "registry output", 0, -1,
+	    list },
 	{ "plan", "make variables: files to encode and to score",
-	    "model registry name gates pilots way protocol output", 1, -1, plan },
+	    "model registry name gates pilots way protocol benchmark output", 1, -1,
+	    plan },
 	{ "fields", "the options of tok for a file's texts", "type output", 1, 1,
 	    fields },
 	{ "judged", "the queries that have judgements", "output", 2, 2, judged },
@@ -240,27 +313,29 @@ static const struct cli_command commands[] = {
 	{ "model", "model_meta.json of a model folder",
 	    "model name gates pilots way output", 0, 0, model },
 	{ "result", "TASK.json of a report of mteb-score --json",
-	    "registry type dataset protocol output", 0, 1, result },
-	{ "table", "folders of TASK.json as a table", "registry protocol format output",
-	    1, -1, table },
+	    "registry type dataset protocol output", 0, -1, result },
+	{ "table", "folders of TASK.json as a table",
+	    "registry protocol benchmark format output", 1, -1, table },
 	{ "compare", "differences between models, with tests",
-	    "registry from-per-query protocol format resamples seed output", 2, -1,
+	    "registry from-per-query protocol benchmark format resamples seed output", 2, -1,
 	    compare },
 	{ 0 },
 };
 
 static const struct cli cli = { "leaderboard",
 	"list data sets, tabulate and compare scores",
-	"plan [-m MODEL] --registry FILE [OPTION]... DATA [TASK]...\n"
+	"list --registry FILE [BENCHMARK|TASK]...\n"
+	"       leaderboard plan [-m MODEL] --registry FILE [OPTION]... DATA [TASK]...\n"
 	"       leaderboard fields --type TYPE FILE\n"
 	"       leaderboard judged QRELS QUERIES\n"
 	"       leaderboard drawn [--samples N] FILE\n"
 	"       leaderboard model [-m MODEL] [--name NAME]\n"
-	"       leaderboard result --registry FILE --dataset TASK [OPTION]... [REPORT]\n"
+	"       leaderboard result --registry FILE --dataset TASK [OPTION]... [[SUBSET@SPLIT=]REPORT]...\n"
 	"       leaderboard table --registry FILE [OPTION]... FOLDER...\n"
 	"       leaderboard compare [OPTION]... FOLDER FOLDER...\n"
 	"       leaderboard compare --from-per-query [OPTION]... FILE FILE...",
 	options,
+	"  leaderboard list --registry share/tasks.yaml 'MTEB(eng, v2)'\n"
 	"  leaderboard plan -m MODEL --registry share/tasks.yaml data STS12 > plan.mk\n"
 	"  leaderboard fields --type STS test.jsonl\n"
 	"  leaderboard judged qrels/test.tsv queries.jsonl > judged.jsonl\n"
@@ -280,6 +355,7 @@ main(int argc, char **argv)
 	cli_start(&cli, argc, argv);
 	struct settings settings = { .output = "-",
 		.samples = 8,
+		.v2 = true,
 		.comparison = { .resamples = 10000, .seed = 42 } };
 	cli_next(&cli, argc, argv, &settings);
 	settings.comparison.markdown = settings.format == MARKDOWN;

@@ -186,7 +186,8 @@ run_program(void *settings, char **operands, int count)
 	die("%s: it does not start, nor does %s; install motes again:", beside, behind);
 }
 
-/* Does not return.  --help shows the comment at the head of the pipeline, --completion the variables that it names. */
+/* Does not return.  --help shows the comment at the head of the pipeline, --completion the variables that it names,
+ * and --list what there is to choose from: the benchmarks of mteb. */
 static int
 run_pipeline(void *settings, char **operands, int count)
 {
@@ -195,14 +196,19 @@ run_pipeline(void *settings, char **operands, int count)
 	const char *asked = !strcmp(first, "--help") || !strcmp(first, "-h") ? "about"
 			    : !strcmp(first, "--completion") ? "completion"
 							     : NULL;
+	bool listed = !strcmp(first, "--list");
 
 	(void)settings;
 	command[0] = mem_string("make");
 	command[1] = mem_string("-f");
 	command[2] = share_path("pipelines/Makefile");
 	command[3] = mem_format("X=%s", own_folder());
-	command[4] = asked ? mem_format("%s-%s", asked, operands[0]) : operands[0];
-	if (!asked)
+	command[4] = asked    ? mem_format("%s-%s", asked, operands[0])
+		     : listed ? mem_format("%s-list", operands[0])
+			      : operands[0];
+	if (listed)
+		memcpy(command + 5, operands + 2, (size_t)(count - 2) * sizeof *command);
+	else if (!asked)
 		memcpy(command + 5, operands + 1, (size_t)(count - 1) * sizeof *command);
 	execvp("make", command);
 	die("make: the pipelines need it; install it:");

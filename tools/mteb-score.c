@@ -99,7 +99,7 @@ static const struct cli_option options[] = {
 	{ 0, "similarity", "cosine|dot|euclidean|manhattan",
 	    "similarity function (default: the model's, else cosine); retrieval: cosine or dot",
 	    CLI_WORD(score.similarity, SIMILARITY_COSINE) },
-	{ 0, "protocol", "v1|v2", "mteb 1.x (default) or 2.x",
+	{ 0, "protocol", "v1|v2", "mteb 1.x or 2.x (default)",
 	    CLI_WORD(score.protocol, PROTOCOL_V1) },
 	{ 0, "json", NULL, "print JSON instead of lines", CLI_FLAG(json) },
 	CLI_OUTPUT(output), CLI_THREADS(threads), { 0 }
@@ -140,8 +140,8 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
-	"  mteb-score pairclassification --protocol v2 labelled.mts\n"
-	"  mteb-score reranking --protocol v2 candidates.mts\n"
+	"  mteb-score pairclassification labelled.mts\n"
+	"  mteb-score reranking --protocol v1 candidates.mts\n"
 	"  mteb-score summarization summaries.mts\n"
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n"
 	"  mteb-score classification --train train.mts test.mts\n"
@@ -238,7 +238,7 @@ parse(struct settings *settings, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	struct settings settings = { .score = { .protocol = PROTOCOL_V1,
+	struct settings settings = { .score = { .protocol = PROTOCOL_V2,
 					 .top = 1000,
 					 .documents = 0.04,
 					 .experiments = 10,

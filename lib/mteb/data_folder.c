@@ -6,13 +6,11 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "text/datafile.h"
-
-const char *const data_file_names[] = { "train", "test", "queries", "corpus", "qrels",
-	"top_ranked" };
 
 /* Names. --------------------------------------------------------------------------- */
 
@@ -30,36 +28,80 @@ plain(const char *name, size_t count)
 	return made;
 }
 
-/* Whether a folder's plain name matches a task; whole: with the name's type. */
+/* Whether the rest of a folder's name is a subset of the task; the index of the part, or -1. */
+static int
+subset_of(const struct registry_task *task, const char *rest)
+{
+	struct task_parts parts = task_parts(task);
+	int found = -1;
+
+	for (size_t i = 0; i < parts.count && found < 0; i++) {
+		char *subset = plain(parts.items[i].subset, strlen(parts.items[i].subset));
+		if (!strcmp(rest, subset))
+			found = (int)i;
+		free(subset);
+	}
+	free(parts.items);
+	return found;
+}
+
+/* How folders are matched, the surest first. */
+enum match { BY_NAME, BY_NAME_WITHOUT_TYPE, BY_PATH, MATCHES };
+
+/* Whether a folder's plain name matches a task. */
 static bool
-is_called(const char *folder, const struct registry_task *task, bool whole)
+is_called(const char *folder, const struct registry_task *task, enum match match)
 {
 	size_t length = strlen(task->name), type = strlen(task->type);
+	const char *called = task->name;
 
-	if (!whole && length > type && !strcmp(task->name + length - type, task->type))
+	if (match == BY_PATH) {
+		const char *slash = task->path ? strrchr(task->path, '/') : NULL;
+		called = slash ? slash + 1 : "";
+		length = strlen(called);
+	} else if (match == BY_NAME_WITHOUT_TYPE) {
+		if (length <= type || strcmp(task->name + length - type, task->type) != 0)
+			return false;
 		length -= type;
-	char *name = plain(task->name, length),
-	     *subset = plain(task->subset, strlen(task->subset));
+	}
+	char *name = plain(called, length);
 	size_t size = strlen(name);
-	bool same = !strncmp(folder, name, size) &&
-		    (!folder[size] || !strcmp(folder + size, subset));
+	bool same = size && !strncmp(folder, name, size) &&
+		    (!folder[size] ||
+			(match != BY_PATH && subset_of(task, folder + size) >= 0));
 
 	free(name);
-	free(subset);
 	return same;
 }
 
-static const struct registry_task *
-search(const struct registry *registry, const char *folder, const char *type)
+/* The last part of a folder's name in a cache of the Hugging Face Hub, datasets--OWNER--NAME; else the whole. */
+static const char *
+without_owner(const char *folder)
 {
-	char *name = plain(folder, strlen(folder));
+	const char *owner = strncmp(folder, "datasets--", 10) ? NULL : strstr(folder + 10, "--");
+
+	return owner ? owner + 2 : folder;
+}
+
+/* A name that only the Hub has is tried for folders of its cache, or where a benchmark is chosen: it may be any word. */
+static const struct registry_task *
+search(const struct registry *registry, const struct tree *benchmark, const char *folder,
+    const char *type)
+{
+	const char *own = without_owner(folder);
+	int matches = benchmark || own != folder ? MATCHES : BY_PATH;
+	char *name = plain(own, strlen(own));
 	const struct registry_task *found = NULL;
 
-	for (int whole = 1; whole >= 0 && !found; whole--)
-		for (size_t i = 0; i < registry->count && !found; i++)
-			if ((!type || !strcmp(registry->tasks[i]->type, type)) &&
-			    is_called(name, registry->tasks[i], whole))
-				found = registry->tasks[i];
+	for (int in = benchmark ? 1 : 0; in >= 0 && !found; in--)
+		for (int match = 0; match < matches && !found; match++)
+			for (size_t i = 0; i < registry->count && !found; i++) {
+				const struct registry_task *task = registry->tasks[i];
+				if ((!in || benchmark_has(benchmark, task->name, NULL)) &&
+				    (!type || !strcmp(task->type, type)) &&
+				    is_called(name, task, (enum match)match))
+					found = task;
+			}
 	free(name);
 	return found;
 }
@@ -90,114 +132,66 @@ has_data(const char *dir)
 	return false;
 }
 
-/* A file of the subset's folder, else of the set's; NULL: absent. */
-static char *
-find_file(const struct data_set *set, const char *stem)
-{
-	char *subset = mem_format("%s/%s", set->folder, set->task->subset);
-	char *path = datafile_find(subset, stem);
-
-	free(subset);
-	return path ? path : datafile_find(set->folder, stem);
-}
-
-static void
-need(struct data_set *set, enum data_file which, const char *stem)
-{
-	set->files[which] = find_file(set, stem);
-	if (!set->files[which] && !set->fault)
-		set->fault = mem_format(
-		    "%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)",
-		    set->folder, stem);
-}
-
-/* Whether the rows of a file are sets of texts, as on the Hub. */
-static bool
-has_sets(const char *path)
-{
-	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
-	const struct tree *record = datafile_next(file);
-	const struct tree *texts = record ? tree_get(record, "sentences") : NULL;
-	bool sets = texts && texts->kind == TREE_LIST;
-
-	datafile_close(file);
-	return sets;
-}
-
-/* Why these files do not allow mteb's way of scoring; NULL: they do. */
-static char *
-unsupported(const struct registry *registry, const struct data_set *set)
-{
-	const struct registry_task *task = set->task;
-	size_t length = strlen(task->name);
-	int protocol = registry->v2 ? 2 : 1;
-
-	if (set->files[DATA_TOP_RANKED] && protocol == 1)
-		return mem_string(
-		    "a corpus and top_ranked are scored only by protocol v2; say PROTOCOL=v2, or give rows of query, positive and negative");
-	if (set->files[DATA_TOP_RANKED] && !strncmp(task->main, "max_over_", 9))
-		return mem_format(
-		    "its %s needs rows of query, positive and negative", task->main);
-	if (task->fast == REGISTRY_FAST_ROWS && has_sets(set->files[DATA_TEST]))
-		return mem_format(
-		    "%s: mteb samples or splits these sets first; write the result, one text per row, with 'sentences' and 'labels'",
-		    set->files[DATA_TEST]);
-	if (task->fast == REGISTRY_NO_FAST && !strcmp(task->type, "Clustering") &&
-	    length > 3 && !strcmp(task->name + length - 3, ".v2"))
-		return mem_format(
-		    "mteb scores sets of this name by clustering-fast; say how in tasks.yaml: %s: { type: Clustering, fast: sets }",
-		    task->name);
-	return NULL;
-}
-
-/* Whether the set is reranking in mteb 2's layout, with a corpus of candidates. */
-static bool
-is_reranked_corpus(const struct data_set *set)
-{
-	char *corpus =
-	    strcmp(set->task->type, "Reranking") != 0 ? NULL : find_file(set, "corpus");
-	bool there = corpus != NULL;
-
-	free(corpus);
-	return there;
-}
-
-static void
-need_corpus(struct data_set *set)
-{
-	const char *split = set->task->split;
-	char *qrels = mem_format("qrels/%s", split),
-	     *top_ranked = mem_format("top_ranked/%s", split);
-
-	need(set, DATA_QUERIES, "queries");
-	need(set, DATA_CORPUS, "corpus");
-	need(set, DATA_QRELS, qrels);
-	if (!strcmp(set->task->type, "Reranking")) {
-		set->files[DATA_TOP_RANKED] = find_file(set, top_ranked);
-		if (!set->files[DATA_TOP_RANKED])
-			need(set, DATA_TOP_RANKED, "top_ranked");
-	}
-	free(top_ranked);
-	free(qrels);
-}
-
-static void
-need_files(const struct registry *registry, struct data_set *set)
-{
-	const struct registry_task *task = set->task;
-
-	if (!strcmp(task->type, "Retrieval") || is_reranked_corpus(set)) {
-		need_corpus(set);
-	} else {
-		need(set, DATA_TEST, task->split);
-		if (!strcmp(task->type, "Classification"))
-			need(set, DATA_TRAIN, "train");
-	}
-	if (!set->fault)
-		set->fault = unsupported(registry, set);
-}
-
 /* Folders. ------------------------------------------------------------------------- */
+
+/* Whether the set's own folder holds the subset's files: mteb has one subset, or the folder is named by it. */
+static bool
+is_own(const struct data_set *set, const struct task_part *part)
+{
+	const char *last = strrchr(set->folder, '/');
+	struct task_parts parts = task_parts(set->task);
+	bool only = true;
+
+	for (size_t i = 1; i < parts.count; i++)
+		only &= !strcmp(parts.items[i].subset, parts.items[0].subset);
+	free(parts.items);
+	if (only)
+		return true;
+	last = last ? last + 1 : set->folder;
+	char *name = plain(last, strlen(last)),
+	     *subset = plain(part->subset, strlen(part->subset));
+	size_t length = strlen(name), rest = strlen(subset);
+	bool ends = length > rest && !strcmp(name + length - rest, subset);
+	if (ends) { /* the name without it is the task's */
+		name[length - rest] = 0;
+		ends = is_called(name, set->task, BY_NAME) ||
+		       is_called(name, set->task, BY_NAME_WITHOUT_TYPE);
+	}
+	free(name);
+	free(subset);
+	return ends;
+}
+
+/* Finds the files of each part, and keeps the parts that are there, or the first. */
+static void
+find_parts(struct data_set *set, const struct registry *registry)
+{
+	struct task_parts parts = task_parts(set->task);
+
+	set->parts = mem_new(parts.count, sizeof *set->parts);
+	for (size_t i = 0; i < parts.count; i++) {
+		struct data_part *part = &set->parts[set->count];
+		*part = (struct data_part){ .part = parts.items[i] };
+		data_files_find(part, registry, set->task, set->folder,
+		    is_own(set, &parts.items[i]));
+		if (!part->absent || parts.count == 1) {
+			set->count++;
+			continue;
+		}
+		set->absent++;
+		data_files_free(part);
+	}
+	if (!set->count) {
+		set->parts[0] = (struct data_part){ .part = parts.items[0],
+			.absent = true,
+			.fault = mem_format(
+			    "%s: there are no files of any of its %zu parts, such as %s/%s.jsonl",
+			    set->folder, parts.count, parts.items[0].subset,
+			    parts.items[0].split) };
+		set->count = 1;
+	}
+	free(parts.items);
+}
 
 static void
 add(struct data_folder *folder, const struct registry *registry,
@@ -211,7 +205,7 @@ add(struct data_folder *folder, const struct registry *registry,
 	    folder->sets, &folder->capacity, folder->count + 1, sizeof *folder->sets);
 	struct data_set *set = &folder->sets[folder->count++];
 	*set = (struct data_set){ .task = task, .folder = mem_string(path) };
-	need_files(registry, set);
+	find_parts(set, registry);
 }
 
 static int
@@ -220,18 +214,54 @@ not_hidden(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
+/* The folders that are read, and into what. */
+struct walk {
+	struct data_folder *folder;
+	struct registry *registry;
+	const struct tree *benchmark;
+};
+
+/* The newest snapshot in a folder of the Hugging Face Hub's cache, else the folder; the caller frees it. */
+static char *
+newest_snapshot(const char *path)
+{
+	char *snapshots = mem_format("%s/snapshots", path);
+	struct dirent **entries;
+	int count = scandir(snapshots, &entries, not_hidden, alphasort);
+	char *newest = NULL;
+	struct timespec time = { 0 };
+
+	for (int i = 0; i < count; i++) {
+		char *own = mem_format("%s/%s", snapshots, entries[i]->d_name);
+		struct stat about;
+		bool newer = !stat(own, &about) && S_ISDIR(about.st_mode) &&
+			     (!newest || about.st_mtim.tv_sec > time.tv_sec);
+		if (newer) {
+			free(newest);
+			newest = mem_string(own);
+			time = about.st_mtim;
+		}
+		free(own);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	free(snapshots);
+	return newest ? newest : mem_string(path);
+}
+
 /* Adds the folder `name` in `parent` (NULL: in DATA); returns whether it is a set. */
 static bool
-take(struct data_folder *folder, struct registry *registry, const char *path,
-    const char *parent, const char *name)
+take(const struct walk *walk, const char *path, const char *parent, const char *name)
 {
+	struct registry *registry = walk->registry;
 	const char *type = parent ? registry_type(registry, parent) : NULL;
 	char *joined = mem_format("%s%s", parent ? parent : "", name);
 	bool data = has_data(path);
-	const struct registry_task *task = search(registry, name, type);
+	const struct registry_task *task = search(registry, walk->benchmark, name, type);
 
 	if (!task && parent && !type)
-		task = search(registry, joined, NULL);
+		task = search(registry, walk->benchmark, joined, NULL);
 	free(joined);
 	if (!task && data) {
 		char *corpus = datafile_find(path, "corpus");
@@ -245,14 +275,16 @@ take(struct data_folder *folder, struct registry *registry, const char *path,
 			    "%s: is left out: its type is not known; put it into a folder named by its type, or add a line to tasks.yaml beside it",
 			    path);
 	}
-	if (task && (data || parent || !registry_type(registry, name)))
-		add(folder, registry, task, path);
+	if (task && (data || parent || !registry_type(registry, name))) {
+		char *rows = newest_snapshot(path);
+		add(walk->folder, registry, task, rows);
+		free(rows);
+	}
 	return task || data;
 }
 
 static void
-walk(struct data_folder *folder, struct registry *registry, const char *dir,
-    const char *parent)
+read_folder(const struct walk *walk, const char *dir, const char *parent)
 {
 	struct dirent **entries;
 	int count = scandir(dir, &entries, not_hidden, alphasort);
@@ -262,9 +294,8 @@ walk(struct data_folder *folder, struct registry *registry, const char *dir,
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
 		char *path = mem_format("%s/%s", dir, name);
-		if (is_folder(path) && !take(folder, registry, path, parent, name) &&
-		    !parent)
-			walk(folder, registry, path, name);
+		if (is_folder(path) && !take(walk, path, parent, name) && !parent)
+			read_folder(walk, path, name);
 		free(path);
 		free(entries[i]);
 	}
@@ -280,22 +311,24 @@ by_task(const void *a, const void *b)
 }
 
 struct data_folder *
-data_folder_read(struct registry *registry, const char *dir)
+data_folder_read(
+    struct registry *registry, const struct tree *benchmark, const char *dir)
 {
 	struct data_folder *folder = mem_zero(1, sizeof *folder);
 
-	walk(folder, registry, dir, NULL);
+	read_folder(&(struct walk){ folder, registry, benchmark }, dir, NULL);
 	if (folder->count)
 		qsort(folder->sets, folder->count, sizeof *folder->sets, by_task);
 	return folder;
 }
 
 bool
-data_set_means(const struct data_set *set, const char *word)
+data_set_means(const struct registry *registry, const struct data_set *set,
+    const struct data_part *part, const char *word)
 {
 	const char *last = strrchr(set->folder, '/');
 
-	return registry_means(set->task, word) ||
+	return benchmark_means(registry, set->task, &part->part, word) ||
 	       !strcasecmp(last ? last + 1 : set->folder, word);
 }
 
@@ -303,10 +336,10 @@ void
 data_folder_free(struct data_folder *folder)
 {
 	for (size_t i = 0; i < folder->count; i++) {
-		for (int f = 0; f < DATA_FILES; f++)
-			free(folder->sets[i].files[f]);
+		for (size_t p = 0; p < folder->sets[i].count; p++)
+			data_files_free(&folder->sets[i].parts[p]);
+		free(folder->sets[i].parts);
 		free(folder->sets[i].folder);
-		free(folder->sets[i].fault);
 	}
 	free(folder->sets);
 	free(folder);

@@ -24,7 +24,7 @@ static char *
 choose_prompt(const struct tree *prompts, const struct registry_task *task, int side)
 {
 	static const char *const sides[] = { "query", "document" };
-	bool sided = !strcmp(task->type, "Retrieval") || !strcmp(task->type, "Reranking");
+	bool sided = strstr(task->type, "Retrieval") || strstr(task->type, "Reranking");
 	char *names[] = { mem_format("%s-%s", task->name, sides[side]),
 		mem_string(task->name), mem_format("%s-%s", task->type, sides[side]),
 		mem_string(task->type), mem_string(sides[side]),
@@ -41,7 +41,8 @@ choose_prompt(const struct tree *prompts, const struct registry_task *task, int 
 }
 
 static void
-print_prompts(const struct tree *prompts, const struct registry_task *task, FILE *out)
+print_prompts(const struct tree *prompts, const struct registry_task *task,
+    const char *unit, FILE *out)
 {
 	static const char *const sides[] = { "query", "document" };
 
@@ -51,61 +52,115 @@ print_prompts(const struct tree *prompts, const struct registry_task *task, FILE
 			die("%s: the prompt '%s' has a name that make cannot read",
 			    task->name, prompt);
 		if (prompt)
-			fprintf(
-			    out, "%s.%s := --task %s\n", task->name, sides[side], prompt);
+			fprintf(out, "%s.%s := --task %s\n", unit, sides[side], prompt);
 		free(prompt);
 	}
 }
 
 static void
-print_set(const struct tree *prompts, const struct data_set *set, FILE *out)
+print_cuts(const struct registry_task *task, const char *unit, FILE *out)
 {
-	const struct registry_task *task = set->task;
-	char *scorer =
-	    set->files[DATA_CORPUS] ? mem_string("retrieval") : registry_scorer(task);
-
-	fprintf(out, "\n%s += %s\n", scorer, task->name);
-	free(scorer);
-	fprintf(out, "%s.type := %s\n", task->name, task->type);
-	print_prompts(prompts, task, out);
-	if (task->samples)
+	if (!task->cuts)
+		return;
+	fprintf(out, "%s.at := --at ", unit);
+	for (size_t i = 0; i < task->cuts->count; i++)
 		fprintf(
-		    out, "%s.samples := %lld\n", task->name, (long long)task->samples);
-	if (task->fast != REGISTRY_NO_FAST && task->documents > 0)
-		fprintf(out, "%s.documents := %.17g\n", task->name, task->documents);
-	else if (task->fast != REGISTRY_NO_FAST)
-		fprintf(out, "%s.documents := all\n", task->name);
-	if (task->protocol)
-		fprintf(out, "%s.protocol := v%d\n", task->name, task->protocol);
-	if (task->ignore_identical)
-		fprintf(out, "%s.identical := --ignore-identical-ids\n", task->name);
-	for (int f = 0; f < DATA_FILES; f++)
-		if (set->files[f])
-			fprintf(out, "%s.%s := %s\n", task->name, data_file_names[f],
-			    set->files[f]);
+		    out, "%s%lld", i ? "," : "", (long long)task->cuts->items[i]->integer);
+	fputc('\n', out);
 }
 
-static bool
-is_meant(const struct data_set *set, char **words, int count)
+static void
+print_settings(const struct registry_task *task, const char *unit, FILE *out)
 {
-	bool meant = count == 0;
+	if (task->samples)
+		fprintf(out, "%s.samples := %lld\n", unit, (long long)task->samples);
+	if (task->experiments)
+		fprintf(out, "%s.experiments := --experiments %lld\n", unit,
+		    (long long)task->experiments);
+	if (task->fast != REGISTRY_NO_FAST && task->documents > 0)
+		fprintf(out, "%s.documents := %.17g\n", unit, task->documents);
+	else if (task->fast != REGISTRY_NO_FAST)
+		fprintf(out, "%s.documents := all\n", unit);
+	if (task->protocol)
+		fprintf(out, "%s.protocol := v%d\n", unit, task->protocol);
+	if (task->ignore_identical)
+		fprintf(out, "%s.identical := --ignore-identical-ids\n", unit);
+	print_cuts(task, unit, out);
+}
 
-	for (int i = 0; i < count; i++)
-		meant |= data_set_means(set, words[i]);
-	return meant;
+/* The part's name in make: the task's, with subset and split if mteb has several parts and this one is there; the caller
+ * frees it. */
+static char *
+unit_of(const struct data_set *set, const struct data_part *part)
+{
+	if (set->count + set->absent < 2 || part->absent)
+		return mem_string(set->task->name);
+	char *unit = mem_format(
+	    "%s@%s@%s", set->task->name, part->part.subset, part->part.split);
+	for (char *at = unit; *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("._-+@", *at))
+			*at = '_';
+	return unit;
+}
+
+/* mteb-score's name of the part's type. */
+static char *
+scorer_of(const struct data_set *set, const struct data_part *part)
+{
+	return part->files[DATA_CORPUS] ? mem_string("retrieval")
+					: registry_scorer(set->task);
+}
+
+static void
+print_part(const struct tree *prompts, const struct data_set *set,
+    const struct data_part *part, FILE *out)
+{
+	const struct registry_task *task = set->task;
+	char *unit = unit_of(set, part), *scorer = scorer_of(set, part);
+
+	fprintf(out, "\n%s += %s\n%s.task := %s\n", scorer, unit, unit, task->name);
+	fprintf(out, "%s.reports += %s\n", task->name, unit);
+	fprintf(out, "%s.part := %s@%s\n", unit, part->part.subset, part->part.split);
+	fprintf(out, "%s.type := %s\n", unit, task->type);
+	print_prompts(prompts, task, unit, out);
+	print_settings(task, unit, out);
+	for (int f = 0; f < DATA_FILES; f++)
+		if (part->files[f])
+			fprintf(
+			    out, "%s.%s := %s\n", unit, data_file_names[f], part->files[f]);
+	free(scorer);
+	free(unit);
+}
+
+/* Whether the choice means the part: its benchmark, if there is one, and one of the words, if there are any. */
+static bool
+is_meant(const struct plan_choice *choice, const struct data_set *set,
+    const struct data_part *part)
+{
+	const char *task = set->task->name, *whole = set->task->part_of;
+	bool meant = choice->count == 0;
+
+	for (int i = 0; i < choice->count; i++)
+		meant |= data_set_means(choice->registry, set, part, choice->words[i]);
+	return meant && (!choice->benchmark ||
+			    benchmark_has(choice->benchmark, task, &part->part) ||
+			    (whole && benchmark_has(choice->benchmark, whole, NULL)));
 }
 
 /* Dies on a word that selects no set: a mistake, or a missing set. */
 static void
-check_words(const struct data_folder *folder, const char *data, char **words, int count)
+check_words(const struct data_folder *folder, const char *data,
+    const struct plan_choice *choice)
 {
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < choice->count; i++) {
 		bool met = false;
 		for (size_t s = 0; s < folder->count; s++)
-			met |= data_set_means(&folder->sets[s], words[i]);
+			for (size_t p = 0; p < folder->sets[s].count; p++)
+				met |= data_set_means(choice->registry, &folder->sets[s],
+				    &folder->sets[s].parts[p], choice->words[i]);
 		if (!met)
 			die("%s: there is no data set, type or benchmark '%s'; 'plan' without it lists all",
-			    data, words[i]);
+			    data, choice->words[i]);
 	}
 }
 
@@ -128,21 +183,47 @@ print_base(const struct model_meta *model, FILE *out)
 	free(name);
 }
 
+static void
+check_names(const struct data_folder *folder, const struct plan_choice *choice)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct data_set *set = &folder->sets[i];
+		bool meant = false;
+		for (size_t p = 0; p < set->count; p++)
+			meant |= is_meant(choice, set, &set->parts[p]);
+		if (meant && (!is_plain(set->task->name) || !is_plain(set->folder)))
+			die("%s: make cannot read blanks and signs in paths",
+			    set->folder);
+	}
+}
+
+static void
+print_set(const struct tree *prompts, const struct data_set *set,
+    const struct plan_choice *choice, FILE *out)
+{
+	for (size_t p = 0; p < set->count; p++) {
+		const struct data_part *part = &set->parts[p];
+		if (!is_meant(choice, set, part))
+			continue;
+		if (!part->fault) {
+			print_part(prompts, set, part, out);
+			continue;
+		}
+		char *unit = unit_of(set, part);
+		fprintf(out, "\nfaulty += %s\n%s.fault := %s\n", unit, unit, part->fault);
+		free(unit);
+	}
+}
+
 void
 plan_print(const struct data_folder *folder, const char *data,
-    const struct model_meta *model, char **words, int count, FILE *out)
+    const struct model_meta *model, const struct plan_choice *choice, FILE *out)
 {
 	struct tree *prompts = prompt_list(model->folder);
 	char *name = model_meta_name(model), *revision = model_meta_revision(model);
 
-	check_words(folder, data, words, count);
-	for (size_t i = 0; i < folder->count; i++) {
-		const struct data_set *set = &folder->sets[i];
-		if (is_meant(set, words, count) &&
-		    (!is_plain(set->task->name) || !is_plain(set->folder)))
-			die("%s: make cannot read blanks and signs in paths",
-			    set->folder);
-	}
+	check_words(folder, data, choice);
+	check_names(folder, choice);
 	if (!is_plain(name))
 		die("'%s' is a name that make cannot read; give another with --name",
 		    name);
@@ -150,17 +231,44 @@ plan_print(const struct data_folder *folder, const char *data,
 	    out, "# by leaderboard plan\nname := %s\nrevision := %s\n", name, revision);
 	if (model->gates || model->method)
 		print_base(model, out);
-	for (size_t i = 0; i < folder->count; i++) {
-		const struct data_set *set = &folder->sets[i];
-		if (!is_meant(set, words, count))
-			continue;
-		if (set->fault)
-			fprintf(out, "\nfaulty += %s\n%s.fault := %s\n", set->task->name,
-			    set->task->name, set->fault);
-		else
-			print_set(prompts, set, out);
-	}
+	for (size_t i = 0; i < folder->count; i++)
+		print_set(prompts, &folder->sets[i], choice, out);
 	tree_free(prompts);
 	free(revision);
 	free(name);
+}
+
+/* What is there. ------------------------------------------------------------------- */
+
+/* The set of a task, or of a part of it; NULL: none. */
+static const struct data_set *
+set_of(const struct data_folder *folder, const char *task)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct registry_task *own = folder->sets[i].task;
+		if (!strcmp(own->name, task) || (own->part_of && !strcmp(own->part_of, task)))
+			return &folder->sets[i];
+	}
+	return NULL;
+}
+
+size_t
+plan_missing(const struct data_folder *folder, const char *data,
+    const struct plan_choice *choice, FILE *out)
+{
+	const struct tree *tasks = tree_get(choice->benchmark, "tasks");
+	size_t missing = 0;
+
+	for (size_t i = 0; i < tasks->count; i++)
+		missing += !set_of(folder, benchmark_task(tasks->items[i]));
+	fprintf(out, "%s: %zu of its %zu data sets are in %s%s\n", choice->benchmark->key,
+	    tasks->count - missing, tasks->count, data, missing ? "; missing are" : "");
+	for (size_t i = 0; i < tasks->count; i++) {
+		const char *name = benchmark_task(tasks->items[i]);
+		const struct registry_task *task = registry_find(choice->registry, name);
+		if (!set_of(folder, name))
+			fprintf(out, "  %-44s %s\n", name,
+			    task && task->path ? task->path : "several sets of that name");
+	}
+	return tasks->count - missing;
 }

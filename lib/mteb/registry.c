@@ -55,24 +55,40 @@ set_prompts(struct registry_task *task, const struct tree *node)
 				      : tree_string(node, "prompt", NULL);
 }
 
-static void
-set_size(struct registry_task *task, const struct tree *node)
+void
+registry_size(int64_t size[2], const struct tree *node)
 {
-	const struct tree *size = tree_get(node, "size");
+	const struct tree *const *at = &node;
+	size_t count = 1;
 
-	if (!size)
-		return;
-	if (size->kind == TREE_INTEGER) {
-		task->size[0] = tree_integer_in(node, "size", 1, INT64_MAX);
-		return;
+	if (node->kind == TREE_LIST) {
+		at = (const struct tree *const *)node->items;
+		count = node->count;
 	}
-	if (size->kind != TREE_LIST || size->count != 2)
-		tree_die(size, "size is a number, or two of them: [queries, documents]");
-	for (int i = 0; i < 2; i++) {
-		if (size->items[i]->kind != TREE_INTEGER || size->items[i]->integer < 1)
-			tree_die(size->items[i], "size: whole numbers are expected");
-		task->size[i] = size->items[i]->integer;
+	if (node->kind == TREE_LIST && count != 2)
+		tree_die(node, "a size is a number, or two of them: [queries, documents]");
+	for (size_t i = 0; i < count; i++) {
+		if (at[i]->kind != TREE_INTEGER || at[i]->integer < 1)
+			tree_die(at[i], "a size is a whole number, or two of them: [queries, documents]");
+		size[i] = at[i]->integer;
 	}
+}
+
+static void
+set_sizes(struct registry_task *task, const struct tree *node)
+{
+	const struct tree *size = tree_get(node, "size"), *sizes = tree_get(node, "sizes");
+
+	if (size)
+		registry_size(task->size, size);
+	if (!sizes)
+		return;
+	if (sizes->kind != TREE_LIST)
+		tree_die(sizes, "sizes: a list is expected, a size for each subset in each split");
+	for (size_t i = 0; i < sizes->count; i++)
+		if (sizes->items[i]->kind != TREE_NULL)
+			registry_size((int64_t[2]){ 0 }, sizes->items[i]);
+	task->sizes = sizes;
 }
 
 /* The key's name or list of names; `before` if the key is absent. */
@@ -87,6 +103,20 @@ names_of(const struct tree *node, const char *key, const struct tree *before)
 	if (names && names->kind != TREE_LIST && names->kind != TREE_STRING)
 		tree_die(names, "%s: a name or a list of names is expected", key);
 	return names ? names : before;
+}
+
+/* The key's list of whole numbers; `before` if the key is absent. */
+static const struct tree *
+numbers_of(const struct tree *node, const char *key, const struct tree *before)
+{
+	const struct tree *numbers = tree_get(node, key);
+
+	if (numbers && numbers->kind != TREE_LIST)
+		tree_die(numbers, "%s: a list of whole numbers is expected", key);
+	for (size_t i = 0; numbers && i < numbers->count; i++)
+		if (numbers->items[i]->kind != TREE_INTEGER)
+			tree_die(numbers->items[i], "%s: whole numbers are expected", key);
+	return numbers ? numbers : before;
 }
 
 /* The index of the key's word in `words`; `before` if the key is absent. */
@@ -122,6 +152,20 @@ set_fast(struct registry_task *task, const struct tree *node)
 		tree_die(documents, "documents: a number, a share or 'all' is expected");
 }
 
+static void
+set_subsets(struct registry_task *task, const struct tree *node)
+{
+	const struct tree *subsets = tree_get(node, "subsets");
+
+	if (!subsets)
+		return;
+	if (subsets->kind != TREE_OBJECT || !subsets->count)
+		tree_die(subsets, "subsets: names with their languages are expected: { en: eng-Latn }");
+	for (size_t i = 0; i < subsets->count; i++)
+		names_of(subsets, subsets->items[i]->key, NULL);
+	task->subsets = subsets;
+}
+
 /* Overrides the settings by those of a node, of a type or a task. */
 static void
 set_task(
@@ -132,16 +176,23 @@ set_task(
 	task->main = tree_string(node, "main", task->main);
 	if (registry->v2)
 		task->main = tree_string(node, "main_v2", task->main);
-	task->split = tree_string(node, "split", task->split);
-	task->subset = tree_string(node, "subset", task->subset);
+	task->splits = names_of(node, "split", task->splits);
+	task->subsets = names_of(node, "subset", task->subsets);
+	set_subsets(task, node);
+	task->path = tree_string(node, "path", task->path);
+	task->data_revision = tree_string(node, "revision", task->data_revision);
 	task->part_of = tree_string(node, "part_of", task->part_of);
+	task->train = tree_string(node, "train", task->train);
+	task->cuts = numbers_of(node, "at", task->cuts);
+	if (tree_get(node, "experiments"))
+		task->experiments = tree_integer_in(node, "experiments", 1, 1000);
 	if (tree_get(node, "samples"))
 		task->samples = tree_integer_in(node, "samples", 1, 1000000);
 	task->ignore_identical =
 	    tree_boolean(node, "ignore_identical_ids", task->ignore_identical);
 	set_prompts(task, node);
 	task->protocol = word_of(node, "protocol", protocols, task->protocol);
-	set_size(task, node);
+	set_sizes(task, node);
 	set_fast(task, node);
 	task->languages = names_of(node, "languages", task->languages);
 	task->in = names_of(node, "in", task->in);
@@ -173,8 +224,7 @@ add(struct registry *registry, const char *name, const struct tree *type)
 	*task = (struct registry_task){
 		.name = name,
 		.type = type->key,
-		.split = "test",
-		.subset = "default",
+		.train = "train",
 		.documents = 0.04 /* mteb's */
 	};
 	set_task(registry, task, type);
@@ -203,10 +253,12 @@ registry_add(struct registry *registry, const char *name, const char *type)
 void
 registry_read(struct registry *registry, const char *path)
 {
-	static const char *const top[] = { "types", "tasks", "languages", NULL };
+	static const char *const top[] = { "types", "tasks", "benchmarks", "languages",
+		NULL };
 	static const char *const keys[] = { "type", "main", "main_v2", "prompt", "split",
-		"subset", "samples", "ignore_identical_ids", "size", "part_of", "in",
-		"fast", "documents", "protocol", "languages", NULL };
+		"subset", "subsets", "path", "revision", "samples",
+		"experiments", "train", "at", "ignore_identical_ids", "size", "sizes",
+		"part_of", "in", "fast", "documents", "protocol", "languages", NULL };
 	struct tree *file = yaml_read(path);
 
 	registry->files = mem_grow(registry->files, &registry->file_capacity,

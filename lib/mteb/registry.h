@@ -1,5 +1,8 @@
 /*
- * registry - the registry of data sets (share/tasks.yaml): the settings of each task and of its type.
+ * registry - the registry of data sets (share/tasks.yaml): the settings of each task and of its type, and benchmarks.
+ *
+ * mteb scores each subset (a language, say) of a task in each of its splits: a part.  The task's score is the mean of
+ * its parts.  A benchmark is a list of tasks, some with a part of their subsets or splits.
  *
  * Files are read in order; a later entry replaces an earlier one of the same name.  Dies with FILE:LINE on unknown
  * keys and values.
@@ -24,16 +27,23 @@ enum registry_fast {
 
 struct registry_task {
 	const char *name, *type; /* the type as mteb writes it: "STS" */
-	const char *main, *split, *subset;
+	const char *main;
+	const struct tree *splits;  /* a name or a list of names; NULL: "test" */
+	const struct tree *subsets; /* a name, a list, or an object of NAME: languages; NULL: "default" */
+	const char *path, *data_revision; /* of mteb's rows, on the Hugging Face Hub; or NULL */
 	const char *part_of; /* the data set that this is a part of, or NULL */
 	const char *prompt[REGISTRY_SIDES]; /* names of prompts; NULL: none */
 	int64_t samples; /* per label, or per experiment of clustering-fast; 0: default */
+	int64_t experiments;	  /* of classification; 0: default */
+	const char *train;	  /* split of the training rows */
+	const struct tree *cuts;  /* cut-offs of retrieval: a list of integers; NULL: default */
 	enum registry_fast fast;
 	double
 	    documents; /* that clustering-fast samples from: a number; below 1: share; 0: all */
 	int protocol; /* 1 or 2: the only one by which mteb scores it; 0: either */
 	const struct tree *languages; /* a name, a list of names, or NULL: unknown */
-	int64_t size[2];	      /* rows, or queries and documents; 0: unknown */
+	const struct tree *sizes;     /* of each part (benchmark.h): as size; NULL: unknown */
+	int64_t size[2]; /* of a task with one part: rows, or queries and documents; 0: unknown */
 	bool ignore_identical;
 	const struct tree *in; /* benchmarks: a name, a list of names, or NULL */
 };
@@ -44,6 +54,7 @@ struct registry {
 	struct tree **files;
 	size_t file_count, file_capacity;
 	bool v2; /* main metrics of protocol v2 */
+	const struct tree *benchmark; /* that results are read for (benchmark.h); NULL: none */
 };
 
 struct registry *registry_new(bool v2);
@@ -60,10 +71,13 @@ const char *registry_type(const struct registry *registry, const char *name);
 const struct registry_task *registry_add(
     struct registry *registry, const char *name, const char *type);
 
+/* Reads a size: a number of rows, or [queries, documents].  Dies on other values. */
+void registry_size(int64_t size[2], const struct tree *node);
+
 /* mteb-score's name of the task's type: "sts", "clustering-fast"; the caller frees it. */
 char *registry_scorer(const struct registry_task *task);
 
-/* Whether a word names the task, its type (both in any case), or a benchmark that has it. */
+/* Whether a word names the task, the set that it is a part of, or its type, in any case, or a benchmark of its `in`. */
 bool registry_means(const struct registry_task *task, const char *word);
 void registry_free(struct registry *registry);
 

@@ -33,9 +33,9 @@ rounded(const struct tree *value)
 	return copy;
 }
 
-/* Whether the set's size in the report differs from the registry's, if that has one; then warns. */
+/* Whether the rows of a report are more or fewer than mteb's, if their number is known; then warns. */
 static bool
-other_size(const struct registry_task *task, const struct tree *settings)
+other_size(const char *task, const struct task_part *part, const struct tree *settings)
 {
 	static const char *const counts[][5] = {
 		{ "queries", "pairs", "test", "rows", "texts" }, { "documents" }
@@ -43,23 +43,22 @@ other_size(const struct registry_task *task, const struct tree *settings)
 	bool other = false;
 
 	for (int side = 0; side < 2; side++)
-		for (int i = 0; i < 5 && counts[side][i] && task->size[side]; i++) {
+		for (int i = 0; i < 5 && counts[side][i] && part->size[side]; i++) {
 			const char *text = tree_string(settings, counts[side][i], NULL);
 			long long count = text ? atoll(text) : 0;
-			if (!text || count == (long long)task->size[side])
+			if (!text || count == (long long)part->size[side])
 				continue;
 			warn("%s: has %lld %s, mteb's has %lld: another set of that name",
-			    task->name, count, counts[side][i],
-			    (long long)task->size[side]);
+			    task, count, counts[side][i],
+			    (long long)part->size[side]);
 			other = true;
 		}
 	return other;
 }
 
 static struct tree *
-languages_of(const struct registry_task *task)
+languages_of(const struct tree *named)
 {
-	const struct tree *named = task->languages;
 
 	if (named && named->kind == TREE_LIST)
 		return tree_copy(named);
@@ -79,10 +78,11 @@ check_scorer(const struct registry_task *task, const struct tree *report)
 	char *scorer = registry_scorer(task), wanted[8];
 
 	snprintf(wanted, sizeof wanted, "v%d", task->protocol);
-	bool reranked = type && !strcmp(type, "retrieval") &&
-			tree_get(settings, "candidates") &&
-			!strcmp(task->type, "Reranking");
-	if (type && strcmp(type, scorer) != 0 && !reranked)
+	bool retrieved = type && !strcmp(type, "retrieval") &&
+			 (!strncmp(task->type, "Instruction", 11) ||
+			     (tree_get(settings, "candidates") &&
+				 !strcmp(task->type, "Reranking")));
+	if (type && strcmp(type, scorer) != 0 && !retrieved)
 		die("%s: mteb scores it by %s, and this is a report of %s", task->name,
 		    scorer, type);
 	if (task->protocol && protocol && strcmp(protocol, wanted) != 0)
@@ -92,9 +92,9 @@ check_scorer(const struct registry_task *task, const struct tree *report)
 }
 
 static struct tree *
-score_entry(const struct registry_task *task, const struct tree *report)
+score_entry(const struct registry_task *task, const struct part_report *of)
 {
-	const struct tree *scores = tree_need(report, "scores");
+	const struct tree *scores = tree_need(of->report, "scores");
 	const struct tree *main = tree_get(scores, task->main);
 	struct tree *entry = tree_object();
 
@@ -105,29 +105,72 @@ score_entry(const struct registry_task *task, const struct tree *report)
 	for (size_t i = 0; i < scores->count; i++)
 		if (strcmp(scores->items[i]->key, "main_score"))
 			tree_set(entry, scores->items[i]->key, rounded(scores->items[i]));
-	tree_set(entry, "hf_subset", tree_of_string(task->subset));
-	tree_set(entry, "languages", languages_of(task));
+	tree_set(entry, "hf_subset", tree_of_string(of->part.subset));
+	tree_set(entry, "languages", languages_of(of->part.languages));
 	return entry;
 }
 
-struct tree *
-results_of(const struct registry_task *task, const struct tree *report)
+/* The list of a split, which is added if it is new. */
+static struct tree *
+split_of(struct tree *scores, const char *split)
 {
-	const struct tree *settings = tree_get(report, "settings");
+	struct tree *list = tree_get(scores, split);
 
-	check_scorer(task, report);
-	struct tree *file = tree_object(), *scores = tree_object(), *list = tree_list(),
+	return list ? list : tree_set(scores, split, tree_list());
+}
+
+/* Whether a setting of mteb-score is a size of the set. */
+static bool
+is_size(const char *key)
+{
+	static const char *const sizes[] = { "queries", "documents", "pairs", "positive",
+		"rows", "sets", "texts", "train", "test", "labels", "drawn", NULL };
+
+	for (int i = 0; sizes[i]; i++)
+		if (!strcmp(key, sizes[i]))
+			return true;
+	return false;
+}
+
+/* The settings of a report; of the first of several parts, without its sizes. */
+static struct tree *
+settings_of_all(const struct tree *settings, size_t parts)
+{
+	struct tree *copy = tree_object();
+
+	for (size_t i = 0; i < settings->count; i++)
+		if (parts == 1 || !is_size(settings->items[i]->key))
+			tree_set(copy, settings->items[i]->key,
+			    tree_copy(settings->items[i]));
+	return copy;
+}
+
+struct tree *
+results_of(
+    const struct registry_task *task, const struct part_report *parts, size_t count)
+{
+	struct tree *file = tree_object(), *scores = tree_object(),
 		    *motes = tree_object();
+	const struct tree *settings = tree_get(parts[0].report, "settings");
+	bool other = false, counted = true;
 
-	tree_add(list, score_entry(task, report));
-	tree_set(scores, task->split, list);
+	for (size_t i = 0; i < count; i++) {
+		const struct tree *own = tree_get(parts[i].report, "settings");
+		check_scorer(task, parts[i].report);
+		tree_add(split_of(scores, parts[i].part.split),
+		    score_entry(task, &parts[i]));
+		other |= other_size(task->name, &parts[i].part, own);
+		counted &= parts[i].part.size[0] > 0;
+	}
 	tree_set(motes, "version", tree_of_string(MOTES_VERSION));
 	tree_set(motes, "task_type", tree_of_string(task->type));
 	tree_set(motes, "main_score", tree_of_string(task->main));
-	tree_set(motes, "other_size", tree_of_boolean(other_size(task, settings)));
+	tree_set(motes, "other_size", tree_of_boolean(other));
 	if (settings)
-		tree_set(motes, "settings", tree_copy(settings));
-	tree_set(file, "dataset_revision", tree_of_string("local"));
+		tree_set(motes, "settings", settings_of_all(settings, count));
+	bool same = task->data_revision && counted && !other;
+	tree_set(file, "dataset_revision",
+	    tree_of_string(same ? task->data_revision : "local"));
 	tree_set(file, "task_name", tree_of_string(task->name));
 	tree_set(file, "mteb_version", tree_of_null());
 	tree_set(file, "scores", scores);
@@ -160,15 +203,6 @@ results_report(const char *path)
 
 /* Reading. ------------------------------------------------------------------------- */
 
-/* The registry's split; of a task not in it "test" or the only one. */
-static const struct tree *
-find_split(const struct tree *scores, const struct registry_task *task)
-{
-	const struct tree *split = tree_get(scores, task ? task->split : "test");
-
-	return !split && !task && scores->count == 1 ? scores->items[0] : split;
-}
-
 /* A member's text, or NULL if absent or of another type, as other writers' files may have it. */
 static const char *
 text_of(const struct tree *object, const char *key)
@@ -190,21 +224,73 @@ number_of(const struct tree *object, const char *key)
 	return node && node->kind == TREE_REAL ? node->real : NAN;
 }
 
-/* The score of the registry's subset, or the mean over all subsets; not finite: no score. */
+/* Adds the main score of a subset in a split; whether there is one, which is finite. */
+static bool
+add_score(double *sum, const struct tree *scores, const struct task_part *part)
+{
+	const struct tree *split = tree_get(scores, part->split);
+
+	for (size_t i = 0; split && split->kind == TREE_LIST && i < split->count; i++) {
+		const char *subset = text_of(split->items[i], "hf_subset");
+		double value = number_of(split->items[i], "main_score");
+		if (strcmp(subset ? subset : "default", part->subset) || !isfinite(value))
+			continue;
+		*sum += value;
+		return true;
+	}
+	return false;
+}
+
+/* The mean over the parts of a known task that are in the file; of a benchmark, of its parts.  `missing`: how many of
+ * them are not. */
 static double
-main_score(const struct tree *split, const struct registry_task *task)
+mean_of_parts(const struct tree *scores, const struct registry_task *task,
+    const struct tree *benchmark, size_t *missing)
+{
+	struct task_parts parts = task_parts(task);
+	double sum = 0;
+	size_t met = 0;
+
+	for (size_t i = 0; i < parts.count; i++)
+		if (!benchmark || benchmark_has(benchmark, task->name, &parts.items[i])) {
+			bool there = add_score(&sum, scores, &parts.items[i]);
+			met += there;
+			*missing += !there;
+		}
+	free(parts.items);
+	return met ? sum / (double)met : NAN;
+}
+
+/* The mean over all subsets of the task's splits; of an unknown task, of "test" or the only split. */
+static double
+mean_of_all(const struct tree *scores, const struct registry_task *task)
 {
 	double sum = 0;
+	size_t count = 0;
 
-	for (size_t i = 0; i < split->count; i++) {
-		const struct tree *entry = split->items[i];
-		const char *subset = text_of(entry, "hf_subset");
-		double value = number_of(entry, "main_score");
-		if (task && subset && !strcmp(subset, task->subset))
-			return value;
-		sum += value;
+	for (size_t s = 0; s < scores->count; s++) {
+		const struct tree *split = scores->items[s];
+		bool wanted = task ? task_has_split(task, split->key)
+				   : scores->count == 1 || !strcmp(split->key, "test");
+		if (!wanted || split->kind != TREE_LIST)
+			continue;
+		for (size_t i = 0; i < split->count; i++, count++)
+			sum += number_of(split->items[i], "main_score");
 	}
-	return sum / (double)split->count;
+	return count ? sum / (double)count : NAN;
+}
+
+/* The main score of a file.  Of sets whose subsets the registry does not list, all are taken. */
+static double
+main_score(const struct registry *registry, const struct tree *scores,
+    const struct registry_task *task, size_t *missing)
+{
+	double mean = task ? mean_of_parts(scores, task, registry->benchmark, missing) : NAN;
+
+	if (task && (!isnan(mean) || task->subsets))
+		return mean;
+	*missing = 0;
+	return mean_of_all(scores, task);
 }
 
 static char *
@@ -221,19 +307,6 @@ protocol_of(const struct tree *motes)
 	    motes ? text_of(tree_get(motes, "settings"), "protocol") : NULL;
 
 	return !protocol ? 0 : !strcmp(protocol, "v2") ? 2 : !strcmp(protocol, "v1");
-}
-
-/* Whether a setting of mteb-score is a size of the set. */
-static bool
-is_size(const char *key)
-{
-	static const char *const sizes[] = { "queries", "documents", "pairs", "positive",
-		"rows", "sets", "texts", "train", "test", "labels", "drawn", NULL };
-
-	for (int i = 0; sizes[i]; i++)
-		if (!strcmp(key, sizes[i]))
-			return true;
-	return false;
 }
 
 /* The settings that are sizes, or the others, joined by commas, without the main metric.  NULL: none. */
@@ -273,16 +346,15 @@ take_file(struct results *results, const struct registry *registry,
 {
 	const struct registry_task *task = registry_find(registry, name);
 	const struct tree *scores = tree_get(file, "scores"),
-			  *motes = tree_get(file, "motes"), *split = NULL;
+			  *motes = tree_get(file, "motes");
+	size_t missing = 0;
 
-	if (scores && scores->kind == TREE_OBJECT)
-		split = find_split(scores, task);
-	if (!split || split->kind != TREE_LIST || !split->count)
-		return mem_format(
-		    "there are no scores of the split '%s'", task ? task->split : "test");
-	double value = main_score(split, task);
+	if (!scores || scores->kind != TREE_OBJECT || !scores->count)
+		return mem_string("there are no scores");
+	double value = main_score(registry, scores, task, &missing);
 	if (!isfinite(value))
-		return mem_string("there is no main_score that is a number");
+		return mem_string(
+		    "there is no main_score that is a number, of a split and subset that the registry has");
 	motes = motes && motes->kind == TREE_OBJECT ? motes : NULL;
 	results->items = mem_grow(results->items, &results->capacity, results->count + 1,
 	    sizeof *results->items);
@@ -292,6 +364,7 @@ take_file(struct results *results, const struct registry *registry,
 		.main = value,
 		.protocol = task && task->protocol ? 0 : protocol_of(motes),
 		.other = tree_boolean(motes, "other_size", false),
+		.missing = missing,
 		.path = mem_string(path),
 		.time = time_of(path),
 		.size = settings_of(motes, true),

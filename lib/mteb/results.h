@@ -13,19 +13,28 @@
 
 #include <stddef.h>
 
+#include "mteb/benchmark.h"
 #include "mteb/registry.h"
 #include "text/tree.h"
 
 /* Reads the output of 'mteb-score --json'; "-": standard input. */
 struct tree *results_report(const char *path);
 
-/* The content of TASK.json for a report of mteb-score.  Dies if the report lacks the task's main metric or is of a type
+/* A report of mteb-score on a part of a task. */
+struct part_report {
+	struct task_part part;
+	struct tree *report;
+};
+
+/* The content of TASK.json for reports of its parts.  Dies if a report lacks the task's main metric or is of a type
  * or protocol by which mteb does not score the task; warns if the set's size differs from mteb's. */
-struct tree *results_of(const struct registry_task *task, const struct tree *report);
+struct tree *results_of(
+    const struct registry_task *task, const struct part_report *parts, size_t count);
 
 struct task_result {
 	char *task, *type, *metric; /* type and metric are NULL in mteb's own files */
-	double main;		    /* main_score */
+	double main;		    /* main_score, the mean of the parts that are there */
+	size_t missing;		    /* parts that are not */
 	int protocol; /* of mteb-score, 1 or 2; 0: unknown, or mteb has only one for the task */
 	bool other;	/* scored on a set of another size than mteb's */
 	char *path;	/* of the file */
@@ -44,8 +53,9 @@ struct results {
 /*
  * Reads the files of a folder, or of the only folder of results somewhere in it; model and revision are those of
  * model_meta.json, else the folders' names.  Reads mteb's own files, too.  A file without a score is left out with a warning: of mteb before 1.11, of another
- * format, or with a main_score of null or NaN.  Of several splits the registry's counts (for a task not in it
- * "test" or the only one), or the file is left out; of several subsets the registry's counts, else their mean.
+ * format, or with a main_score of null or NaN.  Its score is the mean of the subsets and splits that the registry has,
+ * of a benchmark that was chosen for it of those of the benchmark; of a task not in it, of all subsets of "test" or of
+ * the only split.
  */
 struct results *results_read(const struct registry *registry, const char *dir);
 const struct task_result *results_find(const struct results *results, const char *task);

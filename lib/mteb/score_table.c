@@ -64,7 +64,13 @@ whole_of(const struct registry *registry, const struct task_result *result)
 	const struct registry_task *known = registry_find(registry, result->task);
 	bool v2 = result->protocol ? result->protocol == 2 : registry->v2;
 
-	return known && !v2 ? known->part_of : NULL;
+	if (!known || !known->part_of)
+		return NULL;
+	if (registry->benchmark)
+		return benchmark_has(registry->benchmark, known->part_of, NULL)
+			   ? known->part_of
+			   : NULL;
+	return v2 ? NULL : known->part_of;
 }
 
 /* Sets the row's value to the mean of the parts that the model has. */
@@ -85,10 +91,10 @@ join_parts(struct score_row *row, const struct registry *registry,
 			continue;
 		met++;
 		sum += result->main;
-		row->other[m] |= result->other;
+		row->other[m] |= result->other || result->missing;
 		name_metric(row, result->metric);
 	}
-	if (met)
+	if (met && (!registry->benchmark || met == parts))
 		row->values[m] = sum / (double)met;
 	row->other[m] |= met != parts;
 }
@@ -102,14 +108,17 @@ add_task(struct score_table *table, const struct registry *registry,
 	const char *whole = whole_of(registry, result);
 	const char *task = whole ? whole : result->task;
 
-	if (has_row(table, task))
+	if (has_row(table, task) ||
+	    (registry->benchmark && !benchmark_has(registry->benchmark, task, NULL)))
 		return;
 	struct score_row *row = new_row(table, type, task);
 	for (size_t m = 0; m < table->model_count; m++) {
 		const struct task_result *own = results_find(table->models[m], task);
+		if (own && registry->benchmark && own->missing)
+			continue;
 		if (own && !whole_of(registry, own)) {
 			row->values[m] = own->main;
-			row->other[m] = own->other;
+			row->other[m] = own->other || own->missing;
 			name_metric(row, own->metric);
 		} else if (whole) {
 			join_parts(row, registry, table->models[m], m);
@@ -117,6 +126,26 @@ add_task(struct score_table *table, const struct registry *registry,
 	}
 	if (!row->metric && known)
 		row->metric = mem_string(known->main);
+}
+
+/* Rows of the benchmark's sets that no model has. */
+static void
+add_missing(struct score_table *table, const struct registry *registry)
+{
+	const struct tree *tasks = tree_get(registry->benchmark, "tasks");
+
+	for (size_t i = 0; i < tasks->count; i++) {
+		const char *task = benchmark_task(tasks->items[i]);
+		const struct registry_task *known = registry_find(registry, task);
+		for (size_t k = 0; !known && k < registry->count; k++)
+			if (registry->tasks[k]->part_of &&
+			    !strcmp(registry->tasks[k]->part_of, task))
+				known = registry->tasks[k];
+		if (!known || has_row(table, task))
+			continue;
+		struct score_row *row = new_row(table, known->type, task);
+		row->metric = mem_string(known->main);
+	}
 }
 
 static int
@@ -296,6 +325,8 @@ score_table_new(
 	for (size_t m = 0; m < count; m++)
 		for (size_t i = 0; i < models[m]->count; i++)
 			add_task(table, registry, &models[m]->items[i]);
+	if (registry->benchmark)
+		add_missing(table, registry);
 	add_summaries(table);
 	return table;
 }

@@ -30,6 +30,33 @@ look(int *found, const char *path)
 	datafile_close(file);
 }
 
+/* Whether one of the first records has a text of that name. */
+static bool
+has_text(const char *path, const char *name)
+{
+	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
+	const struct tree *record;
+	bool found = false;
+
+	for (int i = 0; i < PEEK && !found && (record = datafile_next(file)); i++) {
+		const struct tree *text = tree_get(record, name);
+		found = text && text->kind == TREE_STRING && text->length;
+	}
+	datafile_close(file);
+	return found;
+}
+
+/* The type whose rows have texts of the same names. */
+static const char *
+same_texts(const char *type)
+{
+	if (!strcmp(type, "BitextMining"))
+		return "STS";
+	if (!strcmp(type, "MultilabelClassification") || !strcmp(type, "Regression"))
+		return "Classification";
+	return type;
+}
+
 static char *
 appended(char *options, const char *name, const char *found)
 {
@@ -48,11 +75,13 @@ text_fields_options(const char *type, const char *path)
 	bool corpus = !strcmp(type, "corpus");
 	char *options = mem_string("");
 
+	type = same_texts(type);
 	for (int f = 0; f < TASK_FIELDS; f++)
 		count += task_fields[f].scored && !strcmp(task_fields[f].type, type);
 	if (!count)
 		die_usage("'%s' is not a type with all texts in one file", type);
 	look(found, path);
+	bool instructed = !strcmp(type, "queries") && has_text(path, "instruction");
 	for (int f = 0; f < TASK_FIELDS; f++) {
 		const char *const *names = task_fields[f].names;
 		if (!task_fields[f].scored || strcmp(task_fields[f].type, type) ||
@@ -62,6 +91,8 @@ text_fields_options(const char *type, const char *path)
 			die("%s: there is no '%s' in its first records", path, names[0]);
 		if (corpus && found[f - 1] >= 0)
 			options = appended(options, "document", "title+text");
+		else if (instructed)
+			options = appended(options, "query", "text+instruction");
 		else
 			options = appended(options,
 			    count == 1 ? names[found[f]] : names[0], names[found[f]]);

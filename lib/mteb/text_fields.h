@@ -6,7 +6,7 @@
 
 /*
  * Returns tok's options for the texts of a file of this type ("corpus": retrieval's corpus):
- * "-f sentence1=sent1 -f sentence2=sent2".  Looks at the first records; dies if they lack a member that
+ * "-f sentence1=sent1 -f sentence2=sent2".  An instruction follows its query, as in mteb.  Looks at the first records; dies if they lack a member that
  * the type needs.  The caller frees it.
  */
 char *text_fields_options(const char *type, const char *path);

@@ -1,0 +1,253 @@
+#include "mteb/benchmark.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* Parts. --------------------------------------------------------------------------- */
+
+/* How many names there are: 1 of none, for the default. */
+static size_t
+count_of(const struct tree *names)
+{
+	return !names || names->kind == TREE_STRING ? 1 : names->count;
+}
+
+static const char *
+name_at(const struct tree *names, size_t i, const char *otherwise)
+{
+	if (!names)
+		return otherwise;
+	if (names->kind == TREE_STRING)
+		return names->string;
+	return names->kind == TREE_OBJECT ? names->items[i]->key
+					  : names->items[i]->string;
+}
+
+static void
+set_size(
+    struct task_part *part, const struct registry_task *task, size_t at, size_t count)
+{
+	const struct tree *sizes = task->sizes;
+
+	if (count == 1)
+		memcpy(part->size, task->size, sizeof part->size);
+	if (sizes && sizes->count != count)
+		tree_die(sizes, "%s: there are %zu sizes of %zu subsets in all splits",
+		    task->name, sizes->count, count);
+	if (sizes && sizes->items[at]->kind != TREE_NULL)
+		registry_size(part->size, sizes->items[at]);
+}
+
+struct task_parts
+task_parts(const struct registry_task *task)
+{
+	size_t splits = count_of(task->splits), subsets = count_of(task->subsets);
+	struct task_parts parts = { mem_new(splits * subsets, sizeof *parts.items), 0 };
+
+	for (size_t s = 0; s < splits; s++)
+		for (size_t i = 0; i < subsets; i++) {
+			struct task_part *part = &parts.items[parts.count];
+			*part = (struct task_part){ name_at(task->splits, s, "test"),
+				name_at(task->subsets, i, "default"), task->languages,
+				{ 0 } };
+			if (task->subsets && task->subsets->kind == TREE_OBJECT &&
+			    task->subsets->items[i]->kind != TREE_NULL)
+				part->languages = task->subsets->items[i];
+			set_size(part, task, parts.count++, splits * subsets);
+		}
+	return parts;
+}
+
+bool
+task_has_split(const struct registry_task *task, const char *split)
+{
+	for (size_t s = 0; s < count_of(task->splits); s++)
+		if (!strcmp(name_at(task->splits, s, "test"), split))
+			return true;
+	return false;
+}
+
+/* Benchmarks. ---------------------------------------------------------------------- */
+
+static bool
+is_in(const struct tree *names, const char *name)
+{
+	if (!names)
+		return false;
+	for (size_t i = 0; i < count_of(names); i++)
+		if (!strcasecmp(name_at(names, i, ""), name))
+			return true;
+	return false;
+}
+
+/* A benchmark's tasks, each a name, or an object with one member, whose key is the name. */
+static const struct tree *
+tasks_of(const struct tree *benchmark)
+{
+	static const char *const keys[] = { "also", "tasks", NULL },
+				 *const limits[] = { "subsets", "splits", NULL };
+
+	tree_only(benchmark, keys);
+	const struct tree *tasks = tree_need(benchmark, "tasks");
+	if (tasks->kind != TREE_LIST)
+		tree_die(tasks, "tasks: a list of names is expected");
+	for (size_t i = 0; i < tasks->count; i++) {
+		const struct tree *own = tasks->items[i];
+		if (own->kind == TREE_STRING)
+			continue;
+		if (own->kind != TREE_OBJECT || own->count != 1)
+			tree_die(own, "tasks: names are expected, or NAME: { subsets: ..., splits: ... }");
+		tree_only(own->items[0], limits);
+	}
+	return tasks;
+}
+
+const struct tree *
+benchmark_find(const struct registry *registry, const char *name)
+{
+	for (size_t f = registry->file_count; f-- > 0;) {
+		const struct tree *all = tree_get(registry->files[f], "benchmarks");
+		for (size_t i = 0; all && i < all->count; i++)
+			if (!strcasecmp(all->items[i]->key, name) ||
+			    is_in(tree_get(all->items[i], "also"), name)) {
+				tasks_of(all->items[i]);
+				return all->items[i];
+			}
+	}
+	return NULL;
+}
+
+const struct tree *
+benchmark_need(const struct registry *registry, const char *name)
+{
+	const struct tree *found = benchmark_find(registry, name);
+
+	if (!found)
+		die("there is no benchmark '%s'; 'leaderboard list' prints all", name);
+	return found;
+}
+
+const char *
+benchmark_task(const struct tree *item)
+{
+	return item->kind == TREE_OBJECT ? item->items[0]->key : item->string;
+}
+
+bool
+benchmark_has(
+    const struct tree *benchmark, const char *task, const struct task_part *part)
+{
+	const struct tree *tasks = tree_get(benchmark, "tasks");
+
+	for (size_t i = 0; i < tasks->count; i++) {
+		const struct tree *item = tasks->items[i],
+				  *own = item->kind == TREE_OBJECT ? item->items[0] : NULL;
+		if (strcmp(benchmark_task(item), task) != 0)
+			continue;
+		if (!part || !own)
+			return true;
+		const struct tree *subsets = tree_get(own, "subsets"),
+				  *splits = tree_get(own, "splits");
+		return (!subsets || is_in(subsets, part->subset)) &&
+		       (!splits || is_in(splits, part->split));
+	}
+	return false;
+}
+
+bool
+benchmark_means(const struct registry *registry, const struct registry_task *task,
+    const struct task_part *part, const char *word)
+{
+	const struct tree *benchmark = benchmark_find(registry, word);
+
+	return registry_means(task, word) ||
+	       (benchmark &&
+		   (benchmark_has(benchmark, task->name, part) ||
+		       (task->part_of && benchmark_has(benchmark, task->part_of, NULL))));
+}
+
+/* Lists. --------------------------------------------------------------------------- */
+
+static void
+print_benchmarks(const struct registry *registry, FILE *out)
+{
+	fputs("benchmark\talso\ttasks\n", out);
+	for (size_t f = 0; f < registry->file_count; f++) {
+		const struct tree *all = tree_get(registry->files[f], "benchmarks");
+		for (size_t i = 0; all && i < all->count; i++) {
+			const struct tree *also = tree_get(all->items[i], "also");
+			fprintf(out, "%s\t", all->items[i]->key);
+			for (size_t n = 0; also && n < count_of(also); n++)
+				fprintf(out, "%s%s", n ? ", " : "", name_at(also, n, ""));
+			fprintf(out, "\t%zu\n", tasks_of(all->items[i])->count);
+		}
+	}
+}
+
+/* The different languages of the parts that the words mean, and the number of these parts. */
+static void
+print_parts(const struct registry *registry, const struct registry_task *task,
+    char *const *words, int count, FILE *out)
+{
+	enum { SHOWN = 3 };
+	struct task_parts parts = task_parts(task);
+	const char *seen[SHOWN];
+	size_t languages = 0, met = 0;
+
+	for (size_t p = 0; p < parts.count; p++) {
+		bool meant = false;
+		for (int w = 0; w < count; w++)
+			meant |= benchmark_means(registry, task, &parts.items[p], words[w]);
+		if (!meant)
+			continue;
+		met++;
+		const struct tree *names = parts.items[p].languages;
+		for (size_t i = 0; names && i < count_of(names); i++) {
+			const char *name = name_at(names, i, "");
+			size_t s = 0;
+			while (s < languages && s < SHOWN && strcmp(seen[s], name) != 0)
+				s++;
+			if (s == languages && s < SHOWN)
+				seen[languages++] = name;
+			else if (s == SHOWN)
+				languages = SHOWN + 1;
+		}
+	}
+	fprintf(out, "%zu\t", met);
+	for (size_t s = 0; s < languages && s < SHOWN; s++)
+		fprintf(out, "%s%s", s ? ", " : "", seen[s]);
+	fprintf(out, "%s\t", languages > SHOWN ? ", ..." : "");
+	free(parts.items);
+}
+
+void
+benchmark_list(const struct registry *registry, char *const *words, int count, FILE *out)
+{
+	if (!count) {
+		print_benchmarks(registry, out);
+		return;
+	}
+	bool *met = mem_zero((size_t)count, sizeof *met);
+	fputs("task\ttype\tmain score\tparts\tlanguages\tHub\n", out);
+	for (size_t i = 0; i < registry->count; i++) {
+		const struct registry_task *task = registry->tasks[i];
+		bool meant = false;
+		for (int w = 0; w < count; w++)
+			if (benchmark_means(registry, task, NULL, words[w]))
+				meant = met[w] = true;
+		if (!meant)
+			continue;
+		fprintf(out, "%s\t%s\t%s\t", task->name, task->type, task->main);
+		print_parts(registry, task, words, count, out);
+		fprintf(out, "%s\n", task->path ? task->path : "");
+	}
+	for (int w = 0; w < count; w++)
+		if (!met[w])
+			die("there is no task, type or benchmark '%s'; 'leaderboard list' prints the benchmarks",
+			    words[w]);
+	free(met);
+}

@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+"""mteb_tasks - what the mteb package knows about its tasks, for motes; needs mteb 2.26 or later
+
+    mteb_tasks.py registry > share/tasks.yaml   its tasks of texts and its benchmarks, as the registry of 'make mteb'
+    mteb_tasks.py rows DATA TASK...             the rows that mteb scores, as DATA/TYPE/TASK/SUBSET/SPLIT.jsonl.gz;
+                                                loads them from the Hugging Face Hub or its cache
+
+The first writes facts alone: names, types, splits, subsets, languages, main scores, places and revisions on the Hub, and
+sizes; and the sets of FinMTEB, which mteb lacks.
+"""
+import gzip
+import json
+import pathlib
+import sys
+
+import mteb
+from mteb.abstasks.clustering import AbsTaskClustering
+from mteb.get_tasks import _gather_tasks
+
+STATISTICS = pathlib.Path(mteb.__file__).parent / "descriptive_stats"
+
+# The main score of a type's tasks, as HEAD has them; a task with another says so.
+MAIN = {
+    "BitextMining": "f1",
+    "Classification": "accuracy",
+    "Clustering": "v_measure",
+    "InstructionReranking": "p-MRR",
+    "InstructionRetrieval": "ndcg_at_20",
+    "MultilabelClassification": "accuracy",
+    "PairClassification": "max_ap",
+    "Regression": "kendalltau",
+    "Reranking": "map_at_1000",
+    "Retrieval": "ndcg_at_10",
+    "STS": "cosine_spearman",
+    "Summarization": "cosine_spearman",
+}
+# Tasks of clustering-fast that concatenate the Hub's sets of texts and change them in no other way
+CONCATENATED = {"BiorxivClusteringP2P.v2", "MedrxivClusteringP2P.v2", "MedrxivClusteringS2S.v2", "TwentyNewsgroupsClustering.v2"}
+# Names of benchmarks that are easier to type
+ALSO = {
+    "MTEB(eng, v1)": ["mteb"],
+    "MTEB(eng, v2)": ["mteb-v2"],
+    "MTEB(Multilingual, v2)": ["mmteb"],
+    "MTEB(Code, v1)": ["mteb-code"],
+}
+# Tasks of clustering-fast that draw from all texts, as their code says while it loads them
+WHOLE = {"RedditClustering.v2", "StackExchangeClustering.v2"}
+# Tasks that mteb scores by one protocol alone
+PROTOCOL = {"SummEval": "v1", "SummEvalSummarization.v2": "v2"}
+MOST_SUBSETS = 1000  # of Flores there are 41,412, pairs of languages
+
+HEAD = """\
+# tasks.yaml - the data sets and benchmarks that 'make mteb' knows, as motes(7) explains
+#
+# Made by share/python/mteb_tasks.py from mteb VERSION; change that script, not this file.  A line a set; what it does not
+# say is its type's.  For a set of your own, put such lines into DATA/tasks.yaml, which is read after this file:
+#
+#   tasks:
+#     Recipes: { type: Retrieval, in: kitchen }
+#
+# type     one of those below
+# main     the metric that stands for the set (main_v2: by protocol v2)
+# prompt   what the model's prompt for its texts is called, or { query: ..., document: ... };
+#          prompts by mteb's names ("STS12", "STS", "query", ...) go first where the model has them,
+#          as a prompt or as a task that it gives an expert (upcycle --task STS=classification)
+# split    the split that is scored, or a list of them (test)
+# subset   what mteb calls the parts of the rows that are scored by themselves, a name or a list (default)
+# subsets  the same with their languages: { en: eng-Latn, de: deu-Latn }.  The score of a set is the mean of all its
+#          subsets in all its splits.
+# path     the rows on the Hugging Face Hub, and their revision
+# samples  Classification, MultilabelClassification: training rows a label; with fast: texts of an experiment (16384)
+# experiments  how often they are drawn (10)
+# train    the split of the training rows (train)
+# fast     Clustering: mteb scores it by clustering-fast; of sets, the Hub's sets of texts one after the other, or a text
+#          a row; of rows, a text a row, as mteb samples them from those sets or splits their labels
+# documents  with fast: texts that experiments draw from: a number, a share or all (0.04)
+# protocol v1 or v2: the only one by which mteb scores it
+# languages  as mteb's results name them; here, before types, those of all sets of this file
+# ignore_identical_ids  Retrieval: a document that is called as the query is no hit
+# at       Retrieval, Reranking: the cut-offs of the measures (1, 3, 5, 10, 20, 100, 1000)
+# size     rows that mteb scores (Retrieval: queries and documents; Clustering: texts); a set that
+#          has another size is said to be another
+# sizes    of a set of several subsets or splits the sizes of all, split by split; null: unknown
+# part_of  scored by itself, counted as a part of that set
+# in       the benchmarks that it is in, besides those below; TASKS=NAME takes all of them
+#
+# A benchmark has a name, others that it is called by, and its sets, some of them with a part of their subsets or splits.
+
+languages: eng-Latn
+
+types:
+  BitextMining: { main: f1, prompt: classification }
+  Classification: { main: accuracy, prompt: classification, samples: 8 }
+  Clustering: { main: v_measure, prompt: clustering }
+  InstructionReranking: { main: p-MRR, prompt: { query: search_query, document: search_document } }
+  InstructionRetrieval: { main: ndcg_at_20, prompt: { query: search_query, document: search_document } }
+  MultilabelClassification: { main: accuracy, prompt: classification, samples: 8 }
+  PairClassification: { main: max_ap, prompt: classification }
+  Regression: { main: kendalltau, prompt: classification }
+  Reranking: { main: map, main_v2: map_at_1000, prompt: { query: search_query, document: search_document } }
+  Retrieval: { main: ndcg_at_10, prompt: { query: search_query, document: search_document } }
+  STS: { main: cosine_spearman, prompt: classification }
+  Summarization: { main: cosine_spearman, prompt: classification }
+"""
+
+# The sets of FinMTEB that REZE reports: type, and main score if it is not that of the type
+FINMTEB = {
+    "ESGClassification": {"type": "Classification"},
+    "FinancialPhraseBankClassification": {"type": "Classification"},
+    "FinSentClassification": {"type": "Classification"},
+    "FLSClassification": {"type": "Classification"},
+    "FOMCClassification": {"type": "Classification"},
+    "HeadlineACPairClassification": {"type": "PairClassification", "main": "cosine_ap"},
+    "FinFactReranking": {"type": "Reranking"},
+    "FiQA2018Reranking": {"type": "Reranking"},
+    "HC3Reranking": {"type": "Reranking"},
+    "FinQARetrieval": {"type": "Retrieval"},
+    "FiQA2018Retrieval": {"type": "Retrieval"},
+    "HC3Retrieval": {"type": "Retrieval"},
+    "TATQARetrieval": {"type": "Retrieval"},
+    "TheGoldmanEnRetrieval": {"type": "Retrieval"},
+    "TradeTheEventEncyclopediaRetrieval": {"type": "Retrieval"},
+    "TradeTheEventNewsRetrieval": {"type": "Retrieval"},
+    "USNewsRetrieval": {"type": "Retrieval"},
+    "FINAL": {"type": "STS"},
+}
+
+
+def plain(word):
+    """Whether YAML reads the word, within braces, as itself."""
+    return (
+        word[0].isalpha()
+        and all(c.isalnum() or c in "_-./+" for c in word)
+        and word.lower() not in ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
+    )
+
+
+def yaml(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value if value and plain(value) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(yaml, value)) + "]"
+    if isinstance(value, dict):
+        inside = ", ".join(f"{yaml(key)}: {yaml(item)}" for key, item in value.items())
+        return "{ " + inside + " }" if inside else "{}"
+    return "null" if value is None else str(value)
+
+
+def one(names):
+    return names[0] if len(names) == 1 else list(names)
+
+
+def statistics(metadata):
+    """mteb's own counts of the task's rows, or {}."""
+    found = list(STATISTICS.glob(f"*/{metadata.name}.json"))
+    return json.loads(found[0].read_text()) if len(found) == 1 else {}
+
+
+def texts(counts, key):
+    """The number of texts, by their total and mean lengths."""
+    lengths = counts.get(key) or {}
+    return round(lengths["total_text_length"] / lengths["average_text_length"]) if lengths.get("average_text_length") else None
+
+
+def count(counts):
+    """A number of rows, or those of queries and documents; None: unknown."""
+    if counts.get("relevant_docs_statistics") or counts.get("num_documents"):
+        both = [
+            counts.get("num_queries") or texts(counts, "queries_text_statistics"),
+            counts.get("num_documents") or texts(counts, "documents_text_statistics"),
+        ]
+        return both if all(both) else None
+    return counts.get("num_samples")
+
+
+def size(metadata):
+    """The rows of a task; of one with several parts, of each, split by split; {}: unknown."""
+    known, sizes = statistics(metadata), []
+    if metadata.is_multilingual and len(metadata.eval_langs) > MOST_SUBSETS:
+        return {}
+    for split in metadata.eval_splits:
+        counts = known.get(split) or {}
+        by_subset = counts.get("hf_subset_descriptive_stats") or {}
+        if not metadata.is_multilingual:
+            sizes.append(count(counts))
+        else:
+            sizes += [count(by_subset.get(subset) or {}) for subset in metadata.eval_langs]
+    if not any(sizes):
+        return {}
+    return {"size": sizes[0]} if len(sizes) == 1 else {"sizes": sizes}
+
+
+def parts(metadata):
+    """Splits, subsets and languages, unless they are the defaults."""
+    line = {}
+    langs = metadata.eval_langs
+    if list(metadata.eval_splits) != ["test"]:
+        line["split"] = one(metadata.eval_splits)
+    if isinstance(langs, dict):
+        if len(langs) > MOST_SUBSETS:
+            return line
+        subsets = {name: one(codes) for name, codes in langs.items()}
+        if len(set(map(str, subsets.values()))) == 1:  # the languages say nothing about a subset
+            line["subset"] = one(list(subsets))
+            langs = list(langs.values())[0]
+        else:
+            line["subsets"] = subsets
+            return line
+    if list(langs) != ["eng-Latn"]:
+        line["languages"] = one(langs)
+    return line
+
+
+def scoring(task, metadata):
+    """How the rows are scored, unless by the defaults of the type."""
+    line = {}
+    if metadata.main_score != MAIN[metadata.type]:
+        line["main_v2" if metadata.type == "Reranking" else "main"] = metadata.main_score
+    samples = getattr(task, "samples_per_label", 8)
+    if metadata.type in ("Classification", "MultilabelClassification"):
+        if samples != 8:
+            line["samples"] = samples
+        if task.n_experiments != 10:
+            line["experiments"] = task.n_experiments
+        if task.train_split != "train":
+            line["train"] = task.train_split
+    if issubclass(task, AbsTaskClustering):
+        line["fast"] = "sets" if metadata.name in CONCATENATED else "rows"
+        number, share = task.max_document_to_embed, task.max_fraction_of_documents_to_embed
+        if metadata.name in WHOLE or (number is None and share is None):
+            line["documents"] = "all"
+        elif number is not None:
+            line["documents"] = number
+        elif share != 0.04:
+            line["documents"] = share if share < 1 else "all"
+        if task.max_documents_per_cluster != 16384:
+            line["samples"] = task.max_documents_per_cluster
+    if getattr(task, "ignore_identical_ids", False):
+        line["ignore_identical_ids"] = True
+    if metadata.name in PROTOCOL:
+        line["protocol"] = PROTOCOL[metadata.name]
+    cuts = getattr(task, "k_values", (1, 3, 5, 10, 20, 100, 1000))
+    if list(cuts) != [1, 3, 5, 10, 20, 100, 1000]:
+        line["at"] = list(cuts)
+    return line
+
+
+def entry(task, whole):
+    metadata = task.metadata
+    line = {"type": metadata.type, "path": metadata.dataset["path"], "revision": metadata.dataset["revision"]}
+    line.update(scoring(task, metadata))
+    line.update(parts(metadata))
+    line.update(size(metadata))
+    if metadata.name in whole:
+        line["part_of"] = whole[metadata.name]
+    return line
+
+
+def benchmark(name, bench):
+    tasks = []
+    for task in bench.tasks:
+        only, metadata = {}, task.metadata
+        if not getattr(task, "is_aggregate", False):
+            if set(task.hf_subsets) != set(metadata.hf_subsets):
+                only["subsets"] = one(sorted(task.hf_subsets))
+            if list(task.eval_splits) != list(metadata.eval_splits):
+                only["splits"] = one(task.eval_splits)
+        tasks.append({metadata.name: only} if only else metadata.name)
+    also = list(bench.aliases or []) + ALSO.get(name, [])
+    line = {"also": one(also)} if also else {}
+    line["tasks"] = tasks
+    return line
+
+
+def is_text(task):
+    return list(task.metadata.modalities) == ["text"] and task.metadata.type in MAIN
+
+
+def registry():
+    print(HEAD.replace("VERSION", mteb.__version__), end="")
+    known = sorted((task for task in _gather_tasks() if is_text(task)), key=lambda task: task.metadata.name)
+    whole = {}
+    for task in known:
+        for part in getattr(task.metadata, "tasks", []):
+            whole[part.metadata.name] = task.metadata.name
+    texts = {task.metadata.name for task in known}
+    print("\nbenchmarks:")
+    for bench in mteb.get_benchmarks():
+        if all(task.metadata.name in texts for task in bench.tasks):
+            print(f"  {yaml(bench.name)}: {yaml(benchmark(bench.name, bench))}")
+    print(f"  FinMTEB: {yaml({'tasks': list(FINMTEB)})}")
+    print("\ntasks:")
+    known_names = set()
+    for task in known:
+        if not hasattr(task.metadata, "tasks"):
+            print(f"  {yaml(task.metadata.name)}: {yaml(entry(task, whole))}")
+            known_names.add(task.metadata.name)
+    print("  # FinMTEB, the sets of REZE's tables that mteb lacks")
+    for name, line in FINMTEB.items():
+        if name not in known_names:
+            print(f"  {name}: {yaml(line)}")
+
+
+# The columns of a task's rows, by the names that motes knows.
+def columns(task):
+    kind = task.metadata.type
+    if kind in ("Classification", "MultilabelClassification", "Regression"):
+        return {task.input_column_name: "text", task.label_column_name: "value" if kind == "Regression" else "label"}
+    if kind == "Clustering":
+        names = getattr(task, "input_column_name", "sentences"), getattr(task, "label_column_name", "labels")
+        return {names[0]: "sentences", names[1]: "labels"}
+    if kind == "STS":
+        return {task.column_names[0]: "sentence1", task.column_names[1]: "sentence2", "score": "score"}
+    if kind == "PairClassification":
+        names = task.input1_column_name, task.input2_column_name, task.label_column_name
+        return dict(zip(names, ("sentence1", "sentence2", "labels")))
+    if kind == "BitextMining":
+        return {"sentence1": "sentence1", "sentence2": "sentence2"}
+    if kind == "Summarization":
+        names = "text", "human_summaries", "machine_summaries", "relevance"
+        return {name: name for name in names}
+    raise SystemExit(f"{task.metadata.name}: rows of {kind} are not written")
+
+
+def write(path, records):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        for record in records:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def write_retrieval(folder, split, data):
+    """Documents, queries with their instructions, judgements and, of reranking, the documents of each query."""
+    documents = data["corpus"]
+    write(
+        folder / "corpus" / f"{split}.jsonl.gz",
+        ({"_id": row["id"], "title": row.get("title") or "", "text": row["text"]} for row in documents),
+    )
+    more = [name for name in ("instruction",) if name in data["queries"].column_names]
+    write(
+        folder / "queries" / f"{split}.jsonl.gz",
+        ({"_id": row["id"], "text": row["text"], **{name: row[name] for name in more}} for row in data["queries"]),
+    )
+    write(
+        folder / "qrels" / f"{split}.jsonl.gz",
+        (
+            {"query-id": query, "corpus-id": document, "score": grade}
+            for query, grades in data["relevant_docs"].items()
+            for document, grade in grades.items()
+        ),
+    )
+    if data.get("top_ranked"):
+        write(
+            folder / "top_ranked" / f"{split}.jsonl.gz",
+            ({"query-id": query, "corpus-ids": list(ids)} for query, ids in data["top_ranked"].items()),
+        )
+
+
+def write_task(data, task):
+    """Writes the rows of each subset and split; only the subsets of several have folders of their own."""
+    metadata = task.metadata
+    task.load_data()
+    retrieval = hasattr(task, "convert_v1_dataset_format_to_v2")
+    if retrieval:
+        task.convert_v1_dataset_format_to_v2(None)
+    splits = list(task.eval_splits)
+    if hasattr(task, "train_split"):
+        splits.append(task.train_split)
+    for subset in task.hf_subsets:
+        folder = data / metadata.type.lower() / metadata.name
+        if len(metadata.hf_subsets) > 1:
+            folder /= subset
+        own = task.dataset[subset] if subset in task.dataset else task.dataset
+        for split in splits:
+            if retrieval:
+                write_retrieval(folder, split, own[split])
+                continue
+            names = columns(task)
+            chosen = own[split].select_columns(list(names)).rename_columns(
+                {name: ours for name, ours in names.items() if name != ours}
+            )
+            write(folder / f"{split}.jsonl.gz", chosen)
+
+
+def rows(data, names):
+    for task in mteb.get_tasks(tasks=names):
+        print(task.metadata.name, file=sys.stderr)
+        write_task(pathlib.Path(data), task)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["registry"]:
+        registry()
+    elif len(sys.argv) > 3 and sys.argv[1] == "rows":
+        rows(sys.argv[2], sys.argv[3:])
+    else:
+        sys.exit(__doc__)
