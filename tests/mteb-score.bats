@@ -651,12 +651,13 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	mv pairs.mts labelled.mts
 	mv rerank.mts candidates.mts
 	cp sts.mts pairs.mts
+	cp labelled.mts translations.mts
 	cp many_train.mts train.mts
 	cp many_test.mts test.mts
 	cp "$GOLDEN/score_qrels.tsv" test.tsv
 	mkstream <"$GOLDEN/score_mteb_fast.jsonl" >rows.mts
 	page_examples mteb-score.1 >examples
-	[ "$(wc -l <examples)" -eq 12 ]
+	[ "$(wc -l <examples)" -eq 13 ]
 	while read -r line; do
 		bash -c "$line" >out 2>/dev/null
 		[ -s out ]

@@ -27,7 +27,7 @@ struct settings {
 
 static const struct cli_option options[] = {
 	{ 'f', "field", "NAME",
-	    "embeddings are NAME.emb (default: the only ones)\nsts, pairclassification: give it twice (default: sentence1, sentence2)",
+	    "embeddings are NAME.emb (default: the only ones)\nsts, pairclassification, bitextmining: give it twice (default: sentence1, sentence2)",
 	    CLI_LIST(fields) },
 	{ 0, "qrels", "FILE", "retrieval: relevance judgements", CLI_TEXT(score.qrels) },
 	{ 0, "ignore-identical-ids", NULL,
@@ -97,7 +97,7 @@ static const struct cli_option options[] = {
 	    "classification, clustering, clustering-fast: seed (default: 42)",
 	    CLI_INTEGER(score.seed, 0, UINT32_MAX) },
 	{ 0, "similarity", "cosine|dot|euclidean|manhattan",
-	    "similarity function (default: the model's, else cosine); retrieval: cosine or dot",
+	    "similarity function (default: the model's, else cosine); retrieval, bitextmining: cosine or dot",
 	    CLI_WORD(score.similarity, SIMILARITY_COSINE) },
 	{ 0, "protocol", "v1|v2", "mteb 1.x (default) or 2.x",
 	    CLI_WORD(score.protocol, PROTOCOL_V1) },
@@ -110,6 +110,8 @@ static const struct cli_command commands[] = {
 	{ "sts", "correlation of similarity with gold scores",
 	    ALL "field similarity per-query", 0, 1, NULL },
 	{ "pairclassification", "separate matching pairs from others by similarity",
+	    ALL "field similarity per-query", 0, 1, NULL },
+	{ "bitextmining", "find the translation of a sentence among all",
 	    ALL "field similarity per-query", 0, 1, NULL },
 	{ "reranking", "rank the positive and negative texts of a query",
 	    ALL "similarity at per-query", 0, 1, NULL },
@@ -132,7 +134,7 @@ static const struct cli_command commands[] = {
 };
 
 static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
-	"sts|pairclassification [OPTION]... [FILE]\n"
+	"sts|pairclassification|bitextmining [OPTION]... [FILE]\n"
 	"       mteb-score reranking|summarization [OPTION]... [FILE]\n"
 	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
 	"       mteb-score retrieval --qrels QRELS --from-run RUN [OPTION]...\n"
@@ -141,6 +143,7 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
 	"  mteb-score pairclassification --protocol v2 labelled.mts\n"
+	"  mteb-score bitextmining translations.mts\n"
 	"  mteb-score reranking --protocol v2 candidates.mts\n"
 	"  mteb-score summarization summaries.mts\n"
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n"
@@ -168,6 +171,15 @@ check_reranking(const struct score_options *score)
 	check_cuts(score);
 }
 
+/* Dies on a similarity that search.h does not compute. */
+static void
+check_search(const struct score_options *score)
+{
+	if (score->similarity > SIMILARITY_DOT)
+		die_usage(
+		    "--similarity: exact search (retrieval, bitextmining) knows cosine and dot");
+}
+
 static void
 check_retrieval(const struct score_options *score)
 {
@@ -192,8 +204,7 @@ check_retrieval(const struct score_options *score)
 		die_usage("--from-run takes no streams");
 	if (!score->from_run && (!files[0] || !files[1]))
 		die_usage("retrieval takes two streams: queries and corpus");
-	if (score->similarity > SIMILARITY_DOT)
-		die_usage("--similarity: retrieval knows cosine and dot");
+	check_search(score);
 }
 
 static void
@@ -212,8 +223,8 @@ static const struct {
 	int fields; /* number of --field */
 	void (*check)(const struct score_options *);
 } types[] = { { score_sts, 2, NULL }, { score_pairclassification, 2, NULL },
-	{ score_reranking, 0, check_reranking }, { score_summarization, 0, NULL },
-	{ score_retrieval, 1, check_retrieval },
+	{ score_bitextmining, 2, check_search }, { score_reranking, 0, check_reranking },
+	{ score_summarization, 0, NULL }, { score_retrieval, 1, check_retrieval },
 	{ score_classification, 1, check_classification }, { score_clustering, 1, NULL },
 	{ score_clustering_fast, 1, NULL } };
 

@@ -93,6 +93,20 @@ void score_sts(struct report *report, const struct score_options *options);
 void score_pairclassification(struct report *report, const struct score_options *options);
 
 /*
+ * Bitext mining: the translation of each sentence1 is its nearest among all sentence2, by exact search.
+ * Main score: f1.
+ *
+ * Reads two vectors a row, or two lists of them (text_pairs_open); the right sentence2 is that of the same row, or
+ * its number, from 0, in a column "gold".  Of equal similarities the first sentence2 counts.
+ *
+ *	precision, recall, f1	weighted by the sentences of each right sentence2, as scikit-learn's (confusion.h)
+ *	accuracy
+ *
+ * Memory: the vectors of both sides.
+ */
+void score_bitextmining(struct report *report, const struct score_options *options);
+
+/*
  * Ranking of a query's positive and negative texts by similarity.  Main score: map (v1), map_at_1000 (v2).
  *
  * Reads "query.emb" (one vector per row, or a list: several queries), "positive.emb" and
