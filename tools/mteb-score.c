@@ -65,14 +65,16 @@ static const struct cli_option options[] = {
 	{ 0, "memory", "SIZE",
 	    "retrieval: memory for queries, hits and two blocks of documents, 512M or 2G (default: blocks of 16 MB)",
 	    CLI_BYTES(score.memory) },
-	{ 0, "any-model", NULL, "retrieval, classification: accept streams of two models",
+	{ 0, "any-model", NULL,
+	    "retrieval, classification, regression: accept streams of two models",
 	    CLI_FLAG(score.any_model) },
-	{ 0, "train", "FILE", "classification: training stream", CLI_TEXT(score.train) },
+	{ 0, "train", "FILE", "classification, regression: training stream",
+	    CLI_TEXT(score.train) },
 	{ 0, "samples", "N",
-	    "classification: training rows a label (default: 8)\nclustering-fast: texts an experiment (default: 16384)",
+	    "classification: training rows a label (default: 8)\nclustering-fast: texts an experiment (default: 16384)\nregression: training rows an experiment (default: 2048)",
 	    CLI_INTEGER(score.samples, 1, 1000000) },
 	{ 0, "experiments", "N",
-	    "classification, clustering-fast: number of experiments (default: 10)",
+	    "classification, regression, clustering-fast: number of experiments (default: 10)",
 	    CLI_INTEGER(score.experiments, 1, 1000) },
 	{ 0, "solver", "exact|reference",
 	    "classification: fit to the optimum (default), or stop where scikit-learn stops",
@@ -80,7 +82,7 @@ static const struct cli_option options[] = {
 	{ OPT_DOCUMENTS, "max-documents", "N|SHARE|all",
 	    "clustering-fast: texts to draw from (default: 0.04 of all)", CLI_CUSTOM },
 	{ 0, "label", "NAME",
-	    "classification, clustering, clustering-fast: column (default: label or labels)",
+	    "classification, clustering, clustering-fast: column (default: label or labels)\nregression: column (default: value or label)",
 	    CLI_TEXT(score.label) },
 	{ 0, "legacy-sum", "WEIGHT",
 	    "classification, clustering: average the predictions of two fields, as MoEE's code",
@@ -91,10 +93,10 @@ static const struct cli_option options[] = {
 	    "clustering: rows of a mini-batch (default: 500)\nclustering-fast: rows of a mini-batch (default: 512)",
 	    CLI_INTEGER(score.batch, 1, 1000000) },
 	{ 0, "sklearn", "1.8|1.9",
-	    "clustering, clustering-fast: random numbers of scikit-learn 1.3 to 1.8 (default) or of 1.9",
+	    "clustering, clustering-fast: random numbers of scikit-learn 1.3 to 1.8 (default) or of 1.9\nregression: its least singular value",
 	    CLI_WORD(score.by_choice, 0) },
 	{ 's', "seed", "N",
-	    "classification, clustering, clustering-fast: seed (default: 42)",
+	    "classification, regression, clustering, clustering-fast: seed (default: 42)",
 	    CLI_INTEGER(score.seed, 0, UINT32_MAX) },
 	{ 0, "similarity", "cosine|dot|euclidean|manhattan",
 	    "similarity function (default: the model's, else cosine); retrieval, bitextmining: cosine or dot",
@@ -125,6 +127,9 @@ static const struct cli_command commands[] = {
 	    ALL
 	    "field train samples experiments label seed solver any-model per-query legacy-sum",
 	    0, 1, NULL },
+	{ "regression", "error of numbers predicted by a linear regression",
+	    ALL "field train samples experiments label seed sklearn any-model per-query",
+	    0, 1, NULL },
 	{ "clustering", "V-measure of k-means against labels",
 	    ALL "field label set batch sklearn seed per-query legacy-sum", 0, 1, NULL },
 	{ "clustering-fast", "k-means on samples, as in MTEB since 2024",
@@ -138,7 +143,7 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"       mteb-score reranking|summarization [OPTION]... [FILE]\n"
 	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
 	"       mteb-score retrieval --qrels QRELS --from-run RUN [OPTION]...\n"
-	"       mteb-score classification --train TRAIN [OPTION]... [TEST]\n"
+	"       mteb-score classification|regression --train TRAIN [OPTION]... [TEST]\n"
 	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
@@ -148,6 +153,7 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"  mteb-score summarization summaries.mts\n"
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n"
 	"  mteb-score classification --train train.mts test.mts\n"
+	"  mteb-score regression --train years.mts test-years.mts\n"
 	"  mteb-score clustering --json sets.mts\n"
 	"  mteb-score clustering-fast --max-documents all rows.mts\n",
 	nn_about, commands, ".mts" };
@@ -208,10 +214,16 @@ check_retrieval(const struct score_options *score)
 }
 
 static void
-check_classification(const struct score_options *score)
+check_train(const struct score_options *score)
 {
 	if (!score->train)
-		die_usage("classification needs --train FILE");
+		die_usage("classification and regression need --train FILE");
+}
+
+static void
+check_classification(const struct score_options *score)
+{
+	check_train(score);
 	if (score->legacy_sum > 0 &&
 	    (!strcmp(score->train, "-") || !strcmp(score->files[0], "-")))
 		die_usage("--legacy-sum reads both streams twice: name the files");
@@ -225,7 +237,8 @@ static const struct {
 } types[] = { { score_sts, 2, NULL }, { score_pairclassification, 2, NULL },
 	{ score_bitextmining, 2, check_search }, { score_reranking, 0, check_reranking },
 	{ score_summarization, 0, NULL }, { score_retrieval, 1, check_retrieval },
-	{ score_classification, 1, check_classification }, { score_clustering, 1, NULL },
+	{ score_classification, 1, check_classification },
+	{ score_regression, 1, check_train }, { score_clustering, 1, NULL },
 	{ score_clustering_fast, 1, NULL } };
 
 static void

@@ -97,3 +97,26 @@ model = Vectors()
 one, two = model.put("a", a[:60]), model.put("b", b)
 write_expected("bitext_gold", evaluate(Bitext(), model, {"default": {"test": {
     "sentence1": one, "sentence2": two, "gold": [(i, int(g)) for i, g in enumerate(gold)]}}}))
+
+
+# regression: numbers that repeat, of which 70 of 300 rows are sampled; and fewer rows than dimensions, with a repeated
+# one, of which all are used.  scikit-learn 1.9 drops singular values below 1e-6 of the greatest
+class Regression(mteb.abstasks.AbsTaskRegression):
+    metadata = mteb.get_task("RuSciBenchYearPublRegression").metadata
+
+
+def regression(name, rows, tests, width, samples):
+    x = np.round(rng.randn(rows + tests, width), 2)
+    x[5], x[:, 3] = x[4], x[:, 2]
+    y = np.round(x @ rng.randn(width) + rng.randn(rows + tests)) + 2000
+    parts = {"train": slice(0, rows), "test": slice(rows, None)}
+    task, model, data = Regression(), Vectors(), {}
+    task.n_samples = samples
+    for part, which in parts.items():
+        write_rows(f"{name}_{part}", [{"x.emb": v, "value": float(t)} for v, t in zip(plain(x[which]), y[which])])
+        data[part] = datasets.Dataset.from_dict({"text": model.put(part, x[which]), "value": y[which]})
+    write_expected(name, evaluate(task, model, {"default": datasets.DatasetDict(data)}))
+
+
+regression("regression", 300, 40, 6, 70)
+regression("regression_all", 12, 30, 20, 2048)
