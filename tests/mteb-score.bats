@@ -646,17 +646,20 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 # 5. the page's examples
 
 @test "mteb-score: the examples of the page run" {
-	stream sts pairs rerank summaries queries corpus many_train many_test sets
+	stream sts pairs rerank summaries queries corpus many_train many_test sets tasks_regression_{train,test}
 	cd "$T"
+	mv tasks_regression_train.mts years.mts
+	mv tasks_regression_test.mts test-years.mts
 	mv pairs.mts labelled.mts
 	mv rerank.mts candidates.mts
 	cp sts.mts pairs.mts
+	cp labelled.mts translations.mts
 	cp many_train.mts train.mts
 	cp many_test.mts test.mts
 	cp "$GOLDEN/score_qrels.tsv" test.tsv
 	mkstream <"$GOLDEN/score_mteb_fast.jsonl" >rows.mts
 	page_examples mteb-score.1 >examples
-	[ "$(wc -l <examples)" -eq 12 ]
+	[ "$(wc -l <examples)" -eq 14 ]
 	while read -r line; do
 		bash -c "$line" >out 2>/dev/null
 		[ -s out ]

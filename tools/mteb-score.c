@@ -27,7 +27,7 @@ struct settings {
 
 static const struct cli_option options[] = {
 	{ 'f', "field", "NAME",
-	    "embeddings are NAME.emb (default: the only ones)\nsts, pairclassification: give it twice (default: sentence1, sentence2)",
+	    "embeddings are NAME.emb (default: the only ones)\nsts, pairclassification, bitextmining: give it twice (default: sentence1, sentence2)",
 	    CLI_LIST(fields) },
 	{ 0, "qrels", "FILE", "retrieval: relevance judgements", CLI_TEXT(score.qrels) },
 	{ 0, "ignore-identical-ids", NULL,
@@ -65,14 +65,16 @@ static const struct cli_option options[] = {
 	{ 0, "memory", "SIZE",
 	    "retrieval: memory for queries, hits and two blocks of documents, 512M or 2G (default: blocks of 16 MB)",
 	    CLI_BYTES(score.memory) },
-	{ 0, "any-model", NULL, "retrieval, classification: accept streams of two models",
+	{ 0, "any-model", NULL,
+	    "retrieval, classification, regression: accept streams of two models",
 	    CLI_FLAG(score.any_model) },
-	{ 0, "train", "FILE", "classification: training stream", CLI_TEXT(score.train) },
+	{ 0, "train", "FILE", "classification, regression: training stream",
+	    CLI_TEXT(score.train) },
 	{ 0, "samples", "N",
-	    "classification: training rows a label (default: 8)\nclustering-fast: texts an experiment (default: 16384)",
+	    "classification: training rows a label (default: 8)\nclustering-fast: texts an experiment (default: 16384)\nregression: training rows an experiment (default: 2048)",
 	    CLI_INTEGER(score.samples, 1, 1000000) },
 	{ 0, "experiments", "N",
-	    "classification, clustering-fast: number of experiments (default: 10)",
+	    "classification, regression, clustering-fast: number of experiments (default: 10)",
 	    CLI_INTEGER(score.experiments, 1, 1000) },
 	{ 0, "solver", "exact|reference",
 	    "classification: fit to the optimum (default), or stop where scikit-learn stops",
@@ -80,7 +82,7 @@ static const struct cli_option options[] = {
 	{ OPT_DOCUMENTS, "max-documents", "N|SHARE|all",
 	    "clustering-fast: texts to draw from (default: 0.04 of all)", CLI_CUSTOM },
 	{ 0, "label", "NAME",
-	    "classification, clustering, clustering-fast: column (default: label or labels)",
+	    "classification, clustering, clustering-fast: column (default: label or labels)\nregression: column (default: value or label)",
 	    CLI_TEXT(score.label) },
 	{ 0, "legacy-sum", "WEIGHT",
 	    "classification, clustering: average the predictions of two fields, as MoEE's code",
@@ -91,13 +93,13 @@ static const struct cli_option options[] = {
 	    "clustering: rows of a mini-batch (default: 500)\nclustering-fast: rows of a mini-batch (default: 512)",
 	    CLI_INTEGER(score.batch, 1, 1000000) },
 	{ 0, "sklearn", "1.8|1.9",
-	    "clustering, clustering-fast: random numbers of scikit-learn 1.3 to 1.8 (default) or of 1.9",
+	    "clustering, clustering-fast: random numbers of scikit-learn 1.3 to 1.8 (default) or of 1.9\nregression: its least singular value",
 	    CLI_WORD(score.by_choice, 0) },
 	{ 's', "seed", "N",
-	    "classification, clustering, clustering-fast: seed (default: 42)",
+	    "classification, regression, clustering, clustering-fast: seed (default: 42)",
 	    CLI_INTEGER(score.seed, 0, UINT32_MAX) },
 	{ 0, "similarity", "cosine|dot|euclidean|manhattan",
-	    "similarity function (default: the model's, else cosine); retrieval: cosine or dot",
+	    "similarity function (default: the model's, else cosine); retrieval, bitextmining: cosine or dot",
 	    CLI_WORD(score.similarity, SIMILARITY_COSINE) },
 	{ 0, "protocol", "v1|v2", "mteb 1.x or 2.x (default)",
 	    CLI_WORD(score.protocol, PROTOCOL_V1) },
@@ -111,6 +113,8 @@ static const struct cli_command commands[] = {
 	    ALL "field similarity per-query", 0, 1, NULL },
 	{ "pairclassification", "separate matching pairs from others by similarity",
 	    ALL "field similarity per-query", 0, 1, NULL },
+	{ "bitextmining", "find the translation of a sentence among all",
+	    ALL "field similarity per-query", 0, 1, NULL },
 	{ "reranking", "rank the positive and negative texts of a query",
 	    ALL "similarity at per-query", 0, 1, NULL },
 	{ "summarization", "correlation of similarity with ratings of summaries",
@@ -123,6 +127,9 @@ static const struct cli_command commands[] = {
 	    ALL
 	    "field train samples experiments label seed solver any-model per-query legacy-sum",
 	    0, 1, NULL },
+	{ "regression", "error of numbers predicted by a linear regression",
+	    ALL "field train samples experiments label seed sklearn any-model per-query",
+	    0, 1, NULL },
 	{ "clustering", "V-measure of k-means against labels",
 	    ALL "field label set batch sklearn seed per-query legacy-sum", 0, 1, NULL },
 	{ "clustering-fast", "k-means on samples, as in MTEB since 2024",
@@ -132,19 +139,24 @@ static const struct cli_command commands[] = {
 };
 
 static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
-	"sts|pairclassification [OPTION]... [FILE]\n"
+	"sts|pairclassification|bitextmining [OPTION]... [FILE]\n"
 	"       mteb-score reranking|summarization [OPTION]... [FILE]\n"
 	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
 	"       mteb-score retrieval --qrels QRELS --from-run RUN [OPTION]...\n"
-	"       mteb-score classification --train TRAIN [OPTION]... [TEST]\n"
+	"       mteb-score classification|regression --train TRAIN [OPTION]... [TEST]\n"
 	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
-	"  mteb-score pairclassification labelled.mts\n"
-	"  mteb-score reranking --protocol v1 candidates.mts\n"
+	"  mteb-score pairclassification labelled.mts
+"
+	"  mteb-score bitextmining translations.mts
+"
+	"  mteb-score reranking --protocol v1 candidates.mts
+"
 	"  mteb-score summarization summaries.mts\n"
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n"
 	"  mteb-score classification --train train.mts test.mts\n"
+	"  mteb-score regression --train years.mts test-years.mts\n"
 	"  mteb-score clustering --json sets.mts\n"
 	"  mteb-score clustering-fast --max-documents all rows.mts\n",
 	nn_about, commands, ".mts" };
@@ -166,6 +178,15 @@ check_reranking(const struct score_options *score)
 	if (score->protocol == PROTOCOL_V1)
 		cli_only(&cli, "reranking by protocol v1", ALL "similarity per-query");
 	check_cuts(score);
+}
+
+/* Dies on a similarity that search.h does not compute. */
+static void
+check_search(const struct score_options *score)
+{
+	if (score->similarity > SIMILARITY_DOT)
+		die_usage(
+		    "--similarity: exact search (retrieval, bitextmining) knows cosine and dot");
 }
 
 static void
@@ -192,15 +213,20 @@ check_retrieval(const struct score_options *score)
 		die_usage("--from-run takes no streams");
 	if (!score->from_run && (!files[0] || !files[1]))
 		die_usage("retrieval takes two streams: queries and corpus");
-	if (score->similarity > SIMILARITY_DOT)
-		die_usage("--similarity: retrieval knows cosine and dot");
+	check_search(score);
+}
+
+static void
+check_train(const struct score_options *score)
+{
+	if (!score->train)
+		die_usage("classification and regression need --train FILE");
 }
 
 static void
 check_classification(const struct score_options *score)
 {
-	if (!score->train)
-		die_usage("classification needs --train FILE");
+	check_train(score);
 	if (score->legacy_sum > 0 &&
 	    (!strcmp(score->train, "-") || !strcmp(score->files[0], "-")))
 		die_usage("--legacy-sum reads both streams twice: name the files");
@@ -212,9 +238,10 @@ static const struct {
 	int fields; /* number of --field */
 	void (*check)(const struct score_options *);
 } types[] = { { score_sts, 2, NULL }, { score_pairclassification, 2, NULL },
-	{ score_reranking, 0, check_reranking }, { score_summarization, 0, NULL },
-	{ score_retrieval, 1, check_retrieval },
-	{ score_classification, 1, check_classification }, { score_clustering, 1, NULL },
+	{ score_bitextmining, 2, check_search }, { score_reranking, 0, check_reranking },
+	{ score_summarization, 0, NULL }, { score_retrieval, 1, check_retrieval },
+	{ score_classification, 1, check_classification },
+	{ score_regression, 1, check_train }, { score_clustering, 1, NULL },
 	{ score_clustering_fast, 1, NULL } };
 
 static void

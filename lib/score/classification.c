@@ -318,14 +318,16 @@ report_metrics(struct report *report, const struct training *training, struct te
 	int32_t labels = (int32_t)strings_count(training->names);
 	int experiments = options->experiments;
 	int32_t positive = positive_label(training, test, options->protocol);
-	int count = options->protocol == PROTOCOL_V1 ? AP_WEIGHTED + 1 : METRICS;
+	int count = options->protocol == PROTOCOL_V2 ? METRICS
+		    : positive < 0		     ? AP
+						     : AP_WEIGHTED + 1;
 	double *all = mem_zero((size_t)experiments * METRICS, sizeof *all);
 
 	for (int i = 0; i < experiments; i++) {
 		const int32_t *truth = test->truth.at, *predicted = test->predicted[i].at;
 		struct confusion found =
 		    confusion_measure(truth, predicted, test->rows, labels);
-		double ap = positive < 0 ? 0
+		double ap = positive < 0 ? NAN
 					 : confusion_average_precision(truth, predicted,
 					       test->rows, labels, positive);
 		double values[METRICS] = { found.accuracy, found.f1, found.f1_weighted,
@@ -334,14 +336,11 @@ report_metrics(struct report *report, const struct training *training, struct te
 		for (int metric = 0; metric < METRICS; metric++)
 			all[metric * experiments + i] = values[metric];
 	}
-	for (int metric = 0; metric < count; metric++) {
-		const char *name = metrics[metric];
-		const double *values = all + (int64_t)metric * experiments;
-		if (positive < 0 && (metric == AP || metric == AP_WEIGHTED))
-			continue;
-		report_score(report, stats_mean(values, experiments), "%s", name);
-		report_list(report, values, experiments, "%s_per_experiment", name);
-	}
+	report_experiments(report, metrics, count, all, experiments);
+	for (int metric = 0; metric < count; metric++)
+		report_score(report,
+		    stats_mean(all + (int64_t)metric * experiments, experiments), "%s",
+		    metrics[metric]);
 	free(all);
 }
 

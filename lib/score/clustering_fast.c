@@ -287,12 +287,14 @@ report_metric(struct report *report, const char *name, const char *list,
     const double *values, int levels, int experiments)
 {
 	int64_t all = (int64_t)levels * experiments;
+	struct report by_level = report_part(report);
 
 	report_score(report, stats_mean(values, all), "%s", name);
 	report_score(report, stats_deviation(values, all, 0), "%s_std", name);
 	for (int level = 0; level < levels; level++)
-		report_list(report, values + (int64_t)level * experiments, experiments,
-		    "%s_level_%d", list, level);
+		report_list(&by_level, values + (int64_t)level * experiments, experiments,
+		    "Level %d", level);
+	report_put(report, list, &by_level);
 }
 
 static void

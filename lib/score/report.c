@@ -1,6 +1,6 @@
 #include "score/report.h"
 
-#include <math.h>
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +36,6 @@ report_set(struct report *report, const char *key, const char *format, ...)
 	tree_set(report->settings, key, tree_of_string(text));
 }
 
-/* JSON has no NaN: null says that there is no such value. */
-static struct tree *
-number(double value)
-{
-	return isfinite(value) ? tree_of_real(value) : tree_of_null();
-}
-
 void
 report_score(struct report *report, double value, const char *format, ...)
 {
@@ -52,7 +45,7 @@ report_score(struct report *report, double value, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(name, sizeof name, format, arguments);
 	va_end(arguments);
-	tree_set(report->scores, name, number(value));
+	tree_set(report->scores, name, tree_of_number(value));
 }
 
 void
@@ -67,8 +60,35 @@ report_list(
 	vsnprintf(name, sizeof name, format, arguments);
 	va_end(arguments);
 	for (int64_t i = 0; i < count; i++)
-		tree_add(list, number(values[i]));
+		tree_add(list, tree_of_number(values[i]));
 	tree_set(report->scores, name, list);
+}
+
+void
+report_experiments(struct report *report, const char *const *names, int metrics,
+    const double *values, int experiments)
+{
+	struct tree *list =
+	    tree_set(report->scores, "scores_per_experiment", tree_list());
+
+	for (int i = 0; i < experiments; i++) {
+		struct tree *experiment = tree_add(list, tree_object());
+		for (int metric = 0; metric < metrics; metric++)
+			tree_set(experiment, names[metric],
+			    tree_of_number(values[(int64_t)metric * experiments + i]));
+	}
+}
+
+struct report
+report_part(const struct report *report)
+{
+	return (struct report){ report->settings, tree_object(), report->type };
+}
+
+void
+report_put(struct report *report, const char *name, struct report *part)
+{
+	tree_set(report->scores, name, part->scores);
 }
 
 void
@@ -91,6 +111,61 @@ print_number(const struct tree *value)
 	    stdout);
 }
 
+/* A line for each metric of a list of objects. */
+static void
+print_experiments(const struct tree *list)
+{
+	for (size_t metric = 0; metric < list->items[0]->count; metric++) {
+		printf("%s_per_experiment\t", list->items[0]->items[metric]->key);
+		for (size_t i = 0; i < list->count; i++) {
+			if (i)
+				putchar(' ');
+			print_number(list->items[i]->items[metric]);
+		}
+		putchar('\n');
+	}
+}
+
+static void print_score(const char *name, const struct tree *score);
+
+/* The scores of an object, by its name and theirs: "Level 0" is level_0. */
+static void
+print_object(const char *name, const struct tree *object)
+{
+	for (size_t i = 0; i < object->count; i++) {
+		char path[512];
+		int length =
+		    snprintf(path, sizeof path, "%s_%s", name, object->items[i]->key);
+		for (int j = 0; j < length && path[j]; j++)
+			path[j] =
+			    path[j] == ' ' ? '_' : (char)tolower((unsigned char)path[j]);
+		print_score(path, object->items[i]);
+	}
+}
+
+static void
+print_score(const char *name, const struct tree *score)
+{
+	if (score->kind == TREE_OBJECT) {
+		print_object(name, score);
+		return;
+	}
+	if (score->kind == TREE_LIST && score->count &&
+	    score->items[0]->kind == TREE_OBJECT) {
+		print_experiments(score);
+		return;
+	}
+	printf("%s\t", name);
+	if (score->kind != TREE_LIST)
+		print_number(score);
+	for (size_t j = 0; score->kind == TREE_LIST && j < score->count; j++) {
+		if (j)
+			putchar(' ');
+		print_number(score->items[j]);
+	}
+	putchar('\n');
+}
+
 static void
 print_lines(const struct report *report)
 {
@@ -100,18 +175,8 @@ print_lines(const struct report *report)
 		printf("%s %s %s", i ? "," : "", setting->key, setting->string);
 	}
 	putchar('\n');
-	for (size_t i = 0; i < report->scores->count; i++) {
-		const struct tree *score = report->scores->items[i];
-		printf("%s\t", score->key);
-		if (score->kind != TREE_LIST)
-			print_number(score);
-		for (size_t j = 0; score->kind == TREE_LIST && j < score->count; j++) {
-			if (j)
-				putchar(' ');
-			print_number(score->items[j]);
-		}
-		putchar('\n');
-	}
+	for (size_t i = 0; i < report->scores->count; i++)
+		print_score(report->scores->items[i]->key, report->scores->items[i]);
 }
 
 void

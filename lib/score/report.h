@@ -7,7 +7,9 @@
  *	main_score	0.82...
  *	cosine_spearman	0.82...
  *
- * As JSON: {"task_type", "settings": {...}, "scores": {"main_score": ..., ...}}.
+ * As JSON: {"task_type", "settings": {...}, "scores": {"main_score": ..., ...}}.  The scores have the structure of mteb's
+ * files; a line names the path: "v_measures": {"Level 0": [...]} is "v_measures_level_0", and the values of a metric in
+ * "scores_per_experiment", a list of objects, are METRIC_per_experiment.
  */
 #ifndef SCORE_REPORT_H
 #define SCORE_REPORT_H
@@ -34,6 +36,20 @@ void report_score(struct report *report, double value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void report_list(struct report *report, const double *values, int64_t count,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Reports "scores_per_experiment": values [metrics, experiments] by the metrics' names. */
+void report_experiments(struct report *report, const char *const *names, int metrics,
+    const double *values, int experiments);
+
+/*
+ * Scores in an object of their own:
+ *
+ *	struct report part = report_part(report);
+ *	report_score(&part, ...);
+ *	report_put(report, "og", &part);
+ */
+struct report report_part(const struct report *report);
+void report_put(struct report *report, const char *name, struct report *part);
 
 /* Copies a reported metric to "main_score"; warns with `why` if it is NaN. */
 void report_main(struct report *report, const char *metric, const char *why);

@@ -21,15 +21,16 @@ struct score_options {
 	const char *fields[2];	    /* NULL: the usual ones, or the only embeddings */
 	enum similarity similarity; /* SIMILARITY_OF_MODEL: the stream's */
 	enum protocol protocol;
-	bool any_model;	   /* accept two streams of different models */
-	const char *label; /* column; NULL: "label" or "labels" */
+	bool any_model; /* accept two streams of different models */
+	const char *
+	    label; /* column; NULL: "label" or "labels"; regression: "value" or "label" */
 	uint32_t seed;
 	int experiments;
-	int samples; /* per label (classification, default 8) or per experiment (clustering-fast, 16384); 0: default */
+	int samples; /* per label (classification, default 8) or per experiment (clustering-fast 16384, regression 2048); 0: default */
 	int batch;   /* of k-means; 0: default, 500 or 512 (clustering-fast) */
 
-	/* filled in unless NULL: one line per query (retrieval), row (reranking, classification's test
-	 * stream), text (summarization), pair (sts, pairclassification) or set (clustering) */
+	/* filled in unless NULL: one line per query (retrieval), row (reranking, the test stream of classification
+	 * and regression), text (summarization), pair (sts, pairclassification) or set (clustering) */
 	struct per_query *per_query;
 
 	/* retrieval, reranking; at most 1000, the depth of the rankings, but of a given run any */
@@ -54,13 +55,15 @@ struct score_options {
 	double
 	    legacy_sum; /* weight of fields[1] beside fields[0] (legacy_sum.h); 0: only fields[0] */
 
+	const char *train; /* classification, regression: path of the training stream */
+
 	/* classification */
-	const char *train; /* path of the training stream */
-	bool reference;	   /* stop the regression where scikit-learn does */
+	bool reference; /* stop the regression where scikit-learn does */
 
 	/* clustering */
 	const char *set; /* column; NULL: "set" */
-	bool by_choice;	 /* draw as scikit-learn 1.9, not as 1.3 to 1.8 */
+	bool
+	    by_choice; /* clustering, regression: as scikit-learn 1.9, not as 1.3 to 1.8 */
 	double
 	    documents; /* clustering-fast: texts to sample from; below 1: share of all; 0: all */
 };
@@ -91,6 +94,20 @@ void score_sts(struct report *report, const struct score_options *options);
  * order, as mteb before 2.20; v2 does not.
  */
 void score_pairclassification(struct report *report, const struct score_options *options);
+
+/*
+ * Bitext mining: the translation of each sentence1 is its nearest among all sentence2, by exact search.
+ * Main score: f1.
+ *
+ * Reads two vectors a row, or two lists of them (text_pairs_open); the right sentence2 is that of the same row, or
+ * its number, from 0, in a column "gold".  Of equal similarities the first sentence2 counts.
+ *
+ *	precision, recall, f1	weighted by the sentences of each right sentence2, as scikit-learn's (confusion.h)
+ *	accuracy
+ *
+ * Memory: the vectors of both sides.
+ */
+void score_bitextmining(struct report *report, const struct score_options *options);
 
 /*
  * Ranking of a query's positive and negative texts by similarity.  Main score: map (v1), map_at_1000 (v2).
@@ -145,6 +162,21 @@ void score_retrieval(struct report *report, const struct score_options *options)
  * per test row and experiment.
  */
 void score_classification(struct report *report, const struct score_options *options);
+
+/*
+ * Regression: least squares with an intercept (linear_regression.h).  Main score: kendalltau.
+ *
+ * Reads two streams, train and test, each with vectors and a number, "value" or "label".  As mteb: ten experiments, each
+ * with 2048 training rows, drawn by ten bins of their numbers from seed + experiment (stratify.h); if there are no more
+ * rows, all of them, and the experiments are equal.  scikit-learn 1.9 drops singular values below 1e-6 of the greatest,
+ * 1.7 and 1.8 below max(rows, width) * 2^-23.
+ *
+ *	mae, mse, rmse, r2, kendalltau	means over the experiments
+ *
+ * Memory: the vectors of the sampled training rows (of all rows if the stream is a pipe), twice those of an experiment in
+ * double for each thread, and 8 bytes per test row and experiment.
+ */
+void score_regression(struct report *report, const struct score_options *options);
 
 /*
  * Clustering: mini-batch k-means compared with labels.  Main score: V-measure, mean over sets of texts.

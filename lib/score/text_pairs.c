@@ -115,25 +115,24 @@ take_record(struct pair_reader *reading, const struct record *record)
 	}
 }
 
-static void
-find_vectors(struct pair_reader *reading, const char *const *fields)
+void
+text_pairs_open(
+    struct reader *reader, const char *const *fields, struct vectors *sides[2])
 {
 	static const char *const usual[2][2] = { { "sentence1", "sentence2" },
 		{ "sent1", "sent2" } };
-	struct reader *reader = reading->reader;
 	int old = stream_find(reader, "sentence1.emb") < 0 &&
 		  stream_find(reader, "sent1.emb") >= 0;
 
 	if (!fields[0])
 		fields = usual[old];
 	for (int i = 0; i < 2; i++) {
-		int lists = i == 0 || reading->sides[0]->lists ? VECTORS_LISTS : 0;
-		reading->sides[i] =
-		    vectors_open(reader, fields[i], VECTORS_UNITS | lists);
+		int lists = i == 0 || sides[0]->lists ? VECTORS_LISTS : 0;
+		sides[i] = vectors_open(reader, fields[i], VECTORS_UNITS | lists);
 	}
-	if (reading->sides[0]->lists && !reading->sides[1]->lists)
+	if (sides[0]->lists && !sides[1]->lists)
 		values_embedding(reader, fields[1], 1);
-	vectors_agree(reading->sides[0], reading->sides[1], false);
+	vectors_agree(sides[0], sides[1], false);
 }
 
 static void
@@ -167,7 +166,7 @@ text_pairs_read(
 	if (pairs->given)
 		values_single(reader, reading.given, 0);
 	else
-		find_vectors(&reading, options->fields);
+		text_pairs_open(reader, options->fields, reading.sides);
 	if (!pairs->given)
 		pairs->own = vectors_own_similarity(reader, options->similarity);
 	if (reading.target < 0)

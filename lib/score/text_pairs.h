@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "score/score.h"
+#include "search/vectors.h"
 
 enum text_pairs_measure {
 	TEXT_PAIRS_OWN, /* the model's similarity, or the one chosen by --similarity */
@@ -34,6 +35,11 @@ struct text_pairs {
 
 /* "cosine", ...; TEXT_PAIRS_OWN is "similarity". */
 const char *text_pairs_name(enum text_pairs_measure measure);
+
+/* Opens the two columns of vectors, or of lists of vectors: `fields` [2], or if fields[0] is NULL the usual ones.  Dies
+ * if they are absent or of different widths. */
+void text_pairs_open(
+    struct reader *reader, const char *const *fields, struct vectors *sides[2]);
 
 /*
  * Reads the stream options->files[0].  The fields are sentence1 and sentence2, or sent1 and sent2, unless

@@ -26,7 +26,7 @@ confusion_measure(
 		hit[truth[i]] += truth[i] == predicted[i];
 	}
 	for (int32_t i = 0; i < labels; i++) {
-		double weight = (double)is[i] / all, hits = (double)hit[i];
+		double weight = (double)is[i], hits = (double)hit[i];
 		double precision = over(hits, (double)said[i]);
 		double recall = over(hits, (double)is[i]);
 		double f1 = over(2 * hits, (double)(is[i] + said[i]));
@@ -40,6 +40,9 @@ confusion_measure(
 		sum.recall_weighted += recall * weight;
 	}
 	sum.accuracy = right / all;
+	sum.f1_weighted /= all;
+	sum.precision_weighted /= all;
+	sum.recall_weighted /= all;
 	sum.f1 /= present;
 	sum.precision /= present;
 	sum.recall /= present;

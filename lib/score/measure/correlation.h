@@ -1,5 +1,5 @@
 /*
- * correlation - Pearson's and Spearman's correlation of x [n] and y [n], as scipy computes them.
+ * correlation - Pearson's, Spearman's and Kendall's correlation of x [n] and y [n], as scipy computes them.
  *
  * NaN if a list is empty or constant, or has NaN or infinity.
  */
@@ -12,5 +12,8 @@ double correlation_pearson(const double *x, const double *y, int64_t n);
 
 /* Pearson's correlation of the ranks; ties get their mean rank. */
 double correlation_spearman(const double *x, const double *y, int64_t n);
+
+/* Kendall's tau-b. */
+double correlation_kendall(const double *x, const double *y, int64_t n);
 
 #endif

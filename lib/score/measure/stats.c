@@ -132,8 +132,11 @@ stats_quantile(const double *sorted, int64_t n, double share)
 	int64_t below = (int64_t)floor(at);
 	double part = at - (double)below;
 
-	return below + 1 < n ? sorted[below] + part * (sorted[below + 1] - sorted[below])
-			     : sorted[n - 1];
+	if (below + 1 >= n)
+		return sorted[n - 1];
+	double gap = sorted[below + 1] - sorted[below];
+	return part < 0.5 ? sorted[below] + gap * part
+			  : sorted[below + 1] - gap * (1 - part);
 }
 
 bool

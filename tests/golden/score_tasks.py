@@ -1,0 +1,122 @@
+"""Expected values of mteb-score's bitextmining, multilabelclassification, regression and instruction-following retrieval: mteb's own
+tasks, evaluated on drawn vectors.
+
+The vectors are f64, because mteb-score's arithmetic is.  Run in tests/golden; writes score_tasks_*.
+"""
+import json
+import warnings
+
+import datasets
+import mteb
+import numpy as np
+import scipy
+import sklearn
+
+warnings.simplefilter("ignore")
+datasets.disable_progress_bars()
+VERSIONS = f"mteb {mteb.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+rng = np.random.RandomState(17)
+
+
+class Vectors:
+    """A model that knows the vector of each text."""
+
+    mteb_model_meta = mteb.models.ModelMeta.create_empty()
+
+    def __init__(self, similarity="cosine"):
+        self.of, self.kind = {}, similarity
+
+    def put(self, side, vectors):
+        """Names of the vectors."""
+        names = [f"{side}{i}" for i in range(len(vectors))]
+        self.of.update(zip(names, vectors))
+        return names
+
+    def encode(self, inputs, **_):
+        return np.array([self.of[text] for batch in inputs for text in batch["text"]])
+
+    def similarity(self, a, b):
+        if self.kind == "cosine":
+            a, b = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (a, b))
+        return a @ b.T
+
+    def similarity_pairwise(self, a, b):
+        return np.diag(self.similarity(a, b))
+
+
+def plain(x):
+    return [[float(v) for v in row] for row in x]
+
+
+def write_rows(name, rows):
+    with open(f"score_tasks_{name}.jsonl", "w") as out:
+        for row in rows:
+            out.write(json.dumps(row) + "\n")
+
+
+def write_expected(name, values):
+    """Lists of values by experiment become the first and the last."""
+    with open(f"score_tasks_{name}.tsv", "w") as out:
+        out.write(f"# {VERSIONS}\n")
+        for key, value in values.items():
+            if key != "scores_per_experiment":
+                out.write(f"{key}\t{float(value)!r}\n")
+                continue
+            for metric in value[0]:
+                for which, at in (("first", 0), ("last", -1)):
+                    out.write(f"{metric}_{which}\t{float(value[at][metric])!r}\n")
+
+
+def evaluate(task, model, data):
+    task.dataset, task.data_loaded = data, True
+    task.hf_subsets = ["default"]
+    return task.evaluate(model, "test", encode_kwargs={})["default"]
+
+
+# bitext mining: 90 pairs, some translations far from their sentence, two sentences that are equal; and
+# 60 sentences with their translations by number among the 90, some of which are right for several
+a = np.round(rng.randn(90, 6), 2)
+b = np.round(a + 0.7 * rng.randn(90, 6) * (0.5 + rng.rand(90, 1)), 2)
+b[40] = b[20]
+gold = rng.randint(0, 90, 60)
+gold[:30] = np.arange(30)
+write_rows("bitext", [{"sentence1.emb": x, "sentence2.emb": y} for x, y in zip(plain(a), plain(b))])
+write_rows("bitext_gold", [{"sentence1.emb": plain(a[:60]), "sentence2.emb": plain(b), "gold": gold.tolist()}])
+
+
+class Bitext(mteb.abstasks.AbsTaskBitextMining):
+    metadata = mteb.get_task("Tatoeba").metadata
+
+
+for kind in ("cosine", "dot"):
+    model = Vectors(kind)
+    one, two = model.put("a", a), model.put("b", b)
+    write_expected(f"bitext_{kind}", evaluate(Bitext(), model, {
+        "default": {"test": datasets.Dataset.from_dict({"sentence1": one, "sentence2": two})}}))
+model = Vectors()
+one, two = model.put("a", a[:60]), model.put("b", b)
+write_expected("bitext_gold", evaluate(Bitext(), model, {"default": {"test": {
+    "sentence1": one, "sentence2": two, "gold": [(i, int(g)) for i, g in enumerate(gold)]}}}))
+
+
+# regression: numbers that repeat, of which 70 of 300 rows are sampled; and fewer rows than dimensions, with a repeated
+# one, of which all are used.  scikit-learn 1.9 drops singular values below 1e-6 of the greatest
+class Regression(mteb.abstasks.AbsTaskRegression):
+    metadata = mteb.get_task("RuSciBenchYearPublRegression").metadata
+
+
+def regression(name, rows, tests, width, samples):
+    x = np.round(rng.randn(rows + tests, width), 2)
+    x[5], x[:, 3] = x[4], x[:, 2]
+    y = np.round(x @ rng.randn(width) + rng.randn(rows + tests)) + 2000
+    parts = {"train": slice(0, rows), "test": slice(rows, None)}
+    task, model, data = Regression(), Vectors(), {}
+    task.n_samples = samples
+    for part, which in parts.items():
+        write_rows(f"{name}_{part}", [{"x.emb": v, "value": float(t)} for v, t in zip(plain(x[which]), y[which])])
+        data[part] = datasets.Dataset.from_dict({"text": model.put(part, x[which]), "value": y[which]})
+    write_expected(name, evaluate(task, model, {"default": datasets.DatasetDict(data)}))
+
+
+regression("regression", 300, 40, 6, 70)
+regression("regression_all", 12, 30, 20, 2048)

@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# The types of mteb-score that mteb 2 added: bitextmining, multilabelclassification, regression, and retrieval with instructions.
+# Golden values: tests/golden/score_tasks.py (mteb's own tasks).
+load helper
+load scores
+
+# 1. known answers
+
+@test "mteb-score bitextmining: mteb's scores, by cosine and dot product, and with given translations" {
+	stream tasks_bitext tasks_bitext_gold
+	for similarity in cosine dot; do
+		mteb-score bitextmining --similarity $similarity "$T/tasks_bitext.mts" |
+			agrees "$GOLDEN/score_tasks_bitext_$similarity.tsv"
+	done
+	mteb-score bitextmining "$T/tasks_bitext_gold.mts" | agrees "$GOLDEN/score_tasks_bitext_gold.tsv"
+	# lists of vectors, and other names
+	jq -sc '{ "a.emb": map(.["sentence1.emb"]), "b.emb": map(.["sentence2.emb"]) }' "$GOLDEN/score_tasks_bitext.jsonl" |
+		mkstream >"$T/lists.mts"
+	mteb-score bitextmining -f a -f b "$T/lists.mts" | agrees "$GOLDEN/score_tasks_bitext_cosine.tsv"
+}
+
+@test "mteb-score bitextmining: by hand; the first of equal translations; scores per row" {
+	row() { printf '{"id":"%s","sentence1.emb":[%s],"sentence2.emb":[%s]}\n' "$@"; }
+	{ row a 1,0 1,0; row b 1,0 1,0; row c 0,1 0,3; } | mkstream 2 >"$T/x.mts"
+	mteb-score bitextmining --per-query "$T/table" "$T/x.mts" >"$T/out"
+	[ "$(tr '\n\t' ',:' <"$T/table")" = "id:accuracy,a:1,b:0,c:1," ]
+	# the first sentence2 is found twice and right once: F1 2/3; the others 0 and 1
+	printf 'main_score\t0.5555555556\naccuracy\t0.6666666667\nprecision\t0.5\nrecall\t0.6666666667\n' >"$T/want"
+	agrees "$T/want" <"$T/out"
+	means_are_reported "$T/table" "$T/out"
+	head -n 1 "$T/out" | grep -F 'similarity cosine, ties the first sentence2, precision float32, rounding none, gold the row, pairs 3'
+	# every row has its own number of the right one
+	jq -c '. + {gold: 0}' <<-E | mkstream >"$T/gold.mts"
+		$(row a 1,0 1,0; row b 1,0 1,0; row c 0,1 0,3)
+	E
+	[ "$(mteb-score bitextmining "$T/gold.mts" | metric accuracy)" = 0.6666666666666666 ]
+}
+
+# Fields of lists by experiment, as the golden values name them.
+first_and_last() {
+	sed 's/^\([a-z0-9]*\)_per_experiment\t\([^ ]*\).* \(.*\)/\1_first\t\2\n\1_last\t\3/'
+}
+
+@test "mteb-score regression: mteb's scores of each experiment, of a sample and of all rows" {
+	stream tasks_regression_{train,test} tasks_regression_all_{train,test}
+	score() { # NAME OPTION...
+		mteb-score regression --sklearn 1.9 --train "$T/tasks_$1_train.mts" "${@:2}" "$T/tasks_$1_test.mts"
+	}
+	score regression --samples 70 | first_and_last | agrees "$GOLDEN/score_tasks_regression.tsv"
+	score regression_all | first_and_last | agrees "$GOLDEN/score_tasks_regression_all.tsv"
+	# a pipe cannot be read twice
+	cat "$T/tasks_regression_train.mts" | mteb-score regression --samples 70 --sklearn 1.9 --train - "$T/tasks_regression_test.mts" |
+		cmp - <(score regression --samples 70)
+	score regression --samples 70 --json | jq -e '.scores.scores_per_experiment | length == 10 and
+		(.[0] | keys == ["kendalltau", "mae", "mse", "r2", "rmse"])' >/dev/null
+	for threads in 1 2 3; do
+		score regression --samples 70 -j $threads >"$T/$threads"
+	done
+	cmp "$T/1" "$T/2"
+	cmp "$T/1" "$T/3"
+}
+
+@test "mteb-score regression: by hand; least norm; scores per row" {
+	row() { printf '{"id":"%s","x.emb":[%s],"value":%s}\n' "$@"; }
+	{ row a 1,1 2; row b 3,3 6; } | mkstream >"$T/train.mts" # of all planes the one that grows by 1 and 1
+	{ row c 2,0 2; row d 0,1 3; row e 5,0 5; } | mkstream 2 >"$T/test.mts"
+	mteb-score regression --train "$T/train.mts" --per-query "$T/table" "$T/test.mts" >"$T/out"
+	printf '%s\t%s\n' mae 0.6666666667 mse 1.3333333333 rmse 1.1547005384 r2 0.1428571429 kendalltau 0.3333333333 \
+		main_score 0.3333333333 >"$T/want"
+	agrees "$T/want" <"$T/out"
+	means_are_reported "$T/table" "$T/out"
+	cut -f 1,2 "$T/table" | tail -n +2 | agrees <(printf 'c\t0\nd\t2\ne\t0\n')
+	# tau-b: one tie of the truth, one pair in the wrong order
+	{ row c 2,0 2; row d 0,1 2; row e 5,0 1; row f 6,0 7; } | mkstream >"$T/test.mts"
+	mteb-score regression --train "$T/train.mts" "$T/test.mts" | metric kendalltau |
+		awk '{ d = $1 - 1 / sqrt(30); exit !(d < 1e-12 && d > -1e-12) }'
+}
+
+# 2. options and usage
+
+@test "mteb-score regression: options and usage" {
+	stream tasks_regression_train tasks_regression_test
+	score() { mteb-score regression --samples 70 --train "$T/tasks_regression_train.mts" "$@" "$T/tasks_regression_test.mts"; }
+	[ "$(score --seed 1 | metric mse)" != "$(score | metric mse)" ]
+	[ "$(score --samples 100 | metric mse)" != "$(score | metric mse)" ]
+	[ "$(score --experiments 3 | metric mae_per_experiment | wc -w)" = 3 ]
+	# the experiments of seed 43 are the later ones of seed 42
+	[ "$(score --seed 43 --experiments 9 | metric mse_per_experiment)" = "$(score | metric mse_per_experiment | cut -d ' ' -f 2-)" ]
+	jq -c '{"x.emb": ."x.emb", year: (.value | tostring)}' "$GOLDEN/score_tasks_regression_test.jsonl" | mkstream >"$T/year.mts"
+	jq -c '{"x.emb": ."x.emb", year: .value}' "$GOLDEN/score_tasks_regression_train.jsonl" | mkstream >"$T/train.mts"
+	mteb-score regression --samples 70 --label year --train "$T/train.mts" "$T/year.mts" | cmp - <(score)
+	# 2^-23 of 20 columns of 12 rows keeps a singular value that 1e-6 drops
+	printf '{"x.emb":[%s],"value":%s}\n' 0,0 0 1,0 1 0,1e-6 1 1,1e-6 2 | mkstream >"$T/x.mts"
+	[ "$(mteb-score regression --train "$T/x.mts" "$T/x.mts" | metric r2)" = 1 ]
+	mteb-score regression --sklearn 1.9 --train "$T/x.mts" "$T/x.mts" | metric r2 | awk '{ exit !($1 < 0.6) }'
+	for words in x "--train x a b" "--train x -f a -f b y" "--samples 0 --train x y"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr mteb-score regression $words
+		[ -z "$output" ]
+	done
+	does_not_apply --solver mteb-score regression --solver exact --train x y
+}
+
+@test "mteb-score bitextmining: options and usage" {
+	stream tasks_bitext
+	for threads in 1 2 3; do
+		mteb-score bitextmining -j $threads --json "$T/tasks_bitext.mts" >"$T/$threads"
+	done
+	cmp "$T/1" "$T/2"
+	cmp "$T/1" "$T/3"
+	jq -e '.task_type == "bitextmining" and .scores.main_score == .scores.f1' "$T/1" >/dev/null
+	for words in "-f only x" "--similarity euclidean x" "a b"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr mteb-score bitextmining $words
+		[ -z "$output" ]
+	done
+	does_not_apply --label mteb-score bitextmining --label x y
+}
+
+# 3. bad input
+
+@test "mteb-score bitextmining: bad translations, lengths, widths, NaN, dot products beyond float32" {
+	bad() { # MESSAGE JSON
+		mkstream <<<"$2" >"$T/x.mts"
+		dies "mteb-score: $T/x.mts: $1" mteb-score bitextmining "${@:3}" "$T/x.mts"
+	}
+	bad "there is no column 'sentence2.emb'" '{"sentence1.emb":[1,0]}'
+	bad "sentence1.emb has width 2 and sentence2.emb has 1" '{"sentence1.emb":[1,0],"sentence2.emb":[1]}'
+	bad "record 1: sentence2.emb: row 1 is not finite" '{"sentence1.emb":[1,0],"sentence2.emb":[null,1]}'
+	bad "record 1: row 1 has 2 in sentence1.emb and 1 in sentence2.emb" '{"sentence1.emb":[[1],[2]],"sentence2.emb":[[1]]}'
+	bad "record 1: row 1 has 1 in sentence1.emb and 2 in gold" '{"sentence1.emb":[[1]],"sentence2.emb":[[1]],"gold":[0,0]}'
+	bad "record 1: gold: value 1 is 0.5, not the number of a sentence2, from 0" '{"sentence1.emb":[1],"sentence2.emb":[1],"gold":0.5}'
+	bad "gold: the sentence1 1 has the sentence2 1, counted from 0; there are only 1" '{"sentence1.emb":[1],"sentence2.emb":[1],"gold":1}'
+	mkstream <<<'{"sentence1.emb":[1],"sentence2.emb":[1],"x":1}' | mts rows --where x=2 >"$T/x.mts"
+	dies "mteb-score: $T/x.mts: there is no pair in it" mteb-score bitextmining "$T/x.mts"
+	bad "a dot product may exceed float32" '{"sentence1.emb":[1e30,0],"sentence2.emb":[1e30,1]}' --similarity dot
+	mkstream <<<'{"sentence1.emb":[0,0],"sentence2.emb":[0,1]}' >"$T/x.mts"
+	run -0 --separate-stderr mteb-score bitextmining "$T/x.mts"
+	[[ $stderr == *"1 vectors of sentence1.emb are zero: their cosines are 0"* ]]
+}
+
+@test "mteb-score regression: no numbers, no rows, constants, widths" {
+	row() { printf '{"x.emb":[%s],"value":%s}\n' "$@"; }
+	{ row 1,0 1; row 0,1 2; row 1,1 5; } | mkstream >"$T/train.mts"
+	bad() { # MESSAGE JSON
+		mkstream <<<"$2" >"$T/x.mts"
+		dies "mteb-score: $T/x.mts: $1" mteb-score regression --train "$T/train.mts" "$T/x.mts"
+	}
+	bad "there is no column 'value' of numbers; name it with --label" '{"x.emb":[1,0],"year":1}'
+	bad "record 1: value: 'many' is not a number" '{"x.emb":[1,0],"value":"many"}'
+	bad "record 1: x.emb: row 1 is not finite" '{"x.emb":[null,0],"value":1}'
+	bad "its vectors have width 3" '{"x.emb":[1,0,0],"value":1}'
+	row 1,0 1 | mkstream >"$T/one.mts"
+	dies "mteb-score: $T/one.mts: 1 training rows; two at least are needed" mteb-score regression --train "$T/one.mts" "$T/train.mts"
+	mts rows --where value=9 "$T/train.mts" >"$T/none.mts"
+	dies "mteb-score: $T/none.mts: there are no test rows in it" mteb-score regression --train "$T/train.mts" "$T/none.mts"
+	{ row 1,0 1; row 0,1 1; } | mkstream >"$T/x.mts"
+	run -0 --separate-stderr mteb-score regression --train "$T/train.mts" "$T/x.mts"
+	[[ $stderr == *"all values or all predictions are equal"* ]]
+	[[ $output == *$'main_score\tnan'* ]]
+}
