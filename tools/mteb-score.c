@@ -147,12 +147,9 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
-	"  mteb-score pairclassification labelled.mts
-"
-	"  mteb-score bitextmining translations.mts
-"
-	"  mteb-score reranking --protocol v1 candidates.mts
-"
+	"  mteb-score pairclassification labelled.mts\n"
+	"  mteb-score bitextmining translations.mts\n"
+	"  mteb-score reranking --protocol v1 candidates.mts\n"
 	"  mteb-score summarization summaries.mts\n"
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n"
 	"  mteb-score classification --train train.mts test.mts\n"
