@@ -170,7 +170,7 @@ endef
 # name the two fields, so that pairs are compared by their vectors, not by moee-sim's column "similarity"
 pair = $(if $(COMBINE),fields=$$($X/leaderboard fields --type $($*.type) $($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields");)
 # options of clustering-fast
-sampling = --max-documents $($*.documents) $($*.samples:%=--samples %)
+sampling = --max-documents $($*.documents) $($*.samples:%=--samples %) $($*.experiments)
 trained = $($*.samples:%=--samples %) $($*.experiments) --train
 test = $(VECTORS)/%/test.mts
 $(eval $(call score_rule,classification,$(VECTORS)/%/train.mts $(test),$$(call score,classification) $$(legacy) $$(trained) $$^))
@@ -190,8 +190,10 @@ $(SETS:%=$(SCORES)/%.json): $(SCORES)/%.json: $$(foreach mteb_part,$$($$*.report
 		--dataset $* -o $@ $(foreach mteb_part,$($*.reports),$($(mteb_part).part)=$(VECTORS)/$(mteb_part)/$(REPORT))
 
 # The table of all models; the sets that failed.
-MISSING = $(sort $(filter-out $(reported),$(PARTS)) $(if $(PER_QUERY),$(filter-out $(call scored,tsv),$(with_tsv))) \
-	$(foreach set,$(filter-out $(call scored,json),$(SETS)),$(firstword $($(set).reports)))) $(faulty)
+# of sets without a result the parts without a report, or else the first
+MISSING = $(sort $(foreach set,$(filter-out $(call scored,json),$(SETS)),\
+	$(or $(filter-out $(reported),$($(set).reports)),$(firstword $($(set).reports)))) \
+	$(if $(PER_QUERY),$(filter-out $(call scored,tsv),$(with_tsv)))) $(faulty)
 FOLDERS = $(sort $(foreach file,$(filter-out %/model_meta.json,$(wildcard $(RESULTS)/*/*/*.json)),\
 	$(patsubst %/,%,$(dir $(file)))))
 

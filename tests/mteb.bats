@@ -121,7 +121,7 @@ mteb() {
 	rm results/base/*/STS12.json
 	mteb TASKS=STS12 >/dev/null 2>err
 	[ -z "$(grep -v warning err)" ] # its report is there
-	rm out/mteb/base/*/STS12/score-v2.json
+	rm results/base/*/STS12.json out/mteb/base/*/STS12/score-v2.json
 	mteb TASKS=STS12 >/dev/null 2>err
 	[ "$(grep -v warning err)" = "STS12: score" ]
 	sleep 1
@@ -523,7 +523,7 @@ make_gates() {
 	rows "$documents[] | {_id: .[0], text: .[1]}" >$folder/corpus.jsonl
 	{ printf 'query-id\tcorpus-id\tscore\n'; rows "$documents[] | [\"q\(\$row)\", .[0], .[2]] | @tsv" | jq -r .; } >$folder/qrels/test.tsv
 	rows "{\"query-id\": \"q\(\$row)\", \"corpus-ids\": ($documents | map(.[0]))}" >$folder/top_ranked.jsonl
-	mteb TASKS="answers moved" PROTOCOL=v2
+	mteb TASKS="answers moved"
 	scores() { jq -c '.scores.test[0] | del(.hf_subset, .languages)' results/base/*/"$1.json"; }
 	scores answers | jq -e 'length > 60 and .map_at_1000 < 0.9'
 	diff <(scores answers | jq -S 'del(.main_score)') <(scores moved | jq -S 'del(.main_score)')
@@ -533,12 +533,12 @@ make_gates() {
 	rm results/base/*/moved.json
 	mkdir $folder/top_ranked
 	mv $folder/top_ranked.jsonl $folder/top_ranked/test.jsonl
-	mteb TASKS=moved PROTOCOL=v2 >/dev/null
+	mteb TASKS=moved >/dev/null
 	[ "$(scores moved | jq .main_score)" = "$(scores answers | jq .map_at_1000)" ]
-	run mteb TASKS=moved
+	run mteb TASKS=moved PROTOCOL=v1
 	[[ $output == *"moved: FAILED: a corpus and top_ranked are scored only by protocol v2; say PROTOCOL=v2, or"* ]]
 	mv $folder/top_ranked top
-	run mteb TASKS=moved PROTOCOL=v2
+	run mteb TASKS=moved
 	[[ $output == *"moved: FAILED: $T/data/reranking/moved: there is no top_ranked.jsonl"* ]]
 }
 
@@ -558,15 +558,64 @@ make_gates() {
 		<(mteb-score -q summarization --protocol v2 "$test" | sed 1d)
 }
 
-@test "mteb: a registry line beside the data adds a set; protocol v2 has its own results" {
+@test "mteb: a registry line beside the data adds a set; either protocol has its own results" {
 	mkdir data/mine
 	mv data/shelf/* data/mine
 	rmdir data/shelf
 	echo 'tasks: { mine: { type: Retrieval, main: mrr_at_10, in: home } }' >data/tasks.yaml
 	mteb TASKS=home >/dev/null 2>&1
 	grep -q "| mine | mrr_at_10 |" results/table.md
-	mteb TASKS=answers PROTOCOL=v2 RESULTS="$T/two" >/dev/null 2>&1
-	grep -q "| answers | map_at_1000 |" two/table.md
+	mteb TASKS=answers PROTOCOL=v1 RESULTS="$T/one" >/dev/null 2>&1
+	grep -q "| answers | map |" one/table.md
+	mteb TASKS=answers >/dev/null 2>&1
+	grep -q "| answers | map_at_1000 |" results/table.md
+}
+
+@test "mteb: the subsets and splits of a set are scored one by one; their mean, in one file; a benchmark's parts alone" {
+	mkdir -p data/STS17/{en-en,ko-ko} data/AmazonReviewsClassification/en
+	cp data/sts/STS-12/test.csv data/STS17/en-en
+	awk 'NR != 3' data/sts/STS-12/test.csv >data/STS17/ko-ko/test.csv
+	cp data/classification/moods/*.tsv data/AmazonReviewsClassification/en
+	head -n 4 data/classification/moods/test.tsv >data/AmazonReviewsClassification/en/validation.tsv
+	mteb TASKS="STS17 AmazonReviewsClassification" PER_QUERY=1 >table 2>err
+	grep -qx 'STS17@ko-ko@test: encode test' err
+	cd results/base/*
+	jq -e '[.scores.test[].hf_subset] == ["ko-ko", "en-en"]' STS17.json
+	jq -e '[.scores | keys] == [["test", "validation"]] and .scores.test[0].hf_subset == "en"' AmazonReviewsClassification.json
+	for pair in en-en ko-ko; do
+		mteb-score sts --json "$T"/out/mteb/base/*/STS17@$pair@test/test.mts | jq .scores.cosine_spearman |
+			within <(jq ".scores.test[] | select(.hf_subset == \"$pair\") | .main_score" STS17.json) 1e-6
+	done
+	[ -e STS17@ko-ko@test.tsv ] && [ -e AmazonReviewsClassification@en@validation.tsv ]
+	jq '[.scores.test[].main_score] | add / 2 * 100' STS17.json | within <(awk -F'|' '/STS17/ { print $5 + 0 }' "$T/table") 0.005
+	cd "$T"
+	run -0 --separate-stderr mteb BENCHMARK="MTEB(eng, v2)" RESULTS="$T/eng" TASKS=sts
+	[[ $stderr == *"MTEB(eng, v2): 2 of its 41 data sets are in $T/data; missing are"*"  BIOSSES "*"mteb/biosses-sts"* ]]
+	jq -e '[.scores.test[].hf_subset] == ["en-en"]' eng/base/*/STS17.json
+	grep -q '^| STS | SICK-R | cosine_spearman | |' eng/table.md
+	run -0 motes mteb --list BENCHMARK="MTEB(eng, v2)"
+	[ "${#lines[@]}" -eq 42 ]
+	[ "$(motes mteb --list TASKS=STS12)" = "$(leaderboard list --registry "$ROOT/share/tasks.yaml" STS12)" ]
+}
+
+@test "mteb: the types that need mteb's second version, from rows as mteb has them" {
+	mkdir -p data/bitextmining/verses data/regression/years data/multilabelclassification/things data/instructionretrieval/asked
+	sentences | awk -F'\t' '{ printf "{\"sentence1\": \"%s\", \"sentence2\": \"so %s\"}\n", $2, $2 }' >data/bitextmining/verses/test.jsonl
+	sentences | awk -F'\t' '{ printf "{\"text\": \"%s\", \"value\": %d}\n", $2, length($2) }' | tee data/regression/years/train.jsonl >data/regression/years/test.jsonl
+	sentences | awk -F'\t' '{ printf "{\"text\": \"%s\", \"label\": [\"%s\", \"%d\"]}\n", $2, $1, length($2) % 2 }' |
+		tee data/multilabelclassification/things/train.jsonl >data/multilabelclassification/things/test.jsonl
+	cp -r data/shelf/* data/instructionretrieval/asked
+	sed 's/}$/, "instruction": "of the harbour"}/' data/shelf/queries.jsonl >data/instructionretrieval/asked/queries.jsonl
+	mteb TASKS="verses years things asked" >table 2>err
+	grep -q '| BitextMining | verses | f1 | 100.00 |' table
+	grep -q '| Regression | years | kendalltau |' table
+	grep -q '| MultilabelClassification | things | accuracy |' table
+	grep -q '| InstructionRetrieval | asked | ndcg_at_20 |' table
+	# an instruction is a part of its query
+	run=$(echo out/mteb/base/*)
+	jq -c '{text: "\(.text) \(.instruction)"}' data/instructionretrieval/asked/queries.jsonl | head -n 2 |
+		tok -m "$ROOT/share/models/base" --task search_query -f text | encode -m "$ROOT/share/models/base" | mts to jsonl -f text.emb |
+		jq -c '."text.emb"[]' | within <(mts to jsonl -f query.emb "$run/asked/queries.mts" | jq -c '."query.emb"[]') 1e-6
 }
 
 @test "mteb: real sets, all-MiniLM-L6-v2: the published figures" {

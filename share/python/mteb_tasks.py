@@ -237,6 +237,8 @@ def scoring(task, metadata):
             line["documents"] = share if share < 1 else "all"
         if task.max_documents_per_cluster != 16384:
             line["samples"] = task.max_documents_per_cluster
+        if task.n_clusters != 10:  # of k-means, not of texts
+            line["experiments"] = task.n_clusters
     if getattr(task, "ignore_identical_ids", False):
         line["ignore_identical_ids"] = True
     if metadata.name in PROTOCOL:
@@ -319,8 +321,13 @@ def columns(task):
     if kind == "BitextMining":
         return {"sentence1": "sentence1", "sentence2": "sentence2"}
     if kind == "Summarization":
-        names = "text", "human_summaries", "machine_summaries", "relevance"
-        return {name: name for name in names}
+        names = (
+            task.text_column_name,
+            task.human_summaries_column_name,
+            task.machine_summaries_column_name,
+            task.relevancy_column_name,
+        )
+        return dict(zip(names, ("text", "human_summaries", "machine_summaries", "relevance")))
     raise SystemExit(f"{task.metadata.name}: rows of {kind} are not written")
 
 
