@@ -646,8 +646,10 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 # 5. the page's examples
 
 @test "mteb-score: the examples of the page run" {
-	stream sts pairs rerank summaries queries corpus many_train many_test sets tasks_regression_{train,test}
+	stream sts pairs rerank summaries queries corpus many_train many_test sets tasks_{regression,multilabel}_{train,test}
 	cd "$T"
+	mv tasks_multilabel_train.mts topics.mts
+	mv tasks_multilabel_test.mts test-topics.mts
 	mv tasks_regression_train.mts years.mts
 	mv tasks_regression_test.mts test-years.mts
 	mv pairs.mts labelled.mts
@@ -659,7 +661,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	cp "$GOLDEN/score_qrels.tsv" test.tsv
 	mkstream <"$GOLDEN/score_mteb_fast.jsonl" >rows.mts
 	page_examples mteb-score.1 >examples
-	[ "$(wc -l <examples)" -eq 14 ]
+	[ "$(wc -l <examples)" -eq 15 ]
 	while read -r line; do
 		bash -c "$line" >out 2>/dev/null
 		[ -s out ]

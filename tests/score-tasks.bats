@@ -60,6 +60,38 @@ first_and_last() {
 	cmp "$T/1" "$T/3"
 }
 
+@test "mteb-score multilabelclassification: mteb's scores of each experiment, of all test rows and a sample, text and numbers" {
+	for part in train test; do
+		stream tasks_multilabel_$part
+		mv "$T/tasks_multilabel_$part.mts" "$T/number_$part.mts"
+		jq -c '.label |= map(. + 3 | tostring)' "$GOLDEN/score_tasks_multilabel_$part.jsonl" | mkstream 7 >"$T/text_$part.mts"
+	done
+	score() { # number|text OPTION...
+		mteb-score -q multilabelclassification --train "$T/$1_train.mts" "${@:2}" "$T/$1_test.mts"
+	}
+	score number | first_and_last | agrees "$GOLDEN/score_tasks_multilabel.tsv"
+	score number --test-rows 30 | first_and_last | agrees "$GOLDEN/score_tasks_multilabel_number.tsv"
+	score text --test-rows 30 | first_and_last | agrees "$GOLDEN/score_tasks_multilabel_text.tsv"
+	score number --earlier 90 | first_and_last | agrees "$GOLDEN/score_tasks_multilabel_second.tsv"
+	score number --test-rows all | tail -n +2 | cmp - <(score number | tail -n +2)
+	# pipes cannot be read twice
+	score number --test-rows 30 >"$T/out"
+	mteb-score -q multilabelclassification --test-rows 30 --train <(cat "$T/number_train.mts") <(cat "$T/number_test.mts") | cmp - "$T/out"
+	for threads in 1 2 3; do
+		score number -j $threads --json >"$T/$threads"
+	done
+	cmp "$T/1" "$T/2"
+	cmp "$T/1" "$T/3"
+	jq -e '.scores.scores_per_experiment | length == 10 and (.[0] | keys == ["accuracy", "f1", "hamming", "lrap"])' "$T/1" >/dev/null
+	# lines of rows: all of them, and those of a sample
+	score number --per-query "$T/table" >"$T/out"
+	means_are_reported "$T/table" "$T/out"
+	[ "$(head -n 1 "$T/table" | tr '\t' ' ')" = "id accuracy lrap hamming" ]
+	score number --test-rows 30 --per-query "$T/table" >"$T/out"
+	means_are_reported "$T/table" "$T/out"
+	[[ $(head -n 1 "$T/out") == *", test $(($(wc -l <"$T/table") - 1)) of 80, "* ]]
+}
+
 @test "mteb-score regression: by hand; least norm; scores per row" {
 	row() { printf '{"id":"%s","x.emb":[%s],"value":%s}\n' "$@"; }
 	{ row a 1,1 2; row b 3,3 6; } | mkstream >"$T/train.mts" # of all planes the one that grows by 1 and 1
@@ -77,6 +109,42 @@ first_and_last() {
 }
 
 # 2. options and usage
+
+@test "mteb-score multilabelclassification: by hand, options and usage" {
+	row() { printf '{"id":"%s","x.emb":[%s],"label":%s}\n' "$@"; }
+	{ row 1 0 '["a","b","a"]'; row 2 0.1 '["a"]'; row 3 0.2 '["a","c"]'; row 4 9 '["b"]'; row 5 9.1 '["b"]'; } | mkstream >"$T/train.mts"
+	# five neighbours are all rows: a and b have three of five
+	{ row x 0 '["a","b"]'; row y 0 '["a"]'; row z 0 '["c"]'; row w 0 '[]'; } | mkstream 3 >"$T/test.mts"
+	score() { mteb-score multilabelclassification --train "$T/train.mts" "$@" "$T/test.mts"; }
+	score --per-query "$T/table" >"$T/out"
+	diff "$T/table" - <<-'E'
+		id	accuracy	lrap	hamming
+		x	1	1	1
+		y	0	0.5	0.5
+		z	0	0.33333333333333337	0
+		w	0	1	0
+	E
+	# F1 of a: 2 of 4 said, 2 true; of b: 1 of 4 said, 1 true; of c: none said
+	printf 'f1\t0.3555555556\naccuracy\t0.25\nmain_score\t0.25\n' >"$T/want"
+	agrees "$T/want" <"$T/out"
+	stream tasks_multilabel_train tasks_multilabel_test
+	jq -c '{"x.emb": ."x.emb", topics: .label}' "$GOLDEN/score_tasks_multilabel_test.jsonl" | mkstream >"$T/topics.mts"
+	jq -c '{"x.emb": ."x.emb", topics: .label}' "$GOLDEN/score_tasks_multilabel_train.jsonl" | mkstream >"$T/train.mts"
+	many() { mteb-score -q multilabelclassification --train "$T/tasks_multilabel_train.mts" "$@" "$T/tasks_multilabel_test.mts"; }
+	mteb-score -q multilabelclassification --label topics --train "$T/train.mts" "$T/topics.mts" | cmp - <(many)
+	for option in "seed 1" "samples 3" "test-rows 60" "earlier 10,20"; do
+		# shellcheck disable=SC2086
+		[ "$(many --$option | metric hamming)" != "$(many | metric hamming)" ]
+	done
+	[ "$(many --experiments 3 | metric f1_per_experiment | wc -w)" = 3 ]
+	for words in x "--test-rows 0 --train x y" "--test-rows some --train x y" "--earlier 0 --train x y" "--train x a b"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr mteb-score multilabelclassification $words
+		[ -z "$output" ]
+	done
+	does_not_apply --solver mteb-score multilabelclassification --solver exact --train x y
+	does_not_apply --test-rows mteb-score classification --test-rows 3 --train x y
+}
 
 @test "mteb-score regression: options and usage" {
 	stream tasks_regression_train tasks_regression_test
@@ -137,6 +205,32 @@ first_and_last() {
 	mkstream <<<'{"sentence1.emb":[0,0],"sentence2.emb":[0,1]}' >"$T/x.mts"
 	run -0 --separate-stderr mteb-score bitextmining "$T/x.mts"
 	[[ $stderr == *"1 vectors of sentence1.emb are zero: their cosines are 0"* ]]
+}
+
+@test "mteb-score multilabelclassification: labels that are no lists, few rows, few labels, NaN, widths" {
+	row() { printf '{"x.emb":[%s],"label":%s}\n' "$@"; }
+	for i in 1 2 3 4 5; do row "$i,1" '["a","b"]'; done | mkstream >"$T/train.mts"
+	bad() { # MESSAGE JSON
+		mkstream <<<"$2" >"$T/x.mts"
+		dies "mteb-score: $T/x.mts: $1" mteb-score multilabelclassification --train "$T/train.mts" "$T/x.mts"
+	}
+	bad "column 'label' " '{"x.emb":[1,0],"label":"a"}'
+	bad "there is no column 'label' of labels; name it with --label" '{"x.emb":[1,0],"topic":["a"]}'
+	bad "its rows have 1 different labels; two at least are needed" '{"x.emb":[1,0],"label":["a"]}'
+	bad "record 1: x.emb: row 1 is not finite" '{"x.emb":[null,0],"label":["a","b"]}'
+	bad "its vectors have width 3" '{"x.emb":[1,0,0],"label":["a","b"]}'
+	row 1,0 '["a","b"]' | mkstream >"$T/x.mts"
+	mts rows --rows 1-4 "$T/train.mts" >"$T/few.mts"
+	dies "mteb-score: $T/few.mts: an experiment draws 4 rows; the classifier needs its 5 nearest" \
+		mteb-score multilabelclassification --train "$T/few.mts" "$T/x.mts"
+	mts rows --where label=none "$T/train.mts" >"$T/none.mts" 2>"$T/why" || mts rows --rows 99 "$T/train.mts" >"$T/none.mts"
+	dies "mteb-score: $T/none.mts: there are no rows in it" mteb-score multilabelclassification --train "$T/none.mts" "$T/x.mts"
+	row 1,0 '["a","z"]' | mkstream >"$T/x.mts"
+	run -0 --separate-stderr mteb-score multilabelclassification --train "$T/train.mts" "$T/x.mts"
+	[[ $stderr == *"1 labels of the training rows are of no test row that is scored: they are ignored"* ]]
+	# lists of labels belong here, not to classification
+	dies "mteb-score: $T/train.mts: column 'label' has lists of labels: score them by multilabelclassification" \
+		mteb-score classification --train "$T/train.mts" "$T/x.mts"
 }
 
 @test "mteb-score regression: no numbers, no rows, constants, widths" {

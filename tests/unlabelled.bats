@@ -48,9 +48,9 @@ made() { # NAME: its vectors and its other members as one stream
 	echo '{"x.emb":[1,2],"label":[1,2]}' | mkstream >numbers.mts
 	echo '{"x.emb":[1,2],"label":"a"}' | mkstream >one.mts
 	for name in text numbers; do
-		dies "mteb-score: $name.mts: column 'label' has lists of labels: multilabel classification" \
+		dies "mteb-score: $name.mts: column 'label' has lists of labels: score them by multilabelclassification" \
 			mteb-score classification --train $name.mts one.mts
-		dies "mteb-score: $name.mts: column 'label' has lists of labels: multilabel classification" \
+		dies "mteb-score: $name.mts: column 'label' has lists of labels: score them by multilabelclassification" \
 			mteb-score classification --train one.mts $name.mts
 	done
 	printf '%s\n' '{"text":"a","label":["x"]}' '{"text":"b","label":["x","y"]}' >train.jsonl

@@ -15,7 +15,7 @@
 #include "nn/nn.h"
 #include "score/score.h"
 
-enum { OPT_AT = CLI_LONG, OPT_DOCUMENTS };
+enum { OPT_AT = CLI_LONG, OPT_DOCUMENTS, OPT_TEST_ROWS, OPT_EARLIER };
 
 struct settings {
 	struct score_options score;
@@ -66,23 +66,29 @@ static const struct cli_option options[] = {
 	    "retrieval: memory for queries, hits and two blocks of documents, 512M or 2G (default: blocks of 16 MB)",
 	    CLI_BYTES(score.memory) },
 	{ 0, "any-model", NULL,
-	    "retrieval, classification, regression: accept streams of two models",
+	    "retrieval, classifications, regression: accept streams of two models",
 	    CLI_FLAG(score.any_model) },
-	{ 0, "train", "FILE", "classification, regression: training stream",
+	{ 0, "train", "FILE", "classifications, regression: training stream",
 	    CLI_TEXT(score.train) },
 	{ 0, "samples", "N",
-	    "classification: training rows a label (default: 8)\nclustering-fast: texts an experiment (default: 16384)\nregression: training rows an experiment (default: 2048)",
+	    "classifications: training rows a label (default: 8)\nclustering-fast: texts an experiment (default: 16384)\nregression: training rows an experiment (default: 2048)",
 	    CLI_INTEGER(score.samples, 1, 1000000) },
 	{ 0, "experiments", "N",
-	    "classification, regression, clustering-fast: number of experiments (default: 10)",
+	    "classifications, regression, clustering-fast: number of experiments (default: 10)",
 	    CLI_INTEGER(score.experiments, 1, 1000) },
 	{ 0, "solver", "exact|reference",
 	    "classification: fit to the optimum (default), or stop where scikit-learn stops",
 	    CLI_WORD(score.reference, 0) },
 	{ OPT_DOCUMENTS, "max-documents", "N|SHARE|all",
 	    "clustering-fast: texts to draw from (default: 0.04 of all)", CLI_CUSTOM },
+	{ OPT_TEST_ROWS, "test-rows", "N|all",
+	    "multilabelclassification: test rows, drawn from more (default: 3000)",
+	    CLI_CUSTOM },
+	{ OPT_EARLIER, "earlier", "N,...",
+	    "multilabelclassification: training rows of the subsets that mteb scores before this one",
+	    CLI_CUSTOM },
 	{ 0, "label", "NAME",
-	    "classification, clustering, clustering-fast: column (default: label or labels)\nregression: column (default: value or label)",
+	    "classifications, clustering, clustering-fast: column (default: label or labels)\nregression: column (default: value or label)",
 	    CLI_TEXT(score.label) },
 	{ 0, "legacy-sum", "WEIGHT",
 	    "classification, clustering: average the predictions of two fields, as MoEE's code",
@@ -96,7 +102,7 @@ static const struct cli_option options[] = {
 	    "clustering, clustering-fast: random numbers of scikit-learn 1.3 to 1.8 (default) or of 1.9\nregression: its least singular value",
 	    CLI_WORD(score.by_choice, 0) },
 	{ 's', "seed", "N",
-	    "classification, regression, clustering, clustering-fast: seed (default: 42)",
+	    "classifications, regression, clustering, clustering-fast: seed (default: 42)",
 	    CLI_INTEGER(score.seed, 0, UINT32_MAX) },
 	{ 0, "similarity", "cosine|dot|euclidean|manhattan",
 	    "similarity function (default: the model's, else cosine); retrieval, bitextmining: cosine or dot",
@@ -127,6 +133,10 @@ static const struct cli_command commands[] = {
 	    ALL
 	    "field train samples experiments label seed solver any-model per-query legacy-sum",
 	    0, 1, NULL },
+	{ "multilabelclassification", "accuracy of the labels of nearest neighbours",
+	    ALL
+	    "field train samples experiments label seed test-rows earlier any-model per-query",
+	    0, 1, NULL },
 	{ "regression", "error of numbers predicted by a linear regression",
 	    ALL "field train samples experiments label seed sklearn any-model per-query",
 	    0, 1, NULL },
@@ -143,7 +153,7 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"       mteb-score reranking|summarization [OPTION]... [FILE]\n"
 	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
 	"       mteb-score retrieval --qrels QRELS --from-run RUN [OPTION]...\n"
-	"       mteb-score classification|regression --train TRAIN [OPTION]... [TEST]\n"
+	"       mteb-score classification|multilabelclassification|regression --train TRAIN [OPTION]... [TEST]\n"
 	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
@@ -153,6 +163,7 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"  mteb-score summarization summaries.mts\n"
 	"  mteb-score retrieval --qrels test.tsv q.mts c.mts\n"
 	"  mteb-score classification --train train.mts test.mts\n"
+	"  mteb-score multilabelclassification --train topics.mts test-topics.mts\n"
 	"  mteb-score regression --train years.mts test-years.mts\n"
 	"  mteb-score clustering --json sets.mts\n"
 	"  mteb-score clustering-fast --max-documents all rows.mts\n",
@@ -217,7 +228,7 @@ static void
 check_train(const struct score_options *score)
 {
 	if (!score->train)
-		die_usage("classification and regression need --train FILE");
+		die_usage("classifications and regression need --train FILE");
 }
 
 static void
@@ -238,8 +249,31 @@ static const struct {
 	{ score_bitextmining, 2, check_search }, { score_reranking, 0, check_reranking },
 	{ score_summarization, 0, NULL }, { score_retrieval, 1, check_retrieval },
 	{ score_classification, 1, check_classification },
+	{ score_multilabelclassification, 1, check_train },
 	{ score_regression, 1, check_train }, { score_clustering, 1, NULL },
 	{ score_clustering_fast, 1, NULL } };
+
+/* An option that takes a list, or a number or "all". */
+static void
+take_option(struct score_options *score, int option)
+{
+	bool all = strcmp(optarg, "all") == 0;
+
+	switch (option) {
+	case OPT_AT:
+		score->cuts.count =
+		    cli_integers("--at", 1, 1000000, score->cuts.at, RANKING_CUTS);
+		break;
+	case OPT_EARLIER:
+		score->earlier.count = cli_integers(
+		    "--earlier", 1, 100000000, score->earlier.at, RANKING_CUTS);
+		break;
+	case OPT_TEST_ROWS:
+		score->test_rows = all ? 0 : cli_integer("--test-rows", 1, INT64_MAX);
+		break;
+	default: score->documents = all ? 0 : cli_real("--max-documents", 1e-9, 1e12);
+	}
+}
 
 static void
 parse(struct settings *settings, int argc, char **argv)
@@ -248,13 +282,7 @@ parse(struct settings *settings, int argc, char **argv)
 	int option;
 
 	while ((option = cli_next(&cli, argc, argv, settings)) != -1)
-		if (option == OPT_AT)
-			score->cuts.count = cli_integers(
-			    "--at", 1, 1000000, score->cuts.at, RANKING_CUTS);
-		else
-			score->documents = strcmp(optarg, "all") == 0
-					       ? 0
-					       : cli_real("--max-documents", 1e-9, 1e12);
+		take_option(score, option);
 	for (int i = 0; i < settings->fields.count && i < 2; i++)
 		score->fields[i] = settings->fields.items[i];
 }
@@ -266,6 +294,7 @@ main(int argc, char **argv)
 					 .top = 1000,
 					 .documents = 0.04,
 					 .experiments = 10,
+					 .test_rows = 3000,
 					 .seed = 42 },
 		.output = "-" };
 	struct score_options *score = &settings.score;

@@ -64,7 +64,7 @@ open_columns(const char *path, const struct score_options *options)
 
 	const struct column *labels = stream_column(reader, columns.label);
 	if (labels->rank == 0 && labels->depth > (labels->text ? 1 : 0))
-		die("%s: column '%s' has lists of labels: multilabel classification, by which mteb scores these, is not computed here; give one label a row",
+		die("%s: column '%s' has lists of labels: score them by multilabelclassification, or give one label a row",
 		    stream_name(reader), labels->name);
 	values_single(reader, columns.label, 0);
 	return columns;

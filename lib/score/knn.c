@@ -12,7 +12,7 @@ enum { QUERIES = 128, TILE = 1024 /* labelled rows */ };
 
 struct neighbour {
 	double distance; /* squared, less the query's own square */
-	int32_t label;
+	int64_t row;
 };
 
 /* Work space for a block of queries. */
@@ -60,8 +60,8 @@ scan_tile(const struct knn_block *scan, int64_t first, int rows, int queries)
 		for (int j = 0; j < rows; j++)
 			if (product[j] + scan->norms[j] < found[k - 1].distance)
 				insert(found, k,
-				    (struct neighbour){ product[j] + scan->norms[j],
-					with->label[first + j] });
+				    (struct neighbour){
+					product[j] + scan->norms[j], first + j });
 	}
 }
 
@@ -69,12 +69,12 @@ static void
 vote(const struct knn *with, const struct neighbour *found, int *votes,
     int32_t *predicted, double *probability)
 {
-	int32_t best = found[0].label;
+	int32_t best = with->label[found[0].row];
 
 	for (int i = 0; i < with->k; i++)
-		votes[found[i].label]++;
+		votes[with->label[found[i].row]]++;
 	for (int i = 1; i < with->k; i++) {
-		int32_t label = found[i].label;
+		int32_t label = with->label[found[i].row];
 		if (votes[label] > votes[best] ||
 		    (votes[label] == votes[best] && label < best))
 			best = label;
@@ -82,39 +82,81 @@ vote(const struct knn *with, const struct neighbour *found, int *votes,
 	*predicted = best;
 	*probability = (double)votes[best] / with->k;
 	for (int i = 0; i < with->k; i++)
-		votes[found[i].label] = 0;
+		votes[with->label[found[i].row]] = 0;
+}
+
+static struct knn_block
+start_block(const struct knn *knn)
+{
+	size_t row = (size_t)knn->width * sizeof(double);
+
+	return (struct knn_block){ .with = knn,
+		.queries = mem_new(QUERIES, row),
+		.rows = mem_new(TILE, row),
+		.norms = mem_new(TILE, sizeof(double)),
+		.products = mem_new((size_t)QUERIES * TILE, sizeof(double)),
+		.found = mem_new(QUERIES * (size_t)knn->k, sizeof(struct neighbour)) };
+}
+
+/* Finds the neighbours of `count` queries, at most QUERIES. */
+static void
+scan_block(const struct knn_block *scan, const float *x, int count)
+{
+	const struct knn *knn = scan->with;
+
+	widen(scan->queries, x, (int64_t)count * knn->width);
+	for (int i = 0; i < count * knn->k; i++)
+		scan->found[i] = (struct neighbour){ INFINITY, 0 };
+	for (int64_t at = 0; at < knn->n; at += TILE)
+		scan_tile(
+		    scan, at, knn->n - at < TILE ? (int)(knn->n - at) : TILE, count);
+}
+
+static void
+free_block(struct knn_block *scan)
+{
+	free(scan->queries);
+	free(scan->rows);
+	free(scan->norms);
+	free(scan->products);
+	free(scan->found);
+}
+
+/* The number of queries from `first` that a block takes. */
+static int
+block_size(int64_t first, int64_t count)
+{
+	return count - first < QUERIES ? (int)(count - first) : QUERIES;
 }
 
 void
 knn_predict(const struct knn *knn, const float *x, int64_t count, int32_t *predicted,
     double *probability)
 {
-	size_t row = (size_t)knn->width * sizeof(double);
-	int k = knn->k;
-	struct knn_block scan = { .with = knn,
-		.queries = mem_new(QUERIES, row),
-		.rows = mem_new(TILE, row),
-		.norms = mem_new(TILE, sizeof *scan.norms),
-		.products = mem_new((size_t)QUERIES * TILE, sizeof *scan.products),
-		.found = mem_new(QUERIES * (size_t)k, sizeof *scan.found) };
+	struct knn_block scan = start_block(knn);
 	int *votes = mem_zero((size_t)knn->classes, sizeof *votes);
 
 	for (int64_t first = 0; first < count; first += QUERIES) {
-		int some = count - first < QUERIES ? (int)(count - first) : QUERIES;
-		widen(scan.queries, x + first * knn->width, (int64_t)some * knn->width);
-		for (int i = 0; i < some * k; i++)
-			scan.found[i] = (struct neighbour){ INFINITY, 0 };
-		for (int64_t at = 0; at < knn->n; at += TILE)
-			scan_tile(&scan, at,
-			    knn->n - at < TILE ? (int)(knn->n - at) : TILE, some);
+		int some = block_size(first, count);
+		scan_block(&scan, x + first * knn->width, some);
 		for (int i = 0; i < some; i++)
-			vote(knn, scan.found + (int64_t)i * k, votes,
+			vote(knn, scan.found + (int64_t)i * knn->k, votes,
 			    predicted + first + i, probability + first + i);
 	}
-	free(scan.queries);
-	free(scan.rows);
-	free(scan.norms);
-	free(scan.products);
-	free(scan.found);
+	free_block(&scan);
 	free(votes);
+}
+
+void
+knn_rows(const struct knn *knn, const float *x, int64_t count, int64_t *rows)
+{
+	struct knn_block scan = start_block(knn);
+
+	for (int64_t first = 0; first < count; first += QUERIES) {
+		int some = block_size(first, count);
+		scan_block(&scan, x + first * knn->width, some);
+		for (int i = 0; i < some * knn->k; i++)
+			rows[first * knn->k + i] = scan.found[i].row;
+	}
+	free_block(&scan);
 }

@@ -24,4 +24,7 @@ struct knn {
 void knn_predict(const struct knn *knn, const float *x, int64_t count, int32_t *predicted,
     double *probability);
 
+/* The k nearest rows of each of x [count, width]: writes rows [count, k], the nearest first.  Needs no labels. */
+void knn_rows(const struct knn *knn, const float *x, int64_t count, int64_t *rows);
+
 #endif

@@ -26,10 +26,10 @@ struct score_options {
 	    label; /* column; NULL: "label" or "labels"; regression: "value" or "label" */
 	uint32_t seed;
 	int experiments;
-	int samples; /* per label (classification, default 8) or per experiment (clustering-fast 16384, regression 2048); 0: default */
+	int samples; /* per label (classifications, default 8) or per experiment (clustering-fast 16384, regression 2048); 0: default */
 	int batch;   /* of k-means; 0: default, 500 or 512 (clustering-fast) */
 
-	/* filled in unless NULL: one line per query (retrieval), row (reranking, the test stream of classification
+	/* filled in unless NULL: one line per query (retrieval), row (reranking, the test stream of classifications
 	 * and regression), text (summarization), pair (sts, pairclassification) or set (clustering) */
 	struct per_query *per_query;
 
@@ -55,7 +55,11 @@ struct score_options {
 	double
 	    legacy_sum; /* weight of fields[1] beside fields[0] (legacy_sum.h); 0: only fields[0] */
 
-	const char *train; /* classification, regression: path of the training stream */
+	const char *train; /* classifications, regression: path of the training stream */
+
+	/* multilabelclassification */
+	int64_t test_rows;   /* 0: all */
+	struct cuts earlier; /* training rows of the subsets that mteb scores before */
 
 	/* classification */
 	bool reference; /* stop the regression where scikit-learn does */
@@ -162,6 +166,24 @@ void score_retrieval(struct report *report, const struct score_options *options)
  * per test row and experiment.
  */
 void score_classification(struct report *report, const struct score_options *options);
+
+/*
+ * Multilabel classification: the labels of a row are those of most of its five nearest training rows (knn.h).
+ * Main score: accuracy.
+ *
+ * Reads two streams, train and test, each with vectors and "label" or "labels", a list of text or numbers.  As mteb: ten
+ * experiments draw training rows until each label has 8, by numpy's Generator (multilabel_rows.h), which goes on from
+ * experiment to experiment, and from one subset of a task to the next (`earlier`).  Of more than 3000 test rows about so
+ * many are drawn with the labels in proportion (stratify.h).  Labels that no scored test row has are ignored.
+ *
+ *	accuracy	share of rows whose labels are all right
+ *	lrap		label ranking average precision of the predictions, 0 or 1
+ *	f1		macro average;  hamming: right labels / labels of either
+ *
+ * Memory: the vectors of the sampled rows (of all rows if a stream is a pipe), and 8 bytes per label of a row.
+ */
+void score_multilabelclassification(
+    struct report *report, const struct score_options *options);
 
 /*
  * Regression: least squares with an intercept (linear_regression.h).  Main score: kendalltau.

@@ -120,3 +120,38 @@ def regression(name, rows, tests, width, samples):
 
 regression("regression", 300, 40, 6, 70)
 regression("regression_all", 12, 30, 20, 2048)
+
+
+# multilabel classification: texts of none to four labels of twelve, as text and as numbers, two of which no test text has;
+# 80 test texts or about 30 of them; and the second subset of a task, which goes on drawing where the first left off
+class Multilabel(mteb.abstasks.AbsTaskMultilabelClassification):
+    metadata = mteb.get_task("BrazilianToxicTweetsClassification").metadata
+
+
+centres = 2 * rng.randn(12, 7)
+sets = {}
+for subset, sizes in (("other", (90, 40)), ("default", (150, 80))):
+    for part, size in zip(("train", "test"), sizes):
+        labels = [sorted(rng.choice(12 if part == "train" else 10, size=rng.choice([0, 1, 1, 2, 2, 3, 4]),
+                                    replace=False).tolist()) for _ in range(size)]
+        labels[0] = [3]  # a list of the first row has its type
+        x = np.array([centres[row].sum(axis=0) for row in labels]) + 1.5 * rng.randn(size, 7)
+        sets[subset, part] = np.round(x, 2), labels
+        if subset == "default":
+            write_rows(f"multilabel_{part}", [{"x.emb": v, "label": row} for v, row in zip(plain(sets[subset, part][0]), labels)])
+
+
+def multilabel(name, subsets, most, label):
+    task, model, data = Multilabel(), Vectors(), {}
+    task.max_eval_samples = most
+    for (subset, part), (x, labels) in sets.items():
+        data.setdefault(subset, datasets.DatasetDict())[part] = datasets.Dataset.from_dict(
+            {"text": model.put(subset + part, x), "label": [[label(i) for i in row] for row in labels]})
+    task.dataset, task.data_loaded, task.hf_subsets = data, True, subsets
+    write_expected(name, task.evaluate(model, "test", encode_kwargs={})["default"])
+
+
+multilabel("multilabel", ["default"], 3000, int)
+multilabel("multilabel_number", ["default"], 30, int)
+multilabel("multilabel_text", ["default"], 30, lambda i: str(i + 3))
+multilabel("multilabel_second", ["other", "default"], 3000, int)
