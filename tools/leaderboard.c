@@ -68,7 +68,8 @@ static const struct cli_option options[] = {
 	    CLI_TEXT(benchmark) },
 	{ 0, "samples", "N", "drawn: rows of a label (default: 8)",
 	    CLI_INTEGER(samples, 1, 1000000) },
-	{ 0, "protocol", "v1|v2", "MTEB's protocol: that of mteb 1.x, or 2.x (default)", CLI_WORD(v2, 0) },
+	{ 0, "protocol", "v1|v2", "MTEB's protocol: that of mteb 1.x, or 2.x (default)",
+	    CLI_WORD(v2, 0) },
 	{ 0, "format", "tsv|markdown|html",
 	    "table, compare: tsv (default), markdown\ntable: html",
 	    CLI_WORD(format, TSV) },
@@ -201,68 +202,19 @@ model(void *with, char **files, int count)
 	return 0;
 }
 
-/* Splits SUBSET@SPLIT=FILE; returns the file, and the part's name, freed by the caller, NULL: a file alone. */
-static const char *
-part_and_file(char **part, const char *operand)
-{
-	const char *equals = strchr(operand, '='), *slash = strchr(operand, '/'),
-		   *at = strchr(operand, '@');
-	bool named = equals && at && at < equals && (!slash || equals < slash);
-
-	*part = named ? mem_format("%.*s", (int)(equals - operand), operand) : NULL;
-	return named ? equals + 1 : operand;
-}
-
-/* The part called SUBSET@SPLIT; NULL: the only one. */
-static struct task_part
-find_part(const struct registry_task *task, const struct task_parts *parts,
-    const char *name)
-{
-	for (size_t i = 0; i < parts->count; i++) {
-		const struct task_part *part = &parts->items[i];
-		char *own = mem_format("%s@%s", part->subset, part->split);
-		bool same = name ? !strcmp(own, name) : parts->count == 1;
-		free(own);
-		if (same)
-			return *part;
-	}
-	if (name)
-		die("%s: mteb has no subset and split '%s'", task->name, name);
-	die("%s: it has %zu parts: say which the report is of, %s@%s=FILE", task->name,
-	    parts->count, parts->items[0].subset, parts->items[0].split);
-}
-
 static int
 result(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
-	struct part_report *reports = mem_zero((size_t)count + 1, sizeof *reports);
-	char dash[] = "-", *standard_input[] = { dash };
 
 	need(settings->task, "result: --dataset TASK");
 	struct registry *registry = need_registry(settings);
-	const struct registry_task *task = registry_find(registry, settings->task);
-	files = count ? files : standard_input;
-	count = count ? count : 1;
-	for (int i = 0; i < count; i++) {
-		char *name;
-		struct tree *report = results_report(part_and_file(&name, files[i]));
-		const char *type = tree_string(report, "task_type", "");
-		if (!task)
-			task = registry_add(registry, settings->task,
-			    settings->type ? settings->type : type);
-		struct task_parts parts = task_parts(task);
-		reports[i] =
-		    (struct part_report){ find_part(task, &parts, name), report };
-		free(parts.items);
-		free(name);
-	}
-	struct tree *file = results_of(task, reports, (size_t)count);
+	struct part_reports *parts =
+	    part_reports_read(registry, settings->task, settings->type, files, count);
+	struct tree *file = results_of(parts);
 	json_print(file);
 	tree_free(file);
-	for (int i = 0; i < count; i++)
-		tree_free(reports[i].report);
-	free(reports);
+	part_reports_free(parts);
 	registry_free(registry);
 	return 0;
 }
@@ -317,8 +269,8 @@ static const struct cli_command commands[] = {
 	{ "table", "folders of TASK.json as a table",
 	    "registry protocol benchmark format output", 1, -1, table },
 	{ "compare", "differences between models, with tests",
-	    "registry from-per-query protocol benchmark format resamples seed output", 2, -1,
-	    compare },
+	    "registry from-per-query protocol benchmark format resamples seed output", 2,
+	    -1, compare },
 	{ 0 },
 };
 
@@ -330,7 +282,7 @@ static const struct cli cli = { "leaderboard",
 	"       leaderboard judged QRELS QUERIES\n"
 	"       leaderboard drawn [--samples N] FILE\n"
 	"       leaderboard model [-m MODEL] [--name NAME]\n"
-	"       leaderboard result --registry FILE --dataset TASK [OPTION]... [[SUBSET@SPLIT=]REPORT]...\n"
+	"       leaderboard result --registry FILE --dataset TASK [OPTION]... [REPORT]...\n"
 	"       leaderboard table --registry FILE [OPTION]... FOLDER...\n"
 	"       leaderboard compare [OPTION]... FOLDER FOLDER...\n"
 	"       leaderboard compare --from-per-query [OPTION]... FILE FILE...",

@@ -88,8 +88,9 @@ is_in(const struct tree *names, const char *name)
 static const struct tree *
 tasks_of(const struct tree *benchmark)
 {
-	static const char *const keys[] = { "also", "tasks", NULL },
-				 *const limits[] = { "subsets", "splits", NULL };
+	static const char *const keys[] = { "also", "tasks", NULL }, *const limits[] = {
+		"subsets", "splits", NULL
+	};
 
 	tree_only(benchmark, keys);
 	const struct tree *tasks = tree_need(benchmark, "tasks");
@@ -100,7 +101,8 @@ tasks_of(const struct tree *benchmark)
 		if (own->kind == TREE_STRING)
 			continue;
 		if (own->kind != TREE_OBJECT || own->count != 1)
-			tree_die(own, "tasks: names are expected, or NAME: { subsets: ..., splits: ... }");
+			tree_die(own,
+			    "tasks: names are expected, or NAME: { subsets: ..., splits: ... }");
 		tree_only(own->items[0], limits);
 	}
 	return tasks;
@@ -145,7 +147,8 @@ benchmark_has(
 
 	for (size_t i = 0; i < tasks->count; i++) {
 		const struct tree *item = tasks->items[i],
-				  *own = item->kind == TREE_OBJECT ? item->items[0] : NULL;
+				  *own =
+				      item->kind == TREE_OBJECT ? item->items[0] : NULL;
 		if (strcmp(benchmark_task(item), task) != 0)
 			continue;
 		if (!part || !own)
@@ -201,7 +204,8 @@ print_parts(const struct registry *registry, const struct registry_task *task,
 	for (size_t p = 0; p < parts.count; p++) {
 		bool meant = false;
 		for (int w = 0; w < count; w++)
-			meant |= benchmark_means(registry, task, &parts.items[p], words[w]);
+			meant |=
+			    benchmark_means(registry, task, &parts.items[p], words[w]);
 		if (!meant)
 			continue;
 		met++;

@@ -162,14 +162,14 @@ data_files_find(struct data_part *part, const struct registry *registry,
     const struct registry_task *task, const char *folder, bool own)
 {
 	const struct place place = { folder, part->part.subset, part->part.split, own };
-	char *corpus = is_retrieval(task) || is_ranked(task)
-			   ? find_table(&place, "corpus")
-			   : NULL;
+	char *corpus =
+	    is_retrieval(task) || is_ranked(task) ? find_table(&place, "corpus") : NULL;
 
 	part->absent = true;
 	if (is_retrieval(task) || corpus) {
 		char *qrels = mem_format("qrels/%s", place.split);
-		need(part, folder, DATA_QUERIES, find_table(&place, "queries"), "queries");
+		need(
+		    part, folder, DATA_QUERIES, find_table(&place, "queries"), "queries");
 		need(part, folder, DATA_CORPUS, corpus, "corpus");
 		need(part, folder, DATA_QRELS, find_qrels(&place), qrels);
 		free(qrels);
@@ -177,7 +177,8 @@ data_files_find(struct data_part *part, const struct registry *registry,
 			need(part, folder, DATA_TOP_RANKED,
 			    find_table(&place, "top_ranked"), "top_ranked");
 	} else {
-		need(part, folder, DATA_TEST, find_rows(&place, place.split), place.split);
+		need(
+		    part, folder, DATA_TEST, find_rows(&place, place.split), place.split);
 		if (!strcmp(task->type, "Classification") ||
 		    !strcmp(task->type, "MultilabelClassification") ||
 		    !strcmp(task->type, "Regression"))

@@ -36,7 +36,8 @@ subset_of(const struct registry_task *task, const char *rest)
 	int found = -1;
 
 	for (size_t i = 0; i < parts.count && found < 0; i++) {
-		char *subset = plain(parts.items[i].subset, strlen(parts.items[i].subset));
+		char *subset =
+		    plain(parts.items[i].subset, strlen(parts.items[i].subset));
 		if (!strcmp(rest, subset))
 			found = (int)i;
 		free(subset);
@@ -66,9 +67,9 @@ is_called(const char *folder, const struct registry_task *task, enum match match
 	}
 	char *name = plain(called, length);
 	size_t size = strlen(name);
-	bool same = size && !strncmp(folder, name, size) &&
-		    (!folder[size] ||
-			(match != BY_PATH && subset_of(task, folder + size) >= 0));
+	bool same =
+	    size && !strncmp(folder, name, size) &&
+	    (!folder[size] || (match != BY_PATH && subset_of(task, folder + size) >= 0));
 
 	free(name);
 	return same;
@@ -78,7 +79,8 @@ is_called(const char *folder, const struct registry_task *task, enum match match
 static const char *
 without_owner(const char *folder)
 {
-	const char *owner = strncmp(folder, "datasets--", 10) ? NULL : strstr(folder + 10, "--");
+	const char *owner =
+	    strncmp(folder, "datasets--", 10) ? NULL : strstr(folder + 10, "--");
 
 	return owner ? owner + 2 : folder;
 }
@@ -172,8 +174,8 @@ find_parts(struct data_set *set, const struct registry *registry)
 	for (size_t i = 0; i < parts.count; i++) {
 		struct data_part *part = &set->parts[set->count];
 		*part = (struct data_part){ .part = parts.items[i] };
-		data_files_find(part, registry, set->task, set->folder,
-		    is_own(set, &parts.items[i]));
+		data_files_find(
+		    part, registry, set->task, set->folder, is_own(set, &parts.items[i]));
 		if (!part->absent || parts.count == 1) {
 			set->count++;
 			continue;
@@ -311,8 +313,7 @@ by_task(const void *a, const void *b)
 }
 
 struct data_folder *
-data_folder_read(
-    struct registry *registry, const struct tree *benchmark, const char *dir)
+data_folder_read(struct registry *registry, const struct tree *benchmark, const char *dir)
 {
 	struct data_folder *folder = mem_zero(1, sizeof *folder);
 

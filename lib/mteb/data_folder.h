@@ -21,7 +21,8 @@
 struct data_set {
 	const struct registry_task *task;
 	char *folder;
-	struct data_part *parts; /* those that are there; without any, the first, with its fault */
+	struct data_part
+	    *parts; /* those that are there; without any, the first, with its fault */
 	size_t count;
 	size_t absent; /* parts of mteb's that are not there */
 };

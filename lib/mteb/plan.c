@@ -64,8 +64,8 @@ print_cuts(const struct registry_task *task, const char *unit, FILE *out)
 		return;
 	fprintf(out, "%s.at := --at ", unit);
 	for (size_t i = 0; i < task->cuts->count; i++)
-		fprintf(
-		    out, "%s%lld", i ? "," : "", (long long)task->cuts->items[i]->integer);
+		fprintf(out, "%s%lld", i ? "," : "",
+		    (long long)task->cuts->items[i]->integer);
 	fputc('\n', out);
 }
 
@@ -95,8 +95,8 @@ unit_of(const struct data_set *set, const struct data_part *part)
 {
 	if (set->count + set->absent < 2 || part->absent)
 		return mem_string(set->task->name);
-	char *unit = mem_format(
-	    "%s@%s@%s", set->task->name, part->part.subset, part->part.split);
+	char *unit =
+	    mem_format("%s@%s@%s", set->task->name, part->part.subset, part->part.split);
 	for (char *at = unit; *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("._-+@", *at))
 			*at = '_';
@@ -126,8 +126,8 @@ print_part(const struct tree *prompts, const struct data_set *set,
 	print_settings(task, unit, out);
 	for (int f = 0; f < DATA_FILES; f++)
 		if (part->files[f])
-			fprintf(
-			    out, "%s.%s := %s\n", unit, data_file_names[f], part->files[f]);
+			fprintf(out, "%s.%s := %s\n", unit, data_file_names[f],
+			    part->files[f]);
 	free(scorer);
 	free(unit);
 }
@@ -149,8 +149,8 @@ is_meant(const struct plan_choice *choice, const struct data_set *set,
 
 /* Dies on a word that selects no set: a mistake, or a missing set. */
 static void
-check_words(const struct data_folder *folder, const char *data,
-    const struct plan_choice *choice)
+check_words(
+    const struct data_folder *folder, const char *data, const struct plan_choice *choice)
 {
 	for (int i = 0; i < choice->count; i++) {
 		bool met = false;
@@ -246,7 +246,8 @@ set_of(const struct data_folder *folder, const char *task)
 {
 	for (size_t i = 0; i < folder->count; i++) {
 		const struct registry_task *own = folder->sets[i].task;
-		if (!strcmp(own->name, task) || (own->part_of && !strcmp(own->part_of, task)))
+		if (!strcmp(own->name, task) ||
+		    (own->part_of && !strcmp(own->part_of, task)))
 			return &folder->sets[i];
 	}
 	return NULL;
@@ -268,7 +269,8 @@ plan_missing(const struct data_folder *folder, const char *data,
 		const struct registry_task *task = registry_find(choice->registry, name);
 		if (!set_of(folder, name))
 			fprintf(out, "  %-44s %s\n", name,
-			    task && task->path ? task->path : "several sets of that name");
+			    task && task->path ? task->path
+					       : "several sets of that name");
 	}
 	return tasks->count - missing;
 }

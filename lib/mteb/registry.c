@@ -66,10 +66,12 @@ registry_size(int64_t size[2], const struct tree *node)
 		count = node->count;
 	}
 	if (node->kind == TREE_LIST && count != 2)
-		tree_die(node, "a size is a number, or two of them: [queries, documents]");
+		tree_die(
+		    node, "a size is a number, or two of them: [queries, documents]");
 	for (size_t i = 0; i < count; i++) {
 		if (at[i]->kind != TREE_INTEGER || at[i]->integer < 1)
-			tree_die(at[i], "a size is a whole number, or two of them: [queries, documents]");
+			tree_die(at[i],
+			    "a size is a whole number, or two of them: [queries, documents]");
 		size[i] = at[i]->integer;
 	}
 }
@@ -77,14 +79,16 @@ registry_size(int64_t size[2], const struct tree *node)
 static void
 set_sizes(struct registry_task *task, const struct tree *node)
 {
-	const struct tree *size = tree_get(node, "size"), *sizes = tree_get(node, "sizes");
+	const struct tree *size = tree_get(node, "size"),
+			  *sizes = tree_get(node, "sizes");
 
 	if (size)
 		registry_size(task->size, size);
 	if (!sizes)
 		return;
 	if (sizes->kind != TREE_LIST)
-		tree_die(sizes, "sizes: a list is expected, a size for each subset in each split");
+		tree_die(sizes,
+		    "sizes: a list is expected, a size for each subset in each split");
 	for (size_t i = 0; i < sizes->count; i++)
 		if (sizes->items[i]->kind != TREE_NULL)
 			registry_size((int64_t[2]){ 0 }, sizes->items[i]);
@@ -115,7 +119,8 @@ numbers_of(const struct tree *node, const char *key, const struct tree *before)
 		tree_die(numbers, "%s: a list of whole numbers is expected", key);
 	for (size_t i = 0; numbers && i < numbers->count; i++)
 		if (numbers->items[i]->kind != TREE_INTEGER)
-			tree_die(numbers->items[i], "%s: whole numbers are expected", key);
+			tree_die(
+			    numbers->items[i], "%s: whole numbers are expected", key);
 	return numbers ? numbers : before;
 }
 
@@ -160,7 +165,8 @@ set_subsets(struct registry_task *task, const struct tree *node)
 	if (!subsets)
 		return;
 	if (subsets->kind != TREE_OBJECT || !subsets->count)
-		tree_die(subsets, "subsets: names with their languages are expected: { en: eng-Latn }");
+		tree_die(subsets,
+		    "subsets: names with their languages are expected: { en: eng-Latn }");
 	for (size_t i = 0; i < subsets->count; i++)
 		names_of(subsets, subsets->items[i]->key, NULL);
 	task->subsets = subsets;
@@ -256,9 +262,9 @@ registry_read(struct registry *registry, const char *path)
 	static const char *const top[] = { "types", "tasks", "benchmarks", "languages",
 		NULL };
 	static const char *const keys[] = { "type", "main", "main_v2", "prompt", "split",
-		"subset", "subsets", "path", "revision", "samples",
-		"experiments", "train", "at", "ignore_identical_ids", "size", "sizes",
-		"part_of", "in", "fast", "documents", "protocol", "languages", NULL };
+		"subset", "subsets", "path", "revision", "samples", "experiments",
+		"train", "at", "ignore_identical_ids", "size", "sizes", "part_of", "in",
+		"fast", "documents", "protocol", "languages", NULL };
 	struct tree *file = yaml_read(path);
 
 	registry->files = mem_grow(registry->files, &registry->file_capacity,

@@ -28,22 +28,26 @@ enum registry_fast {
 struct registry_task {
 	const char *name, *type; /* the type as mteb writes it: "STS" */
 	const char *main;
-	const struct tree *splits;  /* a name or a list of names; NULL: "test" */
-	const struct tree *subsets; /* a name, a list, or an object of NAME: languages; NULL: "default" */
-	const char *path, *data_revision; /* of mteb's rows, on the Hugging Face Hub; or NULL */
+	const struct tree *splits; /* a name or a list of names; NULL: "test" */
+	const struct tree *
+	    subsets; /* a name, a list, or an object of NAME: languages; NULL: "default" */
+	const char *path,
+	    *data_revision;  /* of mteb's rows, on the Hugging Face Hub; or NULL */
 	const char *part_of; /* the data set that this is a part of, or NULL */
 	const char *prompt[REGISTRY_SIDES]; /* names of prompts; NULL: none */
 	int64_t samples; /* per label, or per experiment of clustering-fast; 0: default */
-	int64_t experiments;	  /* of classification; 0: default */
-	const char *train;	  /* split of the training rows */
-	const struct tree *cuts;  /* cut-offs of retrieval: a list of integers; NULL: default */
+	int64_t experiments; /* of classification; 0: default */
+	const char *train;   /* split of the training rows */
+	const struct tree
+	    *cuts; /* cut-offs of retrieval: a list of integers; NULL: default */
 	enum registry_fast fast;
 	double
 	    documents; /* that clustering-fast samples from: a number; below 1: share; 0: all */
 	int protocol; /* 1 or 2: the only one by which mteb scores it; 0: either */
 	const struct tree *languages; /* a name, a list of names, or NULL: unknown */
-	const struct tree *sizes;     /* of each part (benchmark.h): as size; NULL: unknown */
-	int64_t size[2]; /* of a task with one part: rows, or queries and documents; 0: unknown */
+	const struct tree *sizes; /* of each part (benchmark.h): as size; NULL: unknown */
+	int64_t size
+	    [2]; /* of a task with one part: rows, or queries and documents; 0: unknown */
 	bool ignore_identical;
 	const struct tree *in; /* benchmarks: a name, a list of names, or NULL */
 };
@@ -54,7 +58,8 @@ struct registry {
 	struct tree **files;
 	size_t file_count, file_capacity;
 	bool v2; /* main metrics of protocol v2 */
-	const struct tree *benchmark; /* that results are read for (benchmark.h); NULL: none */
+	const struct tree
+	    *benchmark; /* that results are read for (benchmark.h); NULL: none */
 };
 
 struct registry *registry_new(bool v2);

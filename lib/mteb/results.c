@@ -10,7 +10,6 @@
 
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/input.h"
 #include "base/mem.h"
 #include "score/measure/stats.h"
 #include "text/json.h"
@@ -49,8 +48,7 @@ other_size(const char *task, const struct task_part *part, const struct tree *se
 			if (!text || count == (long long)part->size[side])
 				continue;
 			warn("%s: has %lld %s, mteb's has %lld: another set of that name",
-			    task, count, counts[side][i],
-			    (long long)part->size[side]);
+			    task, count, counts[side][i], (long long)part->size[side]);
 			other = true;
 		}
 	return other;
@@ -78,10 +76,10 @@ check_scorer(const struct registry_task *task, const struct tree *report)
 	char *scorer = registry_scorer(task), wanted[8];
 
 	snprintf(wanted, sizeof wanted, "v%d", task->protocol);
-	bool retrieved = type && !strcmp(type, "retrieval") &&
-			 (!strncmp(task->type, "Instruction", 11) ||
-			     (tree_get(settings, "candidates") &&
-				 !strcmp(task->type, "Reranking")));
+	bool retrieved =
+	    type && !strcmp(type, "retrieval") &&
+	    (!strncmp(task->type, "Instruction", 11) ||
+		(tree_get(settings, "candidates") && !strcmp(task->type, "Reranking")));
 	if (type && strcmp(type, scorer) != 0 && !retrieved)
 		die("%s: mteb scores it by %s, and this is a report of %s", task->name,
 		    scorer, type);
@@ -140,15 +138,17 @@ settings_of_all(const struct tree *settings, size_t parts)
 
 	for (size_t i = 0; i < settings->count; i++)
 		if (parts == 1 || !is_size(settings->items[i]->key))
-			tree_set(copy, settings->items[i]->key,
-			    tree_copy(settings->items[i]));
+			tree_set(
+			    copy, settings->items[i]->key, tree_copy(settings->items[i]));
 	return copy;
 }
 
 struct tree *
-results_of(
-    const struct registry_task *task, const struct part_report *parts, size_t count)
+results_of(const struct part_reports *of)
 {
+	const struct registry_task *task = of->task;
+	const struct part_report *parts = of->items;
+	size_t count = of->count;
 	struct tree *file = tree_object(), *scores = tree_object(),
 		    *motes = tree_object();
 	const struct tree *settings = tree_get(parts[0].report, "settings");
@@ -157,8 +157,8 @@ results_of(
 	for (size_t i = 0; i < count; i++) {
 		const struct tree *own = tree_get(parts[i].report, "settings");
 		check_scorer(task, parts[i].report);
-		tree_add(split_of(scores, parts[i].part.split),
-		    score_entry(task, &parts[i]));
+		tree_add(
+		    split_of(scores, parts[i].part.split), score_entry(task, &parts[i]));
 		other |= other_size(task->name, &parts[i].part, own);
 		counted &= parts[i].part.size[0] > 0;
 	}
@@ -178,27 +178,6 @@ results_of(
 	tree_set(file, "kg_co2_emissions", tree_of_null());
 	tree_set(file, "motes", motes);
 	return file;
-}
-
-struct tree *
-results_report(const char *path)
-{
-	struct input *input = input_open(path);
-	const char *name = strcmp(path, "-") != 0 ? path : "<stdin>";
-	char *text = NULL;
-	size_t room = 0, length = 0, got;
-
-	do {
-		text = mem_grow(text, &room, length + (1 << 16), 1);
-		got = input_read(input, text + length, room - length);
-		length += got;
-	} while (got);
-	if (!length)
-		die("%s: empty, not a report; did the program before it fail?", name);
-	struct tree *report = json_parse(text, length, name, 1);
-	input_close(input);
-	free(text);
-	return report;
 }
 
 /* Reading. ------------------------------------------------------------------------- */
@@ -285,7 +264,8 @@ static double
 main_score(const struct registry *registry, const struct tree *scores,
     const struct registry_task *task, size_t *missing)
 {
-	double mean = task ? mean_of_parts(scores, task, registry->benchmark, missing) : NAN;
+	double mean =
+	    task ? mean_of_parts(scores, task, registry->benchmark, missing) : NAN;
 
 	if (task && (!isnan(mean) || task->subsets))
 		return mean;

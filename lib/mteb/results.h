@@ -13,23 +13,13 @@
 
 #include <stddef.h>
 
-#include "mteb/benchmark.h"
+#include "mteb/part_reports.h"
 #include "mteb/registry.h"
 #include "text/tree.h"
 
-/* Reads the output of 'mteb-score --json'; "-": standard input. */
-struct tree *results_report(const char *path);
-
-/* A report of mteb-score on a part of a task. */
-struct part_report {
-	struct task_part part;
-	struct tree *report;
-};
-
 /* The content of TASK.json for reports of its parts.  Dies if a report lacks the task's main metric or is of a type
  * or protocol by which mteb does not score the task; warns if the set's size differs from mteb's. */
-struct tree *results_of(
-    const struct registry_task *task, const struct part_report *parts, size_t count);
+struct tree *results_of(const struct part_reports *of);
 
 struct task_result {
 	char *task, *type, *metric; /* type and metric are NULL in mteb's own files */

@@ -1,0 +1,95 @@
+#include "mteb/part_reports.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/input.h"
+#include "base/mem.h"
+#include "text/json.h"
+
+static struct tree *
+read_report(const char *path)
+{
+	struct input *input = input_open(path);
+	const char *name = strcmp(path, "-") != 0 ? path : "<stdin>";
+	char *text = NULL;
+	size_t room = 0, length = 0, got;
+
+	do {
+		text = mem_grow(text, &room, length + (1 << 16), 1);
+		got = input_read(input, text + length, room - length);
+		length += got;
+	} while (got);
+	if (!length)
+		die("%s: empty, not a report; did the program before it fail?", name);
+	struct tree *report = json_parse(text, length, name, 1);
+	input_close(input);
+	free(text);
+	return report;
+}
+
+/* Splits SUBSET@SPLIT=FILE; returns the file, and the part's name, freed by the caller, NULL: a file alone. */
+static const char *
+part_and_file(char **part, const char *operand)
+{
+	const char *equals = strchr(operand, '='), *slash = strchr(operand, '/'),
+		   *at = strchr(operand, '@');
+	bool named = equals && at && at < equals && (!slash || equals < slash);
+
+	*part = named ? mem_format("%.*s", (int)(equals - operand), operand) : NULL;
+	return named ? equals + 1 : operand;
+}
+
+/* The part called SUBSET@SPLIT; NULL: the only one. */
+static struct task_part
+find_part(
+    const struct registry_task *task, const struct task_parts *parts, const char *name)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct task_part *part = &parts->items[i];
+		char *own = mem_format("%s@%s", part->subset, part->split);
+		bool same = name ? !strcmp(own, name) : parts->count == 1;
+		free(own);
+		if (same)
+			return *part;
+	}
+	if (name)
+		die("%s: mteb has no subset and split '%s'", task->name, name);
+	die("%s: it has %zu parts: say which the report is of, %s@%s=FILE", task->name,
+	    parts->count, parts->items[0].subset, parts->items[0].split);
+}
+
+struct part_reports *
+part_reports_read(struct registry *registry, const char *task, const char *type,
+    char **operands, int count)
+{
+	struct part_reports *parts = mem_zero(1, sizeof *parts);
+
+	parts->count = count ? (size_t)count : 1;
+	parts->items = mem_zero(parts->count, sizeof *parts->items);
+	parts->task = registry_find(registry, task);
+	for (size_t i = 0; i < parts->count; i++) {
+		char *name;
+		struct tree *report =
+		    read_report(part_and_file(&name, count ? operands[i] : "-"));
+		if (!parts->task)
+			parts->task = registry_add(registry, task,
+			    type ? type : tree_string(report, "task_type", ""));
+		struct task_parts all = task_parts(parts->task);
+		parts->items[i] =
+		    (struct part_report){ find_part(parts->task, &all, name), report };
+		free(all.items);
+		free(name);
+	}
+	return parts;
+}
+
+void
+part_reports_free(struct part_reports *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		tree_free(parts->items[i].report);
+	free(parts->items);
+	free(parts);
+}
