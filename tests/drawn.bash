@@ -48,7 +48,21 @@ drawn_sets() {
 	find data -name '*.jsonl' -exec zstd -q --rm {} +
 }
 
-# The files of make text, newer than their sources.
+# A model of two narrow layers that knows the words of the sentences, in folder $1; all else is share/models/mlm's.
+drawn_model() {
+	local mlm=$ROOT/share/models/mlm
+	sentences 'of what they defined' | cut -f2 >words
+	tok -q --learn bpe --vocab-size 400 -o "$1" words
+	cp -r "$mlm"/{modules.json,*sentence*.json,1_Pooling} "$1"
+	sed -i 's/"word_embedding_dimension": [0-9]*/"word_embedding_dimension": 32/' "$1/1_Pooling/config.json"
+	jq '. + {hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 2, intermediate_size: 64, vocab_size: 400}' \
+		"$mlm/config.json" >"$1/config.json"
+	tok -q -m "$1" words | train -q -m "$1" --from-scratch --objective mlm --steps 1 -o "$1.new"
+	rm -r "$1" words "$1.new.log.tsv"
+	mv "$1.new" "$1"
+}
+
+# The files of make text, newer than their sources, and the model mlm.
 drawn_text() {
 	mkdir -p dictionaries out/text/{dev,test}
 	touch dictionaries/{data,index}.{noun,verb,adj,adv} dictionaries/foldoc
@@ -64,4 +78,5 @@ drawn_text() {
 		sentences "held for $split" | as_json | tee out/text/$split/classification.jsonl >out/text/$split/clustering.jsonl
 	done
 	touch out/text/{corpus.txt,lookup.tsv,definitions.tsv}
+	drawn_model mlm
 }
