@@ -1,15 +1,15 @@
 # Small sets that say something, drawn here: what pipelines of papers are tried on.
 
-# Sentences about three things, "topic<TAB>sentence" a line; $1: a word that is in all of them.
+# Sentences about three things, "topic<TAB>sentence" a line; $1: a word that is in all of them.  By awk: in a test each command
+# of bash takes half a millisecond, because bats notes the line before it.
 sentences() {
-	for thing in "kitchen	the %s cook stirs the %s soup" "harbour	a %s and %s ship leaves" "garden	the %s roses, %s as ever"; do
-		for word in old red small warm heavy quiet bright round soft dark new tall; do
-			for with in one two three four five six; do
-				# shellcheck disable=SC2059 # the format is the sentence
-				printf "$thing $1\n" "$word" "$with"
-			done
-		done
-	done
+	awk -v more="$1" 'BEGIN {
+		things = split("kitchen\tthe %s cook stirs the %s soup|harbour\ta %s and %s ship leaves|garden\tthe %s roses, %s as ever", thing, "|")
+		words = split("old red small warm heavy quiet bright round soft dark new tall", word, " ")
+		counts = split("one two three four five six", count, " ")
+		for (t = 1; t <= things; t++) for (w = 1; w <= words; w++) for (c = 1; c <= counts; c++)
+			printf thing[t] " %s\n", word[w], count[c], more
+	}'
 }
 
 as_json() {
