@@ -27,10 +27,15 @@ WERROR  ?=
 PREFIX   = /usr/local
 
 # CC without its folder and version, and the prefix of a cross compiler
-COMPILER := $(shell basename "$(lastword $(CC))" | sed 's/-[0-9.]*$$//')
+COMPILER := $(notdir $(lastword $(CC)))
+VERSION  := $(filter 1% 2% 3% 4% 5% 6% 7% 8% 9%,$(lastword $(subst -, ,$(COMPILER))))
+COMPILER := $(if $(VERSION),$(COMPILER:%-$(VERSION)=%),$(COMPILER))
 CROSS    := $(patsubst %-gcc,%,$(filter %-gcc,$(COMPILER)))
 BACKEND  := $(if $(CUDA),cuda,cpu)
 B        := build/$(BACKEND)$(addprefix -,$(CROSS))$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(COMPILER)),-clang)$(if $(filter any,$(ARCH)),-any)
+
+# without a shell: every start of make asks
+on_path  = $(wildcard $(addsuffix /$1,$(subst :, ,$(PATH))))
 
 # a .c file of tools/ is a program, one of tests/support/ a program of the tests, one of lib/ is in the library
 TOOLS    := $(patsubst tools/%.c,%,$(wildcard tools/*.c))

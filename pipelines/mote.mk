@@ -34,8 +34,7 @@ $1.mix   := $M/$3.yaml $4
 $1.train := $5
 $1.rate  := $(call chosen,$1)
 endef
-chosen   = $(call given,LR,$(call small,$(shell awk '$$2 == "$1" && ($$1 == "$(MOTE_START)" || $$1 == "mlm" && !own) { rate = $$3; \
-	own = $$1 == "$(MOTE_START)" } END { print rate }' $(RATES) 2>/dev/null),5e-6))
+chosen   = $(call given,LR,$(call small,$(or $(call column_of,$(RATES),$(MOTE_START)|$1,3),$(call column_of,$(RATES),mlm|$1,3)),5e-6))
 # EM, IC, MoTE; a model for each task (SEM); random routing, the control for capacity; experts in every other block; token
 # experts (TLR) with and without renormalised weights; static batches (Table 4)
 $(eval $(call arm,em,plain,plain))
@@ -102,7 +101,7 @@ $(MOTE)/files/%.jsonl: $(TRAIN)/%.jsonl
 $(MOTE)/files/%.jsonl:
 	@echo 'mote: there is no $*.jsonl.gz in TRAIN=$(TRAIN); share/recipes/mote-paper.yaml says where the files are' >&2; false
 
-$(MOTE)/index/made: $M/instructed.yaml $(call small,,$(patsubst %.gz,$(MOTE)/files/%,$(shell grep -o '[^ ,[]*[.]jsonl[.]gz' \
+$(MOTE)/index/made: $M/instructed.yaml $(if $(call small,,paper),$(patsubst %.gz,$(MOTE)/files/%,$(shell grep -o '[^ ,[]*[.]jsonl[.]gz' \
 		$(SHARE)/recipes/mote-paper.yaml))) | $X/tasksample
 	$X/tasksample -q $(MIXED) --plan --steps 0 $< > $(@D).tsv
 	mv $(@D).tsv $@

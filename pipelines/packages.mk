@@ -7,7 +7,7 @@ DEBIAN := $(DEMO)/packages
 LISTS := $(DEBIAN)/lists
 STEPS ?= 200
 # the package lists of sources.list, in a private folder, which needs no root
-APT   := timeout 120 apt-get -q -o Acquire::Languages=en -o APT::Sandbox::User=$(shell id -un) -o Acquire::Retries=0 \
+APT    = timeout 120 apt-get -q -o Acquire::Languages=en -o APT::Sandbox::User=$$(id -un) -o Acquire::Retries=0 \
 	-o Acquire::http::Timeout=20 -o Dir::State::Lists=$(abspath $(LISTS)) -o Dir::Cache=$(abspath $(DEBIAN)/cache) \
 	$(patsubst %,-o Acquire::IndexTargets::deb::%::DefaultEnabled=false,DEP-11 DEP-11-icons-small DEP-11-icons Contents-deb)
 

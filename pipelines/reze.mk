@@ -15,7 +15,7 @@ REZE_RECIPE := $(SHARE)/recipes/reze-$(SIZE).yaml
 REZE_RATES  := $(SHARE)/recipes/reze-rates.tsv
 REZE_TRAIN  := $(call small,$(REZE)/data,$(call given,TRAIN,data))
 REZE_START  := $(notdir $(patsubst %/,%,$(START)))
-REZE_LR     := $(call given,LR,$(or $(call small,$(shell awk '$$1 == "$(REZE_START)" { print $$2 }' $(REZE_RATES) 2>/dev/null)),1e-4))
+REZE_LR     := $(call given,LR,$(or $(call small,$(call column_of,$(REZE_RATES),$(REZE_START),2)),1e-4))
 LENGTH      ?= $(call small,64,1024)
 SHOTS       ?= 100 500 1000
 # read once, and only if needed

@@ -20,7 +20,7 @@ ROUTER_RECIPE := $(SHARE)/recipes/routerretriever-$(SIZE).yaml
 ROUTER_RATES  := $(SHARE)/recipes/routerretriever-rates.tsv
 ROUTER_BASE   := $(call given,START,$(SHARE)/models/base)
 ROUTER_NAME   := $(notdir $(patsubst %/,%,$(ROUTER_BASE)))
-ROUTER_LR     := $(call given,LR,$(or $(call small,$(shell awk '$$1 == "$(ROUTER_NAME)" { print $$2 }' $(ROUTER_RATES) 2>/dev/null)),1e-4))
+ROUTER_LR     := $(call given,LR,$(or $(call small,$(call column_of,$(ROUTER_RATES),$(ROUTER_NAME),2)),1e-4))
 ROUTER_LENGTH := $(call given,LENGTH,$(call small,128,512))
 ROUTER_DATA   := $(ROUTER)/data
 DICTIONARIES  := $(call small,wordnet foldoc)
@@ -43,7 +43,7 @@ ROUTER_BITS   := $(patsubst %,--precision %,$(filter-out f32,$(PRECISION)))
 # A set's folder, in the layout of motes(7) or of BEIR.  Gates in the recipe's order; sets without a gate.
 set_folder = $(firstword $(wildcard $(DATA)/retrieval/$1 $(DATA)/$1))
 have       = $(foreach set,$1,$(if $(or $(filter $(set),$(DICTIONARIES)),$(call set_folder,$(set))),$(set)))
-ROUTER_GATES = $(eval ROUTER_GATES := $(call have,$(shell sed -n 's/.*{name: \([^,]*\),.*/\1/p' $(ROUTER_RECIPE))))$(ROUTER_GATES)
+ROUTER_GATES = $(eval ROUTER_GATES := $(call have,$(call sets_of,$(ROUTER_RECIPE))))$(ROUTER_GATES)
 OTHERS    ?= $(call small,cisi cosqa cranfield msmarco_5k,webis-touche2020 climate-fever dbpedia-entity nq fever trec-covid scidocs)
 # the order in which the figures add gates; the gate that Table 1 leaves out
 ADDED     ?= $(call small,$(ROUTER_GATES),$(call have,arguana fiqa scifact nfcorpus hotpotqa quora msmarco))
@@ -200,7 +200,7 @@ endef
 
 # the layers to route by, which the paper does not
 LAYERS := $(call given,LAYERS,$(call small,$(shell seq $$(($$(sed -n 's/.*"num_hidden_layers": *\([0-9]*\).*/\1/p' $(ROUTER_BASE)/config.json 2>/dev/null || echo 0) - 1)))))
-counts  = $(shell seq 2 $$(($(words $(ROUTER_GATES)) - 1)))
+counts  = $(eval counts := $(if $(word 3,$(ROUTER_GATES)),$(shell seq 2 $$(($(words $(ROUTER_GATES)) - 1)))))$(counts)
 $(eval $(call router_choice,all,$(ROUTER_GATES)))
 $(eval $(call router_library,pilots,all))
 $(eval $(call router_library,dataset,all,--router dataset))

@@ -3,10 +3,16 @@
 # other pipelines have defaults of their own for these
 given = $(if $(filter command environment,$(origin $1)),$($1),$2)
 small = $(if $(filter small,$(SIZE)),$1,$2)
-JOBS  ?= $(shell nproc)
+JOBS  ?= $(eval JOBS := $(shell nproc))$(JOBS)
 SEEDS ?= 1 2 3
 SPLIT ?= test
 START ?= $(SHARE)/models/mlm
+# FILE, KEY, N: column N of the table's last row that begins with KEY, whose columns | joins.  Without a shell: every start of
+# make looks up dozens of rates.
+tab      := $()	$()
+column_of = $(word $3,$(subst |, ,$(lastword $(filter $2|%,$(subst $(tab),|,$(file <$1))))))
+# the names of a recipe's data sets
+sets_of   = $(patsubst {name:%$(,),%,$(filter {name:%,$(subst {name: ,{name:,$(file <$1))))
 
 SIZE  ?= small
 # options of train that follow the pipeline's own

@@ -15,7 +15,7 @@ $1.init   := $2
 $1.recipe := $3
 $1.with   := $4
 $1.tried  := $5
-$1.lr     := $(call given,LR,$(shell awk '$$1 == "$1" { print $$2 }' $(E_RATES) 2>/dev/null))
+$1.lr     := $(call given,LR,$(call column_of,$(E_RATES),$1,2))
 endef
 
 # Instructed dense model; the paper's experts; one for both sides of retrieval; as many, of which chance chooses one for each

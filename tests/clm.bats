@@ -194,12 +194,12 @@ shapes() { # MODEL: name, type and shape of its tensors
 
 # bats test_tags=plain
 @test "clm: killed and resumed, of a file and of a pipe: the same bits; another --balance is refused" {
-	for _ in {1..400}; do cat "$G/texts.txt"; done | ids_stream text.ids >long.mts
+	for _ in {1..80}; do cat "$G/texts.txt"; done | ids_stream text.ids >long.mts
 	scratch
-	options=(-q -m config --from-scratch --objective clm --batch-tokens 100 --save-every 7 --steps 150 --dev texts.mts)
+	options=(-q -m config --from-scratch --objective clm --batch-tokens 100 --save-every 7 --steps 30 --dev texts.mts)
 	for input in - long.mts; do
 		train -o whole "${options[@]}" $input <long.mts
-		cut_short 30 -o out "${options[@]}" $input <long.mts
+		cut_short 17 -o out "${options[@]}" $input <long.mts
 		run -1 --separate-stderr train -o out "${options[@]}" --balance 0.5 $input <long.mts
 		[[ $stderr == *"is of a run with balance 0.001, this one has 0.5; "* ]]
 		train -o out "${options[@]}" $input <long.mts

@@ -1,15 +1,15 @@
 # Small sets that say something, drawn here: what pipelines of papers are tried on.
 
-# Sentences about three things, "topic<TAB>sentence" a line; $1: a word that is in all of them.
+# Sentences about three things, "topic<TAB>sentence" a line; $1: a word that is in all of them.  By awk: in a test each command
+# of bash takes half a millisecond, because bats notes the line before it.
 sentences() {
-	for thing in "kitchen	the %s cook stirs the %s soup" "harbour	a %s and %s ship leaves" "garden	the %s roses, %s as ever"; do
-		for word in old red small warm heavy quiet bright round soft dark new tall; do
-			for with in one two three four five six; do
-				# shellcheck disable=SC2059 # the format is the sentence
-				printf "$thing $1\n" "$word" "$with"
-			done
-		done
-	done
+	awk -v more="$1" 'BEGIN {
+		things = split("kitchen\tthe %s cook stirs the %s soup|harbour\ta %s and %s ship leaves|garden\tthe %s roses, %s as ever", thing, "|")
+		words = split("old red small warm heavy quiet bright round soft dark new tall", word, " ")
+		counts = split("one two three four five six", count, " ")
+		for (t = 1; t <= things; t++) for (w = 1; w <= words; w++) for (c = 1; c <= counts; c++)
+			printf thing[t] " %s\n", word[w], count[c], more
+	}'
 }
 
 as_json() {
@@ -48,7 +48,21 @@ drawn_sets() {
 	find data -name '*.jsonl' -exec zstd -q --rm {} +
 }
 
-# The files of make text, newer than their sources.
+# A model of two narrow layers that knows the words of the sentences, in folder $1; all else is share/models/mlm's.
+drawn_model() {
+	local mlm=$ROOT/share/models/mlm
+	sentences 'of what they defined' | cut -f2 >words
+	tok -q --learn bpe --vocab-size 400 -o "$1" words
+	cp -r "$mlm"/{modules.json,*sentence*.json,1_Pooling} "$1"
+	sed -i 's/"word_embedding_dimension": [0-9]*/"word_embedding_dimension": 32/' "$1/1_Pooling/config.json"
+	jq '. + {hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 2, intermediate_size: 64, vocab_size: 400}' \
+		"$mlm/config.json" >"$1/config.json"
+	tok -q -m "$1" words | train -q -m "$1" --from-scratch --objective mlm --steps 1 -o "$1.new"
+	rm -r "$1" words "$1.new.log.tsv"
+	mv "$1.new" "$1"
+}
+
+# The files of make text, newer than their sources, and the model mlm.
 drawn_text() {
 	mkdir -p dictionaries out/text/{dev,test}
 	touch dictionaries/{data,index}.{noun,verb,adj,adv} dictionaries/foldoc
@@ -64,4 +78,5 @@ drawn_text() {
 		sentences "held for $split" | as_json | tee out/text/$split/classification.jsonl >out/text/$split/clustering.jsonl
 	done
 	touch out/text/{corpus.txt,lookup.tsv,definitions.tsv}
+	drawn_model mlm
 }

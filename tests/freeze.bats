@@ -137,9 +137,9 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 
 # bats test_tags=plain
 @test "freeze: killed and resumed, the same bits; a checkpoint has what learns; other patterns are refused" {
-	options=(-q --lr 1e-3 --epochs 60 --save-every 7)
+	options=(-q --lr 1e-3 --epochs 3 --save-every 7)
 	train -m "$G/bert" -o whole "${options[@]}" --freeze 'embeddings.*' pairs.mts
-	cut_short 60 -m "$G/bert" -o out "${options[@]}" --freeze 'embeddings.*' pairs.mts
+	cut_short 17 -m "$G/bert" -o out "${options[@]}" --freeze 'embeddings.*' pairs.mts
 	[ "$(values out.checkpoint exp_avg | wc -l)" -eq $((4448)) ]
 	run -1 --separate-stderr train -m "$G/bert" -o out "${options[@]}" pairs.mts
 	[[ "$stderr" == *'is of a run with freeze ["embeddings.*"], this one has nothing; '* ]]

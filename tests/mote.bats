@@ -152,13 +152,12 @@ cells() { awk "$@" -f "$ROOT/pipelines/cells.awk" em/ic.tsv; }
 
 mote() {
 	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
-		LR=1e-3 SEEDS=1 STEPS=4 "$@" </dev/null
+		START="$T/mlm" LR=1e-3 SEEDS=1 STEPS=4 "$@" </dev/null
 }
 
 # bats test_tags=plain
 @test "mote: a whole table on drawn sets; texts that classifiers are fitted on are not in training" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
-	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_sets
 	drawn_text
 	mote DATA="$T/data" mote-table6 >table 2>log || { cat log; false; }
@@ -206,7 +205,6 @@ mote() {
 }
 
 @test "mote: without real sets the dictionaries alone" {
-	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_text
 	mote DATA="$T/none" "$T/out/mote/small/mlm/test/em/1e-3/1/scores.tsv"
 	cut -f1,2 out/mote/small/mlm/test/em/1e-3/1/scores.tsv | sort | diff - <(printf '%s\t%s\n' Classification lexicographer \
@@ -219,7 +217,6 @@ mote() {
 }
 
 @test "mote: other STEPS, DATA or START train again, what is the same does not; a start's own rates" {
-	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_text
 	at=out/mote/small/mlm/models/em/1e-3/1
 	trained() { mote DATA="$T/none" "$@" "$T/out/mote/small/${start:-mlm}/models/em/1e-3/1/config.json" 2>log; grep -c '^train' log; }
@@ -243,7 +240,7 @@ mote() {
 	grep real/ out/mote/small/mlm/instructed.yaml
 	run -1 trained STEPS=3 DATA="$T/data"
 	# another start has its own folder; of the same name it is trained anew
-	cp -r "$ROOT/share/models/mlm" other
+	cp -r mlm other
 	mkdir elsewhere && cp -rp other elsewhere
 	start=other
 	[ "$(trained STEPS=3 DATA="$T/data" START="$T/other")" = 1 ]
@@ -308,13 +305,12 @@ drawn_more() {
 
 design() {
 	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
-		DATA="$T/data" E_RATES="$T/rates.tsv" LRS=1e-3 SEEDS=1 STEPS=2 "$@" </dev/null 2>log || { cat log; false; }
+		START="$T/mlm" BASE="$T/mlm" DATA="$T/data" E_RATES="$T/rates.tsv" LRS=1e-3 SEEDS=1 STEPS=2 "$@" </dev/null 2>log || { cat log; false; }
 }
 
 # bats test_tags=plain
 @test "mote-forget: the old task is lost or kept; frozen experts keep it to the bit" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
-	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
 	drawn_more
 	# the other arms have no rules of their own
 	few="dense experts-replay experts-frozen lora"
@@ -340,7 +336,6 @@ design() {
 # bats test_tags=plain
 @test "mote-scale, mote-late: table, curve and starts; the control's experts have the batches of shared, and no task" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
-	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_more
 	design LR=1e-3 mote-scale >table
 	grep '^| [A-Za-z]' table | cut -d'|' -f2,3 | sort -u | diff - <(printf ' %s \n' 'Classification | 3' 'Clustering | 2' 'Retrieval | 2' \

@@ -73,13 +73,12 @@ drawn_recipe() {
 reze() {
 	[ -e few.yaml ] || sed 's/sample: 400/sample: 40/' "$ROOT/share/recipes/reze-small.yaml" >few.yaml
 	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
-		DATA="$T/none" REZE_RECIPE="$T/few.yaml" LR=1e-3 SEEDS=1 TARGETS=lexicographer SHOTS=16 "$@" </dev/null
+		START="$T/mlm" DATA="$T/none" REZE_RECIPE="$T/few.yaml" LR=1e-3 SEEDS=1 TARGETS=lexicographer SHOTS=16 "$@" </dev/null
 }
 
 # bats test_tags=plain
 @test "reze: a whole table on drawn sets; no arm has read the target before its shots" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
-	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_text
 	at=out/reze/small/mlm
 	recorder
@@ -129,7 +128,6 @@ reze() {
 }
 
 @test "reze: shots are drawn by the seed; a pool of all domains; prompts of the model or of PROMPTS, in recipes and in scoring" {
-	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_text
 	at=out/reze/small-draws/mlm
 	reze DRAWS=1 "$T/$at/only/lexicographer/16/1.yaml" "$T/$at/only/lexicographer/16/2.yaml"
@@ -165,7 +163,6 @@ reze() {
 }
 
 @test "reze: another LENGTH, START or DATA trains again, what is the same does not" {
-	[ -e "$ROOT/share/models/mlm/model.safetensors" ] || skip "needs make base-model"
 	drawn_text
 	at=out/reze/small/mlm
 	tuned() { reze "$@" "$T/$at/1e-3/models/ft/lexicographer/16/1/config.json" 2>log; grep -c '^fine-tune' log; }
@@ -174,7 +171,7 @@ reze() {
 	run -1 tuned LENGTH=32
 	[ "$(tuned LENGTH=48)" = 1 ]
 	[ "$(jq .max_seq_length $at/base/sentence_bert_config.json)" = 48 ]
-	mkdir elsewhere && cp -rp "$ROOT/share/models/mlm" elsewhere
+	mkdir elsewhere && cp -rp mlm elsewhere
 	[ "$(tuned LENGTH=48 START="$T/elsewhere/mlm")" = 1 ]
 	drawn_sets
 	[ "$(tuned LENGTH=48 START="$T/elsewhere/mlm" DATA="$T/data")" = 1 ]

@@ -110,6 +110,66 @@ first_and_last() {
 
 # 2. options and usage
 
+@test "mteb-score retrieval --changed: mteb's p-MRR, and the scores of original and changed instructions" {
+	stream tasks_instruct_queries tasks_instruct_corpus
+	score() {
+		mteb-score -q retrieval --protocol v2 --qrels "$GOLDEN/score_tasks_instruct_qrels.tsv" \
+			--changed "$GOLDEN/score_tasks_instruct_changed.jsonl" "$@"
+	}
+	all=(--candidates "$GOLDEN/score_tasks_instruct_candidates.jsonl" "$T/tasks_instruct_queries.mts" "$T/tasks_instruct_corpus.mts")
+	score "${all[@]}" >"$T/out"
+	agrees "$GOLDEN/score_tasks_instruct.tsv" <"$T/out"
+	[ "$(metric main_score <"$T/out")" = "$(metric p-MRR <"$T/out")" ]
+	score --json "${all[@]}" | jq -e '.scores | has("p-MRR") and .og.ndcg_at_5 != .changed.ndcg_at_5 and
+		(.og | keys) == (.changed | keys)' >/dev/null
+	# the same of a run; and a run with columns names the documents, too
+	score --run "$T/run" "${all[@]}" >"$T/out"
+	score --from-run "$T/run" | agrees "$GOLDEN/score_tasks_instruct.tsv"
+	jq -r '."query-id" as $q | ."corpus-ids"[] | "\($q) Q0 \(.) 1 1 x"' "$GOLDEN/score_tasks_instruct_changed.jsonl" >"$T/changed"
+	score --changed "$T/changed" --from-run "$T/run" | agrees "$GOLDEN/score_tasks_instruct.tsv"
+}
+
+@test "mteb-score retrieval --groups: mteb's paired accuracy, robustness and levels" {
+	stream tasks_instruct_pairs tasks_instruct_groups tasks_instruct_corpus
+	score() { # pairs|groups KIND
+		mteb-score -q retrieval --qrels "$GOLDEN/score_tasks_instruct_$1_qrels.tsv" --groups "$2" \
+			"$T/tasks_instruct_$1.mts" "$T/tasks_instruct_corpus.mts"
+	}
+	score pairs pairs | agrees "$GOLDEN/score_tasks_instruct_pairs.tsv"
+	{ score groups levels && score groups robustness; } | agrees "$GOLDEN/score_tasks_instruct_groups.tsv"
+	[ "$(score pairs pairs | metric main_score)" = 0.5 ]
+	[ "$(score groups robustness | metric main_score)" = "$(score groups robustness | metric robustness_at_10)" ]
+	[ "$(score groups levels | metric main_score)" = "$(score groups levels | metric ndcg_at_10)" ]
+	dies "mteb-score: $GOLDEN/score_tasks_instruct_groups_qrels.tsv: the query 't0' is not there twice, as 't0_q1' and 't0_q2'" score groups pairs
+}
+
+@test "mteb-score retrieval --changed: by hand; usage and bad input" {
+	printf 'a-og Q0 d%d %d %d x\n' 1 1 9 2 2 8 3 3 7 >"$T/run"
+	printf 'a-changed Q0 d%d %d %d x\n' 2 1 9 3 2 8 1 3 7 >>"$T/run"
+	printf 'query-id\tcorpus-id\tscore\na-og\td1\t1\na-changed\td2\t1\n' >"$T/qrels"
+	score() { mteb-score -q retrieval --qrels "$T/qrels" --from-run "$T/run" "$@"; }
+	# d1 falls from 1 to 3: 1 - 1/3; d3 rises from 3 to 2: 2/3 - 1; d9 is never found
+	p_mrr() { printf '{"query-id":"a","corpus-ids":[%s]}\n' "$1" >"$T/c"; score --changed "$T/c" | metric p-MRR; }
+	[ "$(p_mrr '"d1"')" = 0.6666666666666667 ]
+	p_mrr '"d1","d3","d9"' | awk '{ d = $1 - 1 / 9; exit !(d < 1e-12 && d > -1e-12) }'
+	score --changed "$T/c" >"$T/out"
+	printf 'og_mrr_at_10\t1\nchanged_mrr_at_10\t1\n' >"$T/want"
+	agrees "$T/want" <"$T/out"
+	does_not_apply --changed mteb-score sts --changed x y
+	for words in "--measures trec --changed $T/c" "--measures trec --groups pairs" "--groups all"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr score $words
+		[ -z "$output" ]
+	done
+	echo '{"query-id":"b","corpus-ids":["d1"]}' >"$T/c"
+	dies "mteb-score: $T/c: no id in it has the queries ID-og and ID-changed, and documents (the first id is 'b')" score --changed "$T/c"
+	echo '{"query-id":"a","corpus-ids":["d1"]}' >>"$T/c"
+	run -0 --separate-stderr mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run" --changed "$T/c"
+	[[ $stderr == *"1 ids have not both queries, ID-og and ID-changed: they are left out; first: 'b'"* ]]
+	printf 'query-id\tcorpus-id\tscore\na-changed\td2\t1\n' >"$T/qrels"
+	dies "mteb-score: --changed: no query with judgements has an id that ends with -og" score --changed "$T/c"
+}
+
 @test "mteb-score multilabelclassification: by hand, options and usage" {
 	row() { printf '{"id":"%s","x.emb":[%s],"label":%s}\n' "$@"; }
 	{ row 1 0 '["a","b","a"]'; row 2 0.1 '["a"]'; row 3 0.2 '["a","c"]'; row 4 9 '["b"]'; row 5 9.1 '["b"]'; } | mkstream >"$T/train.mts"

@@ -18,16 +18,11 @@ close_to() {
 		END { exit bad || !NR }'
 }
 
-# cut_short LINES OPTION...: run train and kill it -9 when its log has so many lines
+# cut_short STEPS OPTION...: run train and kill it -9 when it has logged so many steps
 cut_short() {
-	local lines=$1
+	local steps=$1 status=0
 	shift
-	env train -j 1 "$@" <&0 & # its own input, not /dev/null
-	local pid=$!
-	until [ -e out.checkpoint ] && [ "$(wc -l <out.log.tsv)" -gt "$lines" ]; do
-		kill -0 $pid || return 1
-	done
-	kill -9 $pid
-	wait $pid || true
-	[ ! -e out ] # it was cut in the middle, not at the end
+	killed_at 0 true 3>/dev/null || skip "needs ptrace"
+	killed_at -w out.log.tsv $((steps + 1)) env train -j 1 "$@" 3>/dev/null || status=$?
+	[ $status -eq 137 ] && [ -e out.checkpoint ] && [ ! -e out ]
 }

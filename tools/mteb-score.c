@@ -56,6 +56,12 @@ static const struct cli_option options[] = {
 	{ 0, "measures", "mteb|trec",
 	    "retrieval: MTEB's measures (default), or trec_eval's, by its names",
 	    CLI_WORD(score.trec, 0) },
+	{ 0, "changed", "FILE",
+	    "retrieval: p-MRR of these documents, whose relevance the queries ID-changed change",
+	    CLI_TEXT(score.changed) },
+	{ 0, "groups", "robustness|pairs|levels",
+	    "retrieval: robustness_at_10, paired_accuracy or level_scores of a query's variants",
+	    CLI_WORD(score.groups, INSTRUCTION_ROBUSTNESS) },
 	{ 0, "relevant", "N",
 	    "retrieval --measures trec: the least grade that is relevant (default: 1)",
 	    CLI_INTEGER(score.level, 1, 1000000) },
@@ -127,7 +133,7 @@ static const struct cli_command commands[] = {
 	    ALL "similarity per-query", 0, 1, NULL },
 	{ "retrieval", "find the relevant documents of a query in a corpus",
 	    ALL
-	    "field qrels ignore-identical-ids candidates from-run run top gain at complete judged-only measures relevant per-query memory any-model similarity",
+	    "field qrels ignore-identical-ids candidates from-run run top gain at complete judged-only measures changed groups relevant per-query memory any-model similarity",
 	    0, 2, NULL },
 	{ "classification", "accuracy of a linear classifier",
 	    ALL
@@ -210,9 +216,11 @@ check_retrieval(const struct score_options *score)
 		    "field ignore-identical-ids candidates run top memory any-model similarity threads");
 	if (score->from_run)
 		cli_only(&cli, "retrieval --from-run",
-		    "qrels from-run ignore-identical-ids run top gain at complete judged-only measures relevant per-query protocol json output threads");
+		    "qrels from-run ignore-identical-ids run top gain at complete judged-only measures changed groups relevant per-query protocol json output threads");
 	if (score->level && !score->trec)
 		die_usage("--relevant needs --measures trec");
+	if (score->trec && (score->changed || score->groups))
+		die_usage("--changed and --groups need --measures mteb");
 	if (!score->from_run)
 		check_cuts(score);
 	if (score->qrels && score->run && strcmp(score->run, "-") == 0)

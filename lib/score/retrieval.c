@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/output.h"
+#include "score/instructions.h"
 #include "score/measure/ranking.h"
 #include "score/measure/trec.h"
 #include "score/score.h"
@@ -20,6 +21,8 @@ struct judge {
 	struct run *run;
 	struct ranking *ranking; /* or */
 	struct trec *trec;
+	struct ranking *original, *changed; /* with --changed */
+	struct instructions *groups;	    /* or NULL */
 	int64_t *grades, *judged;
 	int64_t *judged_as; /* [documents]: number in qrels->documents, or -1 */
 	float *similarity;
@@ -159,6 +162,22 @@ take_judgements(struct judge *judge, int64_t number)
 	return count;
 }
 
+/* Adds the query to the scores of instructions. */
+static void
+measure_instructions(
+    struct judge *judge, const char *id, size_t length, int64_t found, int64_t judgements)
+{
+	struct graded_list list = ranking_list(judge->grades, found, judge->judged,
+	    judgements, 1, judge->options->exponential);
+
+	if (judge->original)
+		ranking_add(
+		    instructions_original(id, length) ? judge->original : judge->changed,
+		    judge->grades, judge->similarity, found, judge->judged, judgements);
+	if (judge->groups)
+		instructions_add(judge->groups, id, length, &list);
+}
+
 static void
 measure_query(struct judge *judge, int64_t number, int64_t found)
 {
@@ -172,6 +191,8 @@ measure_query(struct judge *judge, int64_t number, int64_t found)
 	else
 		ranking_add(judge->ranking, judge->grades, judge->similarity, found,
 		    judge->judged, judgements);
+	measure_instructions(judge, strings_get(judged, number),
+	    strings_length(judged, number), found, judgements);
 	if (per_query)
 		per_query_add(per_query, strings_get(judged, number),
 		    strings_length(judged, number));
@@ -195,21 +216,69 @@ measure_queries(struct judge *judge)
 			measure_query(judge, i, 0);
 }
 
+static struct ranking *
+new_ranking(const struct score_options *options)
+{
+	return ranking_new(
+	    options->protocol, options->exponential, &options->cuts, MAIN_CUT);
+}
+
+/* The measures of the queries with original or changed instructions, as an object. */
+static void
+report_queries(struct report *report, const char *name, struct ranking *ranking)
+{
+	struct report part = report_part(report);
+
+	if (!ranking_queries(ranking))
+		die("--changed: no query with judgements has an id %s",
+		    name[0] == 'o' ? "that ends with -og"
+				   : "that ends otherwise than with -og");
+	ranking_report(ranking, &part, NULL, "");
+	report_put(report, name, &part);
+	ranking_free(ranking);
+}
+
+static void
+report_instructions(struct judge *judge, struct report *report)
+{
+	const struct score_options *options = judge->options;
+
+	if (judge->groups) {
+		instructions_report(judge->groups, report, options->qrels);
+		instructions_free(judge->groups);
+	}
+	if (options->changed) {
+		report_score(
+		    report, instructions_p_mrr(judge->run, options->changed), "p-MRR");
+		report_queries(report, "og", judge->original);
+		report_queries(report, "changed", judge->changed);
+		report_main(report, "p-MRR", "there is no query");
+	}
+}
+
 /* By MTEB's measures. */
 static void
 measure_ranking(struct judge *judge, struct report *report)
 {
-	judge->ranking = ranking_new(judge->options->protocol,
-	    judge->options->exponential, &judge->options->cuts, MAIN_CUT);
+	const struct score_options *options = judge->options;
+
+	judge->ranking = new_ranking(options);
+	if (options->changed) {
+		judge->original = new_ranking(options);
+		judge->changed = new_ranking(options);
+	}
+	if (options->groups)
+		judge->groups = instructions_new(options->groups);
 	measure_queries(judge);
 	int64_t irrelevant = ranking_irrelevant(judge->ranking);
 	if (irrelevant)
 		warn(
 		    "%s: %lld queries have no relevant document: they count as 0, as in the reference",
-		    judge->options->qrels, (long long)irrelevant);
+		    options->qrels, (long long)irrelevant);
 	report_set(report, "queries", "%lld", (long long)ranking_queries(judge->ranking));
-	ranking_report(judge->ranking, report, judge->options->per_query, "");
+	ranking_report(judge->ranking, report, options->per_query, "");
 	report_main(report, "ndcg_at_10", "there is no query");
+	report_instructions(judge, report);
 	ranking_free(judge->ranking);
 }
 

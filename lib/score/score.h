@@ -16,6 +16,14 @@
 #include "score/report.h"
 #include "search/similarity.h"
 
+/* Scores of groups of queries (instructions.h). */
+enum instruction_score {
+	INSTRUCTION_NONE,
+	INSTRUCTION_ROBUSTNESS,
+	INSTRUCTION_PAIRS,
+	INSTRUCTION_LEVELS
+};
+
 struct score_options {
 	const char *files[2];	    /* streams; one of them may be "-", standard input */
 	const char *fields[2];	    /* NULL: the usual ones, or the only embeddings */
@@ -50,6 +58,9 @@ struct score_options {
 	bool trec;	       /* trec_eval's measures (trec.h) instead of MTEB's */
 	int64_t level;	       /* with `trec`: the least relevant grade; 0: 1 */
 	bool judged_only;      /* drop hits without a judgement */
+	const char *
+	    changed; /* path: documents whose relevance an instruction changes; NULL: no p-MRR */
+	enum instruction_score groups; /* a further score */
 
 	/* classification, clustering */
 	double
@@ -152,6 +163,9 @@ void score_summarization(struct report *report, const struct score_options *opti
  * best 1000 documents per query (a run: all of them) in the order of trec_eval and pytrec_eval: score in
  * float32 descending, then id descending as bytes; by the measures of ranking.h.  The corpus is streamed:
  * memory holds the queries, their hits and the documents' ids.
+ *
+ * With `changed` also p-MRR (instructions.h), which is then the main score, and all measures of the original and of the
+ * changed queries, in objects "og" and "changed"; with `groups` a score of groups of queries.
  */
 void score_retrieval(struct report *report, const struct score_options *options);
 

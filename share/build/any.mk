@@ -26,5 +26,5 @@ $B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): own_cflags += $(if $(filter x86_64,$(MA
 
 any:
 	+@$(MAKE) --no-print-directory ARCH=any B=build/cpu-any all
-TESTED  += $(if $(filter build/cpu,$B),$(if $(filter x86_64,$(shell uname -m)),any))
+TESTED  += $(if $(filter build/cpu,$B),$(if $(filter x86_64-%,$(MAKE_HOST)),any))
 .PHONY: any

@@ -23,7 +23,7 @@ PREPROCESS = $(own_cppflags) $(CPPFLAGS)
 COMPILE  = $(own_cflags) $(CFLAGS) $(march)
 LINK     = $(own_ldflags) $(LDFLAGS)
 # C++ has no such warnings as three of ours, and lets a structure and a function have one name
-CXX     := $(shell echo '$(CC)' | sed -E 's/clang(-[0-9.]+)?$$/clang++\1/; t; s/gcc(-[0-9.]+)?$$/g++\1/; t; s/cc$$/c++/')
+CXX     := $(patsubst %clang,%clang++,$(patsubst %cc,%c++,$(patsubst %gcc,%g++,$(CC:%-$(VERSION)=%))))$(VERSION:%=-%)
 COMPILE_CXX = $(patsubst -std=c11,-std=c++17,$(filter-out -Wshadow -Wstrict-prototypes -Wmissing-prototypes,$(COMPILE)))
 # a checksum of the processor, which decides what -march=native means; ccache does not see that by itself
 NATIVE  := $(if $(filter native,$(ARCH)),$(firstword $(shell grep -E '^(model|cpu family|flags|Features|CPU part)' /proc/cpuinfo 2>/dev/null | sort -u | cksum)))

@@ -2,8 +2,8 @@
 # without the sanitizers, which report MPI's memory as leaked
 RANKED  := $(if $(SANITIZE)$(FUZZ)$(CROSS),,$B/mpi/bin/train)
 PROGRAMS += $(if $(MPI),$(RANKED))
-TESTED  += $(if $(shell command -v mpicc),$(RANKED))
-$(if $(MPI),$(if $(shell command -v mpicc),,$(error there is no mpicc; share/deps mpi installs it)))
+TESTED  += $(if $(call on_path,mpicc),$(RANKED))
+$(if $(MPI),$(if $(call on_path,mpicc),,$(error there is no mpicc; share/deps mpi installs it)))
 
 $B/lib/ranks/mpi.o: own_cppflags += $(shell mpicc --showme:compile)
 # mpi.o, which stands before the library, replaces lib/ranks/single.c

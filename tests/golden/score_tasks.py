@@ -155,3 +155,77 @@ multilabel("multilabel", ["default"], 3000, int)
 multilabel("multilabel_number", ["default"], 30, int)
 multilabel("multilabel_text", ["default"], 30, lambda i: str(i + 3))
 multilabel("multilabel_second", ["other", "default"], 3000, int)
+
+
+# retrieval with instructions: six topics, each asked with an original and with a changed instruction, of 30 candidates
+# each; of some candidates the changed instruction makes irrelevant.  Two documents are equal.
+from mteb._evaluators import retrieval_metrics as measures  # noqa: E402
+
+CUTS = [1, 3, 5, 10, 20, 100, 1000]
+documents = np.round(rng.randn(60, 5), 1)
+documents[7] = documents[3]
+names = [f"d{i}" for i in range(60)]
+queries, qrels, changed, candidates = {}, {}, {}, {}
+for topic in range(6):
+    chosen = [names[i] for i in rng.choice(60, 30, replace=False)]
+    relevant = chosen[:6]
+    changed[f"t{topic}"] = relevant[:topic % 3 + 1] + (["d-absent"] if topic == 4 else [])
+    for which in ("og", "changed"):
+        query = f"t{topic}-{which}"
+        queries[query] = np.round(documents[names.index(relevant[-1])] + 0.5 * rng.randn(5), 1)
+        candidates[query] = chosen
+        qrels[query] = {d: int(which == "og" or d not in changed[f"t{topic}"]) for d in relevant}
+changed["t9"] = ["d1"]  # not asked
+
+
+def found(of):
+    unit = lambda x: (lambda y: y / np.linalg.norm(y, axis=-1, keepdims=True))(np.asarray(x, "f").astype("d")).astype("f").astype("d")
+    by = {d: unit(v) for d, v in zip(names, documents)}
+    return {q: {d: float(np.float32(unit(v) @ by[d])) for d in of.get(q, names)} for q, v in queries.items()}
+
+
+def flat(scores):
+    out = {}
+    for key, value in scores.items():
+        if isinstance(value, dict):
+            out.update({f"{key}_{k}": v for k, v in value.items()})
+        else:
+            out[key] = value
+    return out
+
+
+def write_judgements(name, rows):
+    with open(f"score_tasks_{name}.tsv", "w") as out:
+        out.write("query-id\tcorpus-id\tscore\n")
+        for q, judged in rows.items():
+            for d, grade in judged.items():
+                out.write(f"{q}\t{d}\t{grade}\n")
+
+
+write_rows("instruct_corpus", [{"_id": d, "x.emb": v} for d, v in zip(names, plain(documents))])
+write_rows("instruct_queries", [{"_id": q, "x.emb": [float(x) for x in v]} for q, v in queries.items()])
+write_rows("instruct_candidates", [{"query-id": q, "corpus-ids": ids} for q, ids in candidates.items()])
+write_rows("instruct_changed", [{"query-id": q, "corpus-ids": ids} for q, ids in changed.items()])
+write_judgements("instruct_qrels", qrels)
+nauc = measures.nauc
+# where a measure is the same for all queries, mteb divides what rounding has left
+measures.nauc = lambda confidence, metric: np.nan if np.ptp(metric) < 1e-12 else nauc(confidence, metric)
+write_expected("instruct", flat(measures.evaluate_p_mrr_change(qrels, found(candidates), changed, CUTS)))
+
+# groups of queries: the same, named as NevIR's pairs, of one relevant document, and as InstructIR's and IFIR's variants
+for kind, name in (("pairs", "{}_q{}"), ("groups", "{}_v{}")):
+    new = {q: name.format(q.split("-")[0], 1 + q.endswith("changed")) for q in queries}
+    if kind == "groups":  # a third level
+        new["t5-og"] = "t5_v3"
+    renamed = {new[q]: {d: g for d, g in r.items() if kind == "groups" or d == list(r)[-1]} for q, r in qrels.items()}
+    results = {new[q]: r for q, r in found({}).items()}
+    by_query = measures.calculate_retrieval_scores(results, renamed, CUTS).all_scores
+    write_judgements(f"instruct_{kind}_qrels", renamed)
+    write_rows(f"instruct_{kind}", [{"_id": new[q], "x.emb": [float(x) for x in v]} for q, v in queries.items()])
+    if kind == "pairs":
+        expected = {"paired_accuracy": measures.paired_accuracy(renamed, results, by_query)}
+    else:
+        expected = {"robustness_at_10": measures.robustness_at_10(renamed, results, by_query)}
+        levels = mteb.get_task("IFIRAila").task_specific_scores(by_query, renamed, results, "test", "default")
+        expected.update(flat(levels))
+    write_expected(f"instruct_{kind}", expected)

@@ -1,11 +1,12 @@
 /*
  * killed_at - run a command that is killed outright before its Nth step on the disk, for tests.
  *
- * killed_at N COMMAND...
+ * killed_at [-w NAME] [-s SIGNAL] N COMMAND...
  *
- * A step is a call that changes names or waits for the disk.  Each is written to file descriptor 3, a line a step:
- * "fsync PATH", "rename FROM TO".  N 0: the command runs to its end.  Exits as a shell would: 137 where
- * it was killed; 125 where processes cannot be traced.
+ * A step is a call that changes names or waits for the disk; with -w a write to a file of that name, in whatever folder.  Each
+ * is written to file descriptor 3, a line a step: "fsync PATH", "rename FROM TO".  N 0: the command runs to its end.
+ * -s: the number of the signal; it comes twice, as from timeout(1), which signals the process and its group, and the command goes on.
+ * Exits as a shell would: 137 where it was killed; 125 where processes cannot be traced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@ static const struct step {
 	long number;
 	const char *name;
 	int first, second;
-} steps[] = {
+} disk[] = {
 	{ SYS_fsync, "fsync", -1, 0 },
 	{ SYS_fdatasync, "fsync", -1, 0 },
 	{ SYS_ftruncate, "truncate", -1, 0 },
@@ -51,23 +52,27 @@ static const struct step {
 	{ SYS_unlink, "unlink", 1, 0 },
 	{ SYS_rmdir, "unlink", 1, 0 },
 #endif
-};
-enum { STEPS = sizeof steps / sizeof *steps };
+}, writes[] = { { SYS_write, "write", -1, 0 } };
+enum { DISK = sizeof disk / sizeof *disk };
+
+static const struct step *steps = disk;
+static int step_count = DISK;
+static const char *written; /* -w */
 
 static void
 run(char **command)
 {
-	struct sock_filter filter[2 * STEPS + 2] = { BPF_STMT(
+	struct sock_filter filter[2 * DISK + 2] = { BPF_STMT(
 	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
-	struct sock_fprog program = { 2 * STEPS + 2, filter };
+	struct sock_fprog program = { (unsigned short)(2 * step_count + 2), filter };
 
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < step_count; i++) {
 		filter[2 * i + 1] = (struct sock_filter)BPF_JUMP(
 		    BPF_JMP | BPF_JEQ | BPF_K, (unsigned)steps[i].number, 0, 1);
 		filter[2 * i + 2] =
 		    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
 	}
-	filter[2 * STEPS + 1] =
+	filter[2 * step_count + 1] =
 	    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0) || raise(SIGSTOP) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
@@ -78,56 +83,71 @@ run(char **command)
 	_exit(127);
 }
 
-/* " " and the path that an argument of the call stands for. */
+/* The path that an argument of the call stands for. */
 static void
-print_argument(pid_t pid, const struct __ptrace_syscall_info *info, int argument)
+path_of(pid_t pid, const struct __ptrace_syscall_info *info, int argument,
+    char text[static PATH_MAX])
 {
-	char text[PATH_MAX] = "?", name[64];
+	char name[64];
 	unsigned long long value = info->seccomp.args[abs(argument) - 1];
 	ssize_t length = 0;
 
 	if (argument > 0) {
-		struct iovec to = { text, sizeof text - 1 },
-			     from = { (void *)(uintptr_t)value, sizeof text - 1 };
+		struct iovec to = { text, PATH_MAX - 1 },
+			     from = { (void *)(uintptr_t)value, PATH_MAX - 1 };
 		/* it may end with the page */
 		for (; length <= 0 && from.iov_len > 16; from.iov_len /= 2)
 			length = process_vm_readv(pid, &to, 1, &from, 1, 0);
 	} else {
 		snprintf(name, sizeof name, "/proc/%d/fd/%lld", (int)pid, value);
-		length = readlink(name, text, sizeof text - 1);
+		length = readlink(name, text, PATH_MAX - 1);
 	}
 	text[length > 0 ? length : 0] = 0;
-	dprintf(REPORT, " %s", text);
 }
 
-static void
+/* Prints a step; false for a write to another file. */
+static bool
 print_step(pid_t pid, const struct __ptrace_syscall_info *info)
 {
-	for (int i = 0; i < STEPS; i++) {
-		if ((long)info->seccomp.nr != steps[i].number)
-			continue;
-		dprintf(REPORT, "%s", steps[i].name);
-		if (steps[i].first)
-			print_argument(pid, info, steps[i].first);
-		if (steps[i].second)
-			print_argument(pid, info, steps[i].second);
-		dprintf(REPORT, "\n");
-		return;
-	}
+	char first[PATH_MAX] = "", second[PATH_MAX] = "";
+	const struct step *step = steps;
+
+	while (step < steps + step_count - 1 && (long)info->seccomp.nr != step->number)
+		step++;
+	if (step->first)
+		path_of(pid, info, step->first, first);
+	if (step->second)
+		path_of(pid, info, step->second, second);
+	const char *slash = strrchr(first, '/');
+	if (written && strcmp(slash ? slash + 1 : first, written) != 0)
+		return false;
+	dprintf(REPORT, "%s%s%s%s%s\n", step->name, *first ? " " : "", first,
+	    *second ? " " : "", second);
+	return true;
 }
 
 int
 main(int argc, char **argv)
 {
-	int last = argc > 2 ? atoi(argv[1]) : -1, done = 0, status;
+	int done = 0, status, option, by = SIGKILL, sent = 0;
 
+	while ((option = getopt(argc, argv, "+w:s:")) != -1) {
+		if (option == 'w') {
+			written = optarg;
+			steps = writes;
+			step_count = 1;
+		} else if (option == 's') {
+			by = atoi(optarg);
+		}
+	}
+	int last = argc > optind + 1 ? atoi(argv[optind]) : -1;
 	if (last < 0) {
-		fprintf(stderr, "usage: killed_at N COMMAND...\n");
+		fprintf(stderr, "usage: killed_at [-w NAME] [-s SIGNAL] N COMMAND...\n");
 		return 2;
 	}
 	pid_t child = fork(), pid;
 	if (!child)
-		run(argv + 2);
+		run(argv + optind + 1);
 	if (child < 0 || waitpid(child, &status, 0) != child || !WIFSTOPPED(status) ||
 	    ptrace(PTRACE_SETOPTIONS, child, 0,
 		PTRACE_O_EXITKILL | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE |
@@ -144,13 +164,14 @@ main(int argc, char **argv)
 		int event = status >> 16, number = WSTOPSIG(status);
 		if (event == PTRACE_EVENT_SECCOMP) {
 			ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info);
-			print_step(pid, &info);
-			if (++done == last)
-				kill(child, SIGKILL);
+			if (print_step(pid, &info) && ++done == last)
+				sent = !kill(child, by);
 		}
 		/* a thread begins with its own stop; other signals go on to the command */
 		bool own = event || number == SIGTRAP || number == SIGSTOP;
 		ptrace(PTRACE_CONT, pid, 0, own ? 0 : number);
+		if (!own && number == by && sent == 1)
+			sent += !kill(child, by);
 	}
 	return NONE;
 }
