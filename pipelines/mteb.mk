@@ -177,7 +177,7 @@ $(eval $(call score_rule,classification,$(VECTORS)/%/train.mts $(test),$$(call s
 $(eval $(call score_rule,multilabelclassification,$(VECTORS)/%/train.mts $(test),$$(call score,multilabelclassification) $$(trained) $$^))
 $(eval $(call score_rule,regression,$(VECTORS)/%/train.mts $(test),$$(call score,regression) --train $$^))
 $(eval $(call score_rule,retrieval,$(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts,$$(call score,retrieval) $$($$*.identical) \
-	$$($$*.at) $$($$*.top_ranked:%=--candidates %) --qrels $$($$*.qrels) $$^))
+	$$($$*.at) $$($$*.groups) $$($$*.changed:%=--changed %) $$($$*.top_ranked:%=--candidates %) --qrels $$($$*.qrels) $$^))
 $(eval $(call score_rule,reranking,$(VECTORS)/%/lists.mts,$$(call score,reranking) $$(if $$(filter v2,$(PROTOCOL)),$$($$*.at)) $$<))
 $(foreach kind,bitextmining pairclassification sts,$(eval $(call score_rule,$(kind),$(test),$$(pair) $$(call score,$(kind)) \
 	$$(if $$(COMBINE),$$$$pair) $$<)))

@@ -876,6 +876,17 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	[[ "$stderr" == *"leaderboard: none: it has none of the data sets of BRIGHT" ]]
 }
 
+@test "leaderboard plan: the documents of p-MRR, and the scores of groups of queries" {
+	files d/News21InstructionRetrieval/{queries,corpus,qrel_diff}.jsonl d/News21InstructionRetrieval/{qrels,top_ranked}/test.jsonl \
+		d/NevIR/{queries,corpus,qrels,top_ranked}/test.jsonl \
+		d/mFollowIRCrossLingual/{eng-fas/{queries,corpus,qrels/test,top_ranked},qrel_diff-fas/qrel_diff-00000-of-00001}.jsonl
+	run -0 plan d
+	grep -qx 'News21InstructionRetrieval.changed := d/News21InstructionRetrieval/qrel_diff.jsonl' <<<"$output"
+	grep -qx 'retrieval += News21InstructionRetrieval' <<<"$output"
+	grep -qx 'NevIR.groups := --groups pairs' <<<"$output"
+	grep -qx 'mFollowIRCrossLingual@eng-fas@test.changed := d/mFollowIRCrossLingual/qrel_diff-fas/qrel_diff-00000-of-00001.jsonl' <<<"$output"
+}
+
 @test "leaderboard plan: the subsets of a retrieval set, as BEIR and as the Hub have them" {
 	files d/MIRACLRetrieval/{sw-corpus/dev,sw-queries/dev,sw-qrels/dev}-00000-of-00001.jsonl \
 		d/MIRACLRetrieval/yo/{corpus,queries}.jsonl d/MIRACLRetrieval/yo/qrels/dev.tsv d/MIRACLRetrieval/ar/queries.jsonl

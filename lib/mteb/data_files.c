@@ -7,7 +7,7 @@
 #include "text/datafile.h"
 
 const char *const data_file_names[] = { "train", "test", "queries", "corpus", "qrels",
-	"top_ranked" };
+	"top_ranked", "changed" };
 
 /* The folder of a set and the part that is looked for in it. */
 struct place {
@@ -69,6 +69,20 @@ find_table(const struct place *place, const char *kind)
 		found = find_in(place, below, place->split);
 		free(below);
 	}
+	return found;
+}
+
+/* The documents of p-MRR, which the Hub has as qrel_diff, or for each language as qrel_diff-SUBSET. */
+static char *
+find_changed(const struct place *place)
+{
+	bool crossed = !strncmp(place->subset, "eng-", 4); /* queries are English */
+	char *dir = mem_format("qrel_diff-%s", place->subset + (crossed ? 4 : 0));
+	char *found = find_table(place, "qrel_diff");
+
+	if (!found)
+		found = find_in(place, dir, "qrel_diff");
+	free(dir);
 	return found;
 }
 
@@ -176,6 +190,8 @@ data_files_find(struct data_part *part, const struct registry *registry,
 		if (is_ranked(task))
 			need(part, folder, DATA_TOP_RANKED,
 			    find_table(&place, "top_ranked"), "top_ranked");
+		if (!strcmp(task->type, "InstructionReranking"))
+			part->files[DATA_CHANGED] = find_changed(&place);
 	} else {
 		need(
 		    part, folder, DATA_TEST, find_rows(&place, place.split), place.split);

@@ -5,6 +5,7 @@
  *	train.jsonl					and the training rows of classification and regression
  *	queries.jsonl corpus.jsonl qrels/SPLIT.tsv	retrieval, as BEIR has it
  *	and top_ranked.jsonl, or top_ranked/SPLIT.jsonl	the documents that each query is compared with
+ *	and qrel_diff.jsonl, or qrel_diff/SPLIT.jsonl	the documents that a changed instruction makes irrelevant
  *
  * in the folder of the subset, or in the set's own if that has one subset, or is named by it.  A set of the Hugging Face
  * Hub has Parquet files in the same folders; converted, they are found as STEM-00000-of-00001.jsonl, in data/ if there
@@ -20,7 +21,8 @@
 
 #include "mteb/benchmark.h"
 
-/* Retrieval: queries, corpus and qrels; reranking: these and top_ranked, or test; classification and regression: train
+/* Retrieval: queries, corpus and qrels; reranking: these and top_ranked, or test; instruction
+ * reranking: and changed, if it is there; classification and regression: train
  * and test; other types: test. */
 enum data_file {
 	DATA_TRAIN,
@@ -29,6 +31,7 @@ enum data_file {
 	DATA_CORPUS,
 	DATA_QRELS,
 	DATA_TOP_RANKED,
+	DATA_CHANGED,
 	DATA_FILES
 };
 extern const char *const data_file_names[];

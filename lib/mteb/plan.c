@@ -85,6 +85,8 @@ print_settings(const struct registry_task *task, const char *unit, FILE *out)
 		fprintf(out, "%s.protocol := v%d\n", unit, task->protocol);
 	if (task->ignore_identical)
 		fprintf(out, "%s.identical := --ignore-identical-ids\n", unit);
+	if (task->groups)
+		fprintf(out, "%s.groups := --groups %s\n", unit, task->groups);
 	print_cuts(task, unit, out);
 }
 

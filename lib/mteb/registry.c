@@ -177,7 +177,9 @@ static void
 set_task(
     const struct registry *registry, struct registry_task *task, const struct tree *node)
 {
-	static const char *const protocols[] = { "any", "v1", "v2", NULL };
+	static const char *const protocols[] = { "any", "v1", "v2", NULL },
+				 *const groups[] = { "robustness", "pairs", "levels",
+					 NULL };
 
 	task->main = tree_string(node, "main", task->main);
 	if (registry->v2)
@@ -189,6 +191,8 @@ set_task(
 	task->data_revision = tree_string(node, "revision", task->data_revision);
 	task->part_of = tree_string(node, "part_of", task->part_of);
 	task->train = tree_string(node, "train", task->train);
+	if (tree_get(node, "groups"))
+		task->groups = groups[word_of(node, "groups", groups, 0)];
 	task->cuts = numbers_of(node, "at", task->cuts);
 	if (tree_get(node, "experiments"))
 		task->experiments = tree_integer_in(node, "experiments", 1, 1000);
@@ -262,9 +266,9 @@ registry_read(struct registry *registry, const char *path)
 	static const char *const top[] = { "types", "tasks", "benchmarks", "languages",
 		NULL };
 	static const char *const keys[] = { "type", "main", "main_v2", "prompt", "split",
-		"subset", "subsets", "path", "revision", "samples", "experiments",
-		"train", "at", "ignore_identical_ids", "size", "sizes", "part_of", "in",
-		"fast", "documents", "protocol", "languages", NULL };
+		"subset", "subsets", "path", "revision", "samples", "groups",
+		"experiments", "train", "at", "ignore_identical_ids", "size", "sizes",
+		"part_of", "in", "fast", "documents", "protocol", "languages", NULL };
 	struct tree *file = yaml_read(path);
 
 	registry->files = mem_grow(registry->files, &registry->file_capacity,

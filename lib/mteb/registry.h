@@ -38,6 +38,7 @@ struct registry_task {
 	int64_t samples; /* per label, or per experiment of clustering-fast; 0: default */
 	int64_t experiments; /* of classification; 0: default */
 	const char *train;   /* split of the training rows */
+	const char *groups;  /* retrieval: mteb-score's --groups, or NULL */
 	const struct tree
 	    *cuts; /* cut-offs of retrieval: a list of integers; NULL: default */
 	enum registry_fast fast;

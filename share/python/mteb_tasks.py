@@ -9,10 +9,12 @@ The first writes facts alone: names, types, splits, subsets, languages, main sco
 sizes; and the sets of FinMTEB, which mteb lacks.
 """
 import gzip
+import inspect
 import json
 import pathlib
 import sys
 
+import datasets
 import mteb
 from mteb.abstasks.clustering import AbsTaskClustering
 from mteb.get_tasks import _gather_tasks
@@ -34,6 +36,8 @@ MAIN = {
     "STS": "cosine_spearman",
     "Summarization": "cosine_spearman",
 }
+# Scores of groups of queries, by a word of the method that computes them
+GROUPS = {"robustness_at_10": "robustness", "paired_accuracy": "pairs", "level_scores": "levels"}
 # Tasks of clustering-fast that concatenate the Hub's sets of texts and change them in no other way
 CONCATENATED = {"BiorxivClusteringP2P.v2", "MedrxivClusteringP2P.v2", "MedrxivClusteringS2S.v2", "TwentyNewsgroupsClustering.v2"}
 # Names of benchmarks that are easier to type
@@ -77,6 +81,7 @@ HEAD = """\
 # protocol v1 or v2: the only one by which mteb scores it
 # languages  as mteb's results name them; here, before types, those of all sets of this file
 # ignore_identical_ids  Retrieval: a document that is called as the query is no hit
+# groups   Retrieval, Reranking: a further score of groups of queries (mteb-score --groups)
 # at       Retrieval, Reranking: the cut-offs of the measures (1, 3, 5, 10, 20, 100, 1000)
 # size     rows that mteb scores (Retrieval: queries and documents; Clustering: texts); a set that
 #          has another size is said to be another
@@ -241,6 +246,10 @@ def scoring(task, metadata):
             line["experiments"] = task.n_clusters
     if getattr(task, "ignore_identical_ids", False):
         line["ignore_identical_ids"] = True
+    own = inspect.getsource(task.task_specific_scores) if hasattr(task, "task_specific_scores") else ""
+    for word, groups in GROUPS.items():
+        if word in own:
+            line["groups"] = groups
     if metadata.name in PROTOCOL:
         line["protocol"] = PROTOCOL[metadata.name]
     cuts = getattr(task, "k_values", (1, 3, 5, 10, 20, 100, 1000))
@@ -365,6 +374,13 @@ def write_retrieval(folder, split, data):
         )
 
 
+def changed(metadata, subset):
+    """The documents of p-MRR, which mteb loads while it scores."""
+    name = "qrel_diff" if len(metadata.hf_subsets) == 1 else "qrel_diff-" + subset.removeprefix("eng-")
+    where = metadata.dataset
+    return datasets.load_dataset(where["path"], name, split="qrel_diff", revision=where["revision"])
+
+
 def write_task(data, task):
     """Writes the rows of each subset and split; only the subsets of several have folders of their own."""
     metadata = task.metadata
@@ -380,6 +396,8 @@ def write_task(data, task):
         if len(metadata.hf_subsets) > 1:
             folder /= subset
         own = task.dataset[subset] if subset in task.dataset else task.dataset
+        if metadata.main_score == "p-MRR":
+            write(folder / "qrel_diff.jsonl.gz", changed(metadata, subset))
         for split in splits:
             if retrieval:
                 write_retrieval(folder, split, own[split])
