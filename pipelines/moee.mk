@@ -7,13 +7,14 @@
 # Scores a mixture of experts as make mteb does, by its hidden states (hs), its routing weights (rw), and both, with no
 # template (plain) and with templates of share/templates.yaml.  The tables compare cells TEMPLATE+WAY.
 # MODEL is a folder, or with % instead of the seed a folder for each seed.  Default: the model of make moee-model, trained
-# from scratch on the dictionaries' text: eight experts, two a token (share/recipes/moee-model.json).
+# from scratch on the dictionaries' text: eight experts, two a token (share/recipes/moee-model.json, or MOEE_CONFIG=file).
 MOEE         := $(OUT)/moee
 MOEE_MODEL   := $(call given,MODEL,$(MOEE)/model/%)
 MOEE_NAME    := $(call given,NAME,$(notdir $(patsubst %/,%,$(subst /%,,$(MOEE_MODEL)))))
 MOEE_SEEDS   := $(if $(findstring %,$(MOEE_MODEL)),$(SEEDS),1)
 MOEE_DATA    := $(call given,DATA,data)
 FIGURE_SEEDS ?= $(MOEE_SEEDS)
+MOEE_CONFIG  ?= $(SHARE)/recipes/moee-model.json
 MOEE_TRAIN   ?= --lr 2e-3 --batch-tokens 2048
 E    := $(MOEE)/$(SIZE)/$(MOEE_NAME)$(WEIGHTS:%=-%)
 
@@ -71,12 +72,12 @@ $(MOEE)/learn.txt $(MOEE)/held.txt &: $(TEXT)/corpus.txt
 	mkdir -p $(MOEE)
 	awk -v held=$(MOEE)/held.txt 'NR % 100 == 0 { print > held; next } { print }' $< > $(MOEE)/learn.txt
 
-$(MOEE)/start/config.json: $(MOEE)/learn.txt $(SHARE)/recipes/moee-model.json | $X/tok
+$(MOEE)/start/config.json: $(MOEE)/learn.txt $(MOEE_CONFIG) | $X/tok
 	mkdir -p $(@D)
-	$X/tok -q --learn bpe --vocab-size $$(jq .vocab_size $(SHARE)/recipes/moee-model.json) -o $(@D) $<
+	$X/tok -q --learn bpe --vocab-size $$(jq .vocab_size $(MOEE_CONFIG)) -o $(@D) $<
 	jq '(.post_processor.single, .post_processor.pair) |= map(select(.SpecialToken.id != "[SEP]"))' $(@D)/tokenizer.json > $(@D)/new
 	mv $(@D)/new $(@D)/tokenizer.json
-	cp $(SHARE)/recipes/moee-model.json $@
+	cp $(MOEE_CONFIG) $@
 
 $(MOEE)/learn.mts $(MOEE)/held.mts: $(MOEE)/%.mts: $(MOEE)/%.txt $(MOEE)/start/config.json | $X/tok
 	$X/tok -q -m $(MOEE)/start --max-length 512 $< > $@

@@ -130,7 +130,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 	refused "empty: empty, not a tensor stream" --label fine --label odd empty
 	head -c -20 texts.mts >cut.mts
 	refused "cut.mts: " --label fine --label odd cut.mts
-	for i in $(seq 4097); do printf '{"a":%d,"b":%d}\n' "$i" $((i % 2)); done | mkstream 5000 >many.mts
+	seq 4097 | awk '{ printf "{\"a\":%d,\"b\":%d}\n", $1, $1 % 2 }' | mkstream 5000 >many.mts
 	refused "many.mts: column 'a' has more than 4096 different values; these are no labels" --label a --label b many.mts
 	run -1 --separate-stderr geom agreement --label fine --label odd texts.mts -o /dev/full
 	[[ $stderr == "geom: /dev/full: "* ]]

@@ -85,14 +85,16 @@ lists() {
 }
 
 @test "bm25: of many documents the best hundred come, whatever the order" {
-	for n in {1..300}; do echo "{\"_id\": \"d$n\", \"text\": \"word$(printf ' more%.0s' $(seq $((n * 7 % 300))))\"}"; done >corpus.jsonl
-	for n in {1..3000}; do echo "{\"_id\": \"x$n\", \"text\": \"more\"}"; done >>corpus.jsonl
+	seq 300 | awk '{ printf "{\"_id\": \"d%d\", \"text\": \"word", $1
+		for (more = $1 * 7 % 300; more > 1; more--) printf " more"
+		print " more\"}" }' >corpus.jsonl
+	printf '{"_id": "x%d", "text": "more"}\n' {1..3000} >>corpus.jsonl
 	echo '{"_id": "q", "text": "word"}' >queries.jsonl
 	awk -f "$P/terms.awk" -f "$P/bm25.awk" corpus.jsonl queries.jsonl | sort -k5,5gr >run
 	[ "$(wc -l <run)" -ge 100 ]
 	[ "$(wc -l <run)" -lt 200 ]
 	# the shortest are the best
-	for n in {1..300}; do echo "$((n * 7 % 300)) d$n"; done | sort -n | head -n 100 | cut -d' ' -f2 | sort >shortest
+	seq 300 | awk '{ print $1 * 7 % 300, "d" $1 }' | sort -n | head -n 100 | cut -d' ' -f2 | sort >shortest
 	head -n 100 run | cut -d' ' -f3 | sort | diff - shortest
 }
 

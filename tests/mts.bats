@@ -55,7 +55,8 @@ vectors() { # COUNT ROWS [SHIFT]
 	[ "${lines[0]}" = '{"a":1,"b":1,"c":"","d":"{\"e\":[1,{}]}","f":"x","g":"[1,null]","h":"true","i":[],"j":[],"k":null,"l":"","m":""}' ]
 	[ "${lines[1]}" = '{"a":null,"b":2.5,"c":"","d":"","f":"3","g":"","h":"","i":[],"j":[true,false],"k":4,"l":"false","m":"[1,\"x\"]"}' ]
 	late() { # FIRST LATER MESSAGE
-		{ for i in {1..1024}; do echo "$1"; done; echo "$2"; } >late.jsonl
+		echo "$1" >first
+		{ printf 'first\n%.0s' {1..1024} | xargs cat; echo "$2"; } >late.jsonl
 		run -1 --separate-stderr bash -c 'mts from jsonl late.jsonl >late.mts'
 		echo "$stderr"
 		[[ $stderr == "mts: late.jsonl:1025: field 'a"*"$3"* ]]

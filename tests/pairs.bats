@@ -205,10 +205,10 @@ labelled() {
 }
 
 @test "pairs: a part is a range of the query's hash, wherever the row stands" {
-	for i in {0..999}; do echo "{\"query\": \"q$i\", \"document\": \"d$((i / 2))\"}"; done >r.jsonl
+	seq 0 999 | awk '{ printf "{\"query\": \"q%d\", \"document\": \"d%d\"}\n", $1, $1 / 2 }' >r.jsonl
 	set_of 'file: r.jsonl'
 	paste <(tasksample x.yaml | column query.key) <(tasksample x.yaml | column query) >keys
-	while read -r key query; do printf '%016x\t%s\n' "$key" "$query"; done <keys >hex
+	printf '%016x\t%s\n' $(<keys) >hex
 	for part in 0-50%:[0-7] 50-100%:[89a-f] 0-25%:[0-3] 6.25-12.5%:1 93.75-100%:f; do
 		rows "file: r.jsonl, part: ${part%:*}" | cut -d'|' -f1 | sort |
 			diff - <(grep "^${part#*:}" hex | cut -f2 | sort)
@@ -242,7 +242,7 @@ labelled() {
 }
 
 @test "pairs: a sample has the requested size and is independent of order; smaller samples are subsets, within their part" {
-	for i in {0..299}; do echo "{\"query\": \"q$i\", \"document\": \"d$((i % 7))\", \"label\": $((i / 100))}"; done >r.jsonl
+	seq 0 299 | awk '{ printf "{\"query\": \"q%d\", \"document\": \"d%d\", \"label\": %d}\n", $1, $1 % 7, $1 / 100 }' >r.jsonl
 	rows 'file: r.jsonl, sample: 40' >of40
 	[ "$(wc -l <of40)" -eq 40 ]
 	# in the order of the file, and from all of it

@@ -27,10 +27,8 @@ indices() {
 
 # all kinds of data sets, in mix.yaml
 mix() {
-	for i in {0..999}; do
-		echo "{\"query\": \"query $((i % 900))\", \"document\": \"doc $((i % 300))\", \"label\": \"l$((i % 37))\"," \
-			"\"score\": $((i % 7)), \"list\": [\"a$i\", \"b$i\"]}"
-	done >rows.jsonl
+	seq 0 999 | awk '{ printf "{\"query\": \"query %d\", \"document\": \"doc %d\", \"label\": \"l%d\", ", $1 % 900, $1 % 300, $1 % 37
+		printf "\"score\": %d, \"list\": [\"a%d\", \"b%d\"]}\n", $1 % 7, $1, $1 }' >rows.jsonl
 	gzip -k rows.jsonl
 	rows rows.tsv 500
 	cat >mix.yaml <<-'END'

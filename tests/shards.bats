@@ -143,7 +143,7 @@ files() {
 
 @test "tok --shard: the last part of a terabyte is there at once" {
 	cd "$T"
-	for i in {1..1100}; do printf 'the sea %d\n' "$i"; done >x.txt
+	printf 'the sea %d\n' {1..1100} >x.txt
 	truncate -s 1T x.txt 2>/dev/null || skip "needs a file system with large files"
 	printf '\n' >>x.txt
 	seq -f 'lamp %g' 200000 >>x.txt
@@ -177,7 +177,7 @@ files() {
 	[ "$stderr" = "tok: x.mts: is a tensor stream, and --shard cuts text files; mts split -n 2 cuts this" ]
 	does_not_apply --shard tok -m "$TINY" --decode --shard 1/2 x.mts
 	# line numbers count from the part's first line; for the lines that decide the columns, from the file's
-	for i in {1..3000}; do ((i == 2002)) && echo '{"text":7' || echo '{"text":"sea"}'; done >bad.jsonl
+	printf '{"text":"sea"}\n%.0s' {1..3000} | sed '2002s/.*/{"text":7/' >bad.jsonl
 	tok -m "$TINY" --shard 1/3 bad.jsonl -o 1.mts
 	run -1 --separate-stderr tok -m "$TINY" --shard 3/3 bad.jsonl
 	[[ $stderr == "tok: bad.jsonl (shard 3/3):2: not valid JSON"* ]]

@@ -93,7 +93,7 @@ seen() {
 	tok -m "$PLAIN" -f query --keep "$T/in.jsonl" >"$T/texts.mts"
 	tok -m "$PLAIN" -f negatives --template 'light {text} of' "$T/texts.mts" | mts to jsonl | jq -c '."negatives.ids"' |
 		cmp - <(jq -c '."negatives.ids"' "$T/found")
-	for _ in {1..3000}; do printf 'the sea of lamp\nlight\n'; done >"$T/many.txt"
+	printf 'the sea of lamp\nlight\n%.0s' {1..3000} >"$T/many.txt"
 	tok -q -j 1 -m "$PLAIN" --template 'light {text} of' --prepare moee --max-length 7 "$T/many.txt" >"$T/one.mts"
 	tok -q -j 3 -m "$PLAIN" --template 'light {text} of' --prepare moee --max-length 7 "$T/many.txt" |
 		mts diff - "$T/one.mts"
