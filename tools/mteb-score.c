@@ -20,6 +20,7 @@ enum { OPT_AT = CLI_LONG, OPT_DOCUMENTS, OPT_TEST_ROWS, OPT_EARLIER };
 struct settings {
 	struct score_options score;
 	struct cli_list fields;
+	enum { SKLEARN_OF_PROTOCOL, SKLEARN_1_8, SKLEARN_1_9 } sklearn;
 	const char *output, *per_query;
 	bool json;
 	int threads;
@@ -105,8 +106,8 @@ static const struct cli_option options[] = {
 	    "clustering: rows of a mini-batch (default: 500)\nclustering-fast: rows of a mini-batch (default: 512)",
 	    CLI_INTEGER(score.batch, 1, 1000000) },
 	{ 0, "sklearn", "1.8|1.9",
-	    "clustering, clustering-fast: random numbers of scikit-learn 1.3 to 1.8 (default) or of 1.9\nregression: its least singular value",
-	    CLI_WORD(score.by_choice, 0) },
+	    "clustering, clustering-fast: random numbers of scikit-learn 1.3 to 1.8, or of 1.9\nregression: its least singular value (default: 1.9; --protocol v1: 1.8)",
+	    CLI_WORD(sklearn, SKLEARN_1_8) },
 	{ 's', "seed", "N",
 	    "classifications, regression, clustering, clustering-fast: seed (default: 42)",
 	    CLI_INTEGER(score.seed, 0, UINT32_MAX) },
@@ -159,7 +160,8 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"       mteb-score reranking|summarization [OPTION]... [FILE]\n"
 	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
 	"       mteb-score retrieval --qrels QRELS --from-run RUN [OPTION]...\n"
-	"       mteb-score classification|multilabelclassification|regression --train TRAIN [OPTION]... [TEST]\n"
+	"       mteb-score classification|regression --train TRAIN [OPTION]... [TEST]\n"
+	"       mteb-score multilabelclassification --train TRAIN [OPTION]... [TEST]\n"
 	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
@@ -291,6 +293,9 @@ parse(struct settings *settings, int argc, char **argv)
 
 	while ((option = cli_next(&cli, argc, argv, settings)) != -1)
 		take_option(score, option);
+	score->by_choice = settings->sklearn == SKLEARN_OF_PROTOCOL
+			       ? score->protocol == PROTOCOL_V2
+			       : settings->sklearn == SKLEARN_1_9;
 	for (int i = 0; i < settings->fields.count && i < 2; i++)
 		score->fields[i] = settings->fields.items[i];
 }

@@ -12,7 +12,6 @@
 
 enum { OWN, COSINE, DOT, MEASURES }; /* OWN: the model's similarity */
 static const char *const names[MEASURES] = { "", "cosine_", "dot_" };
-enum { TEXTS_LEAST = 3 }; /* a correlation of two has no p */
 
 struct summarization {
 	struct reader *reader;
@@ -86,6 +85,13 @@ read_gold(const struct summarization *state, const struct record *record, int64_
 	}
 }
 
+/* v1 needs the p of a correlation, and that of two has none. */
+static int
+least_texts(const struct summarization *state)
+{
+	return state->protocol == PROTOCOL_V1 ? 3 : 2;
+}
+
 static void
 judge(struct summarization *state, const struct record *record, int64_t row)
 {
@@ -93,7 +99,7 @@ judge(struct summarization *state, const struct record *record, int64_t row)
 	struct vector_range machine = vectors_row(state->machine, row);
 	int64_t n = machine.count;
 
-	if (human.count == 0 || n < TEXTS_LEAST) {
+	if (human.count == 0 || n < least_texts(state)) {
 		state->few++;
 		return;
 	}
@@ -119,7 +125,7 @@ tell(const struct summarization *state)
 	if (state->few)
 		warn(
 		    "%s: %lld texts have no human summary or fewer than %d machine summaries: they are left out",
-		    stream, (long long)state->few, TEXTS_LEAST);
+		    stream, (long long)state->few, least_texts(state));
 	if (state->constant)
 		warn(
 		    "%s: %lld texts have relevances or similarities that are all equal: they are left out, as in the reference",
