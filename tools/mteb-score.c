@@ -72,15 +72,16 @@ static const struct cli_option options[] = {
 	    "retrieval: memory for queries, hits and two blocks of documents, 512M or 2G (default: blocks of 16 MB)",
 	    CLI_BYTES(score.memory) },
 	{ 0, "any-model", NULL,
-	    "retrieval, classifications, regression: accept streams of two models",
+	    "retrieval, classification, multilabelclassification, regression: accept streams of two models",
 	    CLI_FLAG(score.any_model) },
-	{ 0, "train", "FILE", "classifications, regression: training stream",
+	{ 0, "train", "FILE",
+	    "classification, multilabelclassification, regression: training stream",
 	    CLI_TEXT(score.train) },
 	{ 0, "samples", "N",
-	    "classifications: training rows a label (default: 8)\nclustering-fast: texts an experiment (default: 16384)\nregression: training rows an experiment (default: 2048)",
+	    "classification, multilabelclassification: training rows a label (default: 8)\nclustering-fast: texts an experiment (default: 16384)\nregression: training rows an experiment (default: 2048)",
 	    CLI_INTEGER(score.samples, 1, 1000000) },
 	{ 0, "experiments", "N",
-	    "classifications, regression, clustering-fast: number of experiments (default: 10)",
+	    "classification, multilabelclassification, regression, clustering-fast: number of experiments (default: 10)",
 	    CLI_INTEGER(score.experiments, 1, 1000) },
 	{ 0, "solver", "exact|reference",
 	    "classification: fit to the optimum (default), or stop where scikit-learn stops",
@@ -94,7 +95,7 @@ static const struct cli_option options[] = {
 	    "multilabelclassification: training rows of the subsets that mteb scores before this one",
 	    CLI_CUSTOM },
 	{ 0, "label", "NAME",
-	    "classifications, clustering, clustering-fast: column (default: label or labels)\nregression: column (default: value or label)",
+	    "classification, multilabelclassification, clustering, clustering-fast: column (default: label or labels)\nregression: column (default: value or label)",
 	    CLI_TEXT(score.label) },
 	{ 0, "legacy-sum", "WEIGHT",
 	    "classification, clustering: average the predictions of two fields, as MoEE's code",
@@ -108,7 +109,7 @@ static const struct cli_option options[] = {
 	    "clustering, clustering-fast: random numbers of scikit-learn 1.3 to 1.8 (default) or of 1.9\nregression: its least singular value",
 	    CLI_WORD(score.by_choice, 0) },
 	{ 's', "seed", "N",
-	    "classifications, regression, clustering, clustering-fast: seed (default: 42)",
+	    "classification, multilabelclassification, regression, clustering, clustering-fast: seed (default: 42)",
 	    CLI_INTEGER(score.seed, 0, UINT32_MAX) },
 	{ 0, "similarity", "cosine|dot|euclidean|manhattan",
 	    "similarity function (default: the model's, else cosine); retrieval, bitextmining: cosine or dot",
@@ -159,7 +160,8 @@ static const struct cli cli = { "mteb-score", "score embeddings as MTEB does",
 	"       mteb-score reranking|summarization [OPTION]... [FILE]\n"
 	"       mteb-score retrieval --qrels QRELS [OPTION]... QUERIES CORPUS\n"
 	"       mteb-score retrieval --qrels QRELS --from-run RUN [OPTION]...\n"
-	"       mteb-score classification|multilabelclassification|regression --train TRAIN [OPTION]... [TEST]\n"
+	"       mteb-score classification|regression --train TRAIN [OPTION]... [TEST]\n"
+	"       mteb-score multilabelclassification --train TRAIN [OPTION]... [TEST]\n"
 	"       mteb-score clustering|clustering-fast [OPTION]... [FILE]",
 	options,
 	"  tok -m DIR pairs.jsonl | encode -m DIR | mteb-score sts\n"
