@@ -36,6 +36,37 @@ load scores
 	[ "$(mteb-score bitextmining "$T/gold.mts" | metric accuracy)" = 0.6666666666666666 ]
 }
 
+@test "mteb-score --json: every score that mteb's tasks report is there, by its name and in its list or object" {
+	cd "$T"
+	stream sts pairs summaries {two,many}_{train,test} sets mteb_fast queries corpus tasks_bitext \
+		tasks_{multilabel,regression}_{train,test} tasks_instruct_{queries,corpus}
+	names() { # NAME OPTION...: the paths of the report, [] behind a list's name
+		mteb-score -q "${@:2}" --json --protocol v2 | jq -r --arg type "$1" '.scores |
+			[paths(type != "object" and type != "array")] | .[] |
+			reduce .[] as $key (""; if ($key | type) == "number" then . + "[]" elif . == "" then $key else . + "." + $key end) |
+			"\($type)\t\(.)"'
+	}
+	{
+		names sts sts sts.mts
+		names pairclassification pairclassification pairs.mts
+		names bitextmining bitextmining tasks_bitext.mts
+		names summarization summarization summaries.mts
+		names classification2 classification --train two_train.mts two_test.mts
+		names classification3 classification --train many_train.mts many_test.mts
+		names multilabelclassification multilabelclassification --train tasks_multilabel_train.mts tasks_multilabel_test.mts
+		names regression regression --train tasks_regression_train.mts tasks_regression_test.mts
+		names clustering clustering sets.mts
+		names clustering-fast clustering-fast --max-documents all --samples 200 --experiments 2 mteb_fast.mts
+		names retrieval retrieval --qrels "$GOLDEN/score_qrels.tsv" queries.mts corpus.mts
+		names instructions retrieval --qrels "$GOLDEN/score_tasks_instruct_qrels.tsv" \
+			--changed "$GOLDEN/score_tasks_instruct_changed.jsonl" tasks_instruct_queries.mts tasks_instruct_corpus.mts
+	} | LC_ALL=C sort -u >ours
+	grep -v '^#' "$GOLDEN/score_keys.tsv" | LC_ALL=C sort | LC_ALL=C comm -23 - ours >missing
+	diff missing /dev/null
+	# more than mteb reports: thresholds, and the data's third level
+	grep -v '^#' "$GOLDEN/score_keys.tsv" | LC_ALL=C sort | LC_ALL=C comm -13 - ours | run ! grep -v '_threshold$\|Level 2'
+}
+
 # Fields of lists by experiment, as the golden values name them.
 first_and_last() {
 	sed 's/^\([a-z0-9]*\)_per_experiment\t\([^ ]*\).* \(.*\)/\1_first\t\2\n\1_last\t\3/'

@@ -44,7 +44,7 @@ mark(const struct multilabel *task, const struct multilabel_rows *rows, int64_t 
 }
 
 /* Work space to compare a row's labels with those of its neighbours. */
-struct comparison {
+struct label_counts {
 	int64_t *stamp, now;			   /* [names] */
 	int *truth, *votes;			   /* [names] */
 	int64_t *true_rows, *said_rows, *hit_rows; /* [names]: sums over rows */
@@ -63,7 +63,7 @@ ranking_precision(double right, double truth, double said, double labels)
 
 /* Scores one row: of[METRICS], without F1, whose counts go to `work`. */
 static void
-compare_row(const struct multilabel *task, struct comparison *work, int64_t row,
+compare_row(const struct multilabel *task, struct label_counts *work, int64_t row,
     const struct numbers *drawn, const int64_t *neighbours, double of[METRICS])
 {
 	int64_t names = strings_count(task->names), said = 0, right = 0;
@@ -92,7 +92,7 @@ compare_row(const struct multilabel *task, struct comparison *work, int64_t row,
 }
 
 static double
-macro_f1(const struct multilabel *task, const struct comparison *work)
+macro_f1(const struct multilabel *task, const struct label_counts *work)
 {
 	double sum = 0;
 
@@ -104,12 +104,12 @@ macro_f1(const struct multilabel *task, const struct comparison *work)
 	return sum / (double)task->labels;
 }
 
-static struct comparison
-start_comparison(const struct multilabel *task)
+static struct label_counts
+start_counts(const struct multilabel *task)
 {
 	size_t names = (size_t)strings_count(task->names) + 1;
 
-	return (struct comparison){ .stamp = mem_zero(names, sizeof(int64_t)),
+	return (struct label_counts){ .stamp = mem_zero(names, sizeof(int64_t)),
 		.truth = mem_zero(names, sizeof(int)),
 		.votes = mem_zero(names, sizeof(int)),
 		.true_rows = mem_zero(names, sizeof(int64_t)),
@@ -118,7 +118,7 @@ start_comparison(const struct multilabel *task)
 }
 
 static void
-free_comparison(struct comparison *work)
+free_counts(struct label_counts *work)
 {
 	free(work->stamp);
 	free(work->truth);
@@ -150,7 +150,7 @@ run(struct multilabel *task, const struct numbers *drawn, double values[METRICS]
 	float *x = gather(&task->train.subset, drawn);
 	struct knn knn = { x, NULL, (int64_t)drawn->count, task->train.subset.width, 0,
 		NEIGHBOURS };
-	struct comparison work = start_comparison(task);
+	struct label_counts work = start_counts(task);
 
 	knn_rows(&knn, task->x, rows, neighbours);
 	memset(values, 0, METRICS * sizeof *values);
@@ -166,7 +166,7 @@ run(struct multilabel *task, const struct numbers *drawn, double values[METRICS]
 	for (int metric = 0; metric < METRICS; metric++)
 		values[metric] /= (double)rows;
 	values[F1] = macro_f1(task, &work);
-	free_comparison(&work);
+	free_counts(&work);
 	free(neighbours);
 	free(x);
 }

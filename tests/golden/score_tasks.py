@@ -37,7 +37,7 @@ class Vectors:
 
     def similarity(self, a, b):
         if self.kind == "cosine":
-            a, b = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (a, b))
+            a, b = (x / np.linalg.norm(x, axis=-1, keepdims=True) for x in (a, b))
         return a @ b.T
 
     def similarity_pairwise(self, a, b):
