@@ -79,7 +79,7 @@ load scores
 	jq -c '. as $row | range(.labels | length) | { "text.emb": $row["sentences.emb"][.],
 		label: $row.labels[.], set: ($row.labels | length) }' "$GOLDEN/score_sets.jsonl" |
 		mkstream 100 >"$T/rows.mts"
-	mteb-score clustering "$T/rows.mts" | sed 's/^v_measures\t\(.*\) \(.*\)/v_1\t\1\nv_2\t\2/' |
+	mteb-score clustering --protocol v1 "$T/rows.mts" | sed 's/^v_measures\t\(.*\) \(.*\)/v_1\t\1\nv_2\t\2/' |
 		agrees "$GOLDEN/score_sets_1.8.tsv"
 }
 
@@ -251,8 +251,10 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[ "$(cut -f 1,4 "$T/table" | tail -n 1)" = $'7\t0.8' ]
 	row='{"human_summaries.emb":[[1,0]],"machine_summaries.emb":[[2,0],[1,1],[0,1]],"relevance":[4,3,1]}'
 	printf '%s\n' "$row" "$(sed 's/,\[0,1\]\]/]/; s/,1\]}/]}/' <<<"$row")" "${row/4,3,1/2,2,2}" "$row" | mkstream >"$T/x.mts"
+	mteb-score -q summarization --protocol v1 --per-query "$T/table" "$T/x.mts" >"$T/out"
+	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 4 " ] # two are too few for a p, and a constant has no correlation
 	mteb-score -q summarization --per-query "$T/table" "$T/x.mts" >"$T/out"
-	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 4 " ] # two are too few, and a constant has no correlation
+	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 2 4 " ]
 }
 
 @test "mteb-score classification --per-query: of each test row the experiments that scikit-learn has right; ids" {
@@ -530,7 +532,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	score() { printf '%s\n' "$@" | mkstream >"$T/x.mts" && mteb-score summarization "$T/x.mts"; }
 	one='{"human_summaries.emb":[[1,0]],"machine_summaries.emb":[[1,0],[3,4],[0,1]],"relevance":[3,2,1]}'
 	run -0 --separate-stderr score "$one" "${one/3,2,1/2,2,2}" "${one/\[\[1,0\]\]/[]}"
-	[[ $stderr == *"1 texts have no human summary or fewer than 3 machine summaries: they are left out"* ]]
+	[[ $stderr == *"1 texts have no human summary or fewer than 2 machine summaries: they are left out"* ]]
 	[[ $stderr == *"1 texts have relevances or similarities that are all equal"* ]]
 	[[ $output == *", texts 1, "* ]]
 	run -1 --separate-stderr score "${one/3,2,1/2,2,2}"

@@ -250,8 +250,8 @@ first_and_last() {
 	mteb-score regression --samples 70 --label year --train "$T/train.mts" "$T/year.mts" | cmp - <(score)
 	# 2^-23 of 20 columns of 12 rows keeps a singular value that 1e-6 drops
 	printf '{"x.emb":[%s],"value":%s}\n' 0,0 0 1,0 1 0,1e-6 1 1,1e-6 2 | mkstream >"$T/x.mts"
-	[ "$(mteb-score regression --train "$T/x.mts" "$T/x.mts" | metric r2)" = 1 ]
-	mteb-score regression --sklearn 1.9 --train "$T/x.mts" "$T/x.mts" | metric r2 | awk '{ exit !($1 < 0.6) }'
+	[ "$(mteb-score regression --sklearn 1.8 --train "$T/x.mts" "$T/x.mts" | metric r2)" = 1 ]
+	mteb-score regression --train "$T/x.mts" "$T/x.mts" | metric r2 | awk '{ exit !($1 < 0.6) }'
 	for words in x "--train x a b" "--train x -f a -f b y" "--samples 0 --train x y"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr mteb-score regression $words

@@ -20,7 +20,7 @@ enum { OPT_AT = CLI_LONG, OPT_DOCUMENTS, OPT_TEST_ROWS, OPT_EARLIER };
 struct settings {
 	struct score_options score;
 	struct cli_list fields;
-	enum { SKLEARN_OF_PROTOCOL, SKLEARN_1_8, SKLEARN_1_9 } sklearn;
+	enum { SKLEARN_1_8 = 1, SKLEARN_1_9 } sklearn; /* 0: 1.8 by v1, 1.9 by v2 */
 	const char *output, *per_query;
 	bool json;
 	int threads;
@@ -294,9 +294,8 @@ parse(struct settings *settings, int argc, char **argv)
 
 	while ((option = cli_next(&cli, argc, argv, settings)) != -1)
 		take_option(score, option);
-	score->by_choice = settings->sklearn == SKLEARN_OF_PROTOCOL
-			       ? score->protocol == PROTOCOL_V2
-			       : settings->sklearn == SKLEARN_1_9;
+	score->by_choice = settings->sklearn ? settings->sklearn == SKLEARN_1_9
+					     : score->protocol == PROTOCOL_V2;
 	for (int i = 0; i < settings->fields.count && i < 2; i++)
 		score->fields[i] = settings->fields.items[i];
 }

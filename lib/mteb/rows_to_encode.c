@@ -83,7 +83,7 @@ read_labels(const char *path)
 			die("%s:%lld: there is no '%s'", path,
 			    (long long)datafile_line(file), label);
 		if (value->kind == TREE_LIST)
-			die("%s:%lld: '%s' is a list: multilabel classification is not computed here; give one label a row",
+			die("%s:%lld: '%s' is a list: say that the set is of type MultilabelClassification, by its folder or in tasks.yaml",
 			    path, (long long)datafile_line(file), label);
 		char *text = json_text(value, 0);
 		rows.label = mem_grow(
