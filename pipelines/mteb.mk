@@ -20,6 +20,8 @@
 # clustering as MoEE's released code sums them (mteb-score --legacy-sum).
 # TEMPLATE: the template of share/templates.yaml for each text.  WEIGHTS=int8, PRECISION=int8: options of encode.  The
 # name gets the method: "+prompteol+sum+int8", "+precision-int8".
+# INSTRUCT=no: without instructions, of a model that takes them (share/known-models.tsv); or another template for them, such
+# as 'Instruct: {instruction}\nQuery: ' in bash's $'...'.
 # make's time stamps decide what is redone.  Encoding a set anew removes its result first, so that a failure cannot
 # leave an old score.  A set of another size than mteb's gets a star in the table.
 MODEL    ?= $(SHARE)/models/base
@@ -38,6 +40,7 @@ NORM     ?=
 EMIT     ?= hs,rw
 WEIGHTS  ?=
 PRECISION ?=
+INSTRUCT ?=
 RESULTS  ?= results$(patsubst %,-%,$(filter-out v2,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
 WAYS     := hs rw concat sum apart
@@ -46,10 +49,11 @@ CHOSEN   := $(if $(BENCHMARK),--benchmark '$(BENCHMARK)')
 PLAN     := $(MTEB)/plan.mk
 as_name   = $(subst =,-,$(subst :,-,$1))
 bits      = $(WEIGHTS) $(PRECISION:%=precision-%)
+mteb_instructed = $(if $(INSTRUCT),instruct-$(if $(filter no,$(INSTRUCT)),no,$(shell cksum <<<'$(INSTRUCT)' | cut -d ' ' -f 1)))
 numbers   = $(WEIGHTS:%=--weights %) $(PRECISION:%=--precision %)
 EMITTED  := $(or $(TEMPLATE),plain)-$(call as_name,$(EMIT))$(subst $() ,,$(addprefix -,$(bits)))
 combined  = $(if $(COMBINE),$(COMBINE)$(ALPHA:%=$(,)alpha-%)$(NORM:%=$(,)norm-%)$(if $(filter-out hs$(,)rw,$(EMIT)),$(,)$(EMIT)))
-WAY      := $(call as_name,$(subst $() ,+,$(strip $(TEMPLATE) $(combined) $(bits))))
+WAY      := $(call as_name,$(subst $() ,+,$(strip $(TEMPLATE) $(combined) $(bits) $(mteb_instructed))))
 AS       := $(GATES:%=--gates %) $(PILOTS:%=--pilots %) $(WAY:%=--way %)
 
 ## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (BENCHMARK=, TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=, COMBINE=)
@@ -61,7 +65,7 @@ mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score
 	@$(if $(filter sum,$(COMBINE)),,$(if $(ALPHA),echo 'mteb: ALPHA needs COMBINE=sum' >&2; exit 2))
 	@$(if $(filter-out $(WAYS),$(COMBINE)),echo "mteb: there is no COMBINE='$(COMBINE)'; it is one of $(WAYS)" >&2; exit 2)
 	@$(if $(COMBINE),,$(if $(NORM),echo 'mteb: NORM needs COMBINE' >&2; exit 2))
-	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(CHOSEN) $(NAME:%=--name %) $(AS) -o $(PLAN) \
+	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(CHOSEN) $(if $(INSTRUCT),--instruct '$(INSTRUCT)') $(NAME:%=--name %) $(AS) -o $(PLAN) \
 		$(DATA) $(TASKS)
 	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
 	@$(MAKE) --no-print-directory mteb-table MTEB_PLAN=$(PLAN)

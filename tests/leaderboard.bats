@@ -876,6 +876,29 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	[[ "$stderr" == *"leaderboard: none: it has none of the data sets of BRIGHT" ]]
 }
 
+@test "leaderboard plan: a model that takes instructions gets mteb's sentence for the task, queries and not documents" {
+	files d/STS12/test.jsonl d/SciFact/{corpus,queries}.jsonl d/SciFact/qrels/test.tsv d/Banking77Classification/{train,test}.jsonl
+	cp -r "$MODEL" qwen3-embedding-0.6b
+	prompts() { leaderboard plan --registry "$REGISTRY" "$@" d | grep -e '--prompt' -e '--task'; }
+	# from known-models.tsv, by the folder's name or the model's
+	diff <(prompts -m qwen3-embedding-0.6b) - <<-'END'
+		Banking77Classification.query := --prompt $$'Instruct: Given a online banking query, find the corresponding intents\nQuery:'
+		Banking77Classification.document := --prompt $$'Instruct: Given a online banking query, find the corresponding intents\nQuery:'
+		STS12.query := --prompt $$'Instruct: Retrieve semantically similar text.\nQuery:'
+		STS12.document := --prompt $$'Instruct: Retrieve semantically similar text.\nQuery:'
+		SciFact.query := --prompt $$'Instruct: Given a scientific claim, retrieve documents that support or refute the claim\nQuery:'
+	END
+	prompts -m qwen3-embedding-0.6b --name intfloat/multilingual-e5-large-instruct | grep -qF "similar text.\\nQuery: '"
+	run ! prompts -m qwen3-embedding-0.6b --instruct no
+	run ! prompts -m "$MODEL"
+	# signs that make and bash read
+	prompts -m "$MODEL" --instruct "it's # {instruction} \$x \\ "$'\n' | sed -n 's/^STS12.query/x/p' >make.mk
+	printf 'all:\n\t@printf %%s %s\n' '$(patsubst --prompt,,$x)' >>make.mk
+	diff <(make -s -f make.mk SHELL=/bin/bash) - <<<"it's # Retrieve semantically similar text. \$x \\ "
+	run -2 leaderboard plan -m "$MODEL" --registry "$REGISTRY" --instruct "query: " d
+	[[ $output == *"--instruct: it is 'no', or a text with {instruction}"* ]]
+}
+
 @test "leaderboard plan: the documents of p-MRR, and the scores of groups of queries" {
 	files d/News21InstructionRetrieval/{queries,corpus,qrel_diff}.jsonl d/News21InstructionRetrieval/{qrels,top_ranked}/test.jsonl \
 		d/NevIR/{queries,corpus,qrels,top_ranked}/test.jsonl \

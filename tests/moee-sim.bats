@@ -284,7 +284,7 @@ apart() {
 		for weight in 1 0.5; do
 			sum=(--legacy-sum $weight -f t.hs -f t.rw)
 			{
-				mteb-score classification "${sum[@]}" --train $set-train.mts $set-test.mts |
+				mteb-score classification --protocol v1 "${sum[@]}" --train $set-train.mts $set-test.mts |
 					awk -v name="$set $weight" '$1 == "accuracy" || $1 == "f1" || $1 == "ap" { print name, $1, $2 }'
 				mteb-score clustering "${sum[@]}" --sklearn 1.9 $set-test.mts |
 					awk -v name="$set $weight" '$1 == "v_measure" { print name, $1, $2 }'

@@ -599,6 +599,20 @@ make_gates() {
 	[ "$(motes mteb --list TASKS=STS12)" = "$(leaderboard list --registry "$ROOT/share/tasks.yaml" STS12)" ]
 }
 
+@test "mteb: INSTRUCT gives each task mteb's sentence; other instructions are another model's results" {
+	mteb TASKS="STS12 shelf" >plain 2>&1
+	mteb TASKS="STS12 shelf" INSTRUCT='Task: {instruction} ' >table 2>err
+	head -n 1 table | grep -q 'base+instruct-[0-9]* '
+	run=$(echo out/mteb/base+instruct-*/*)
+	vectors() { mts to jsonl "$1" | jq -c ".[\"$2\"][]"; }
+	tok -m "$ROOT/share/models/base" -f sentence1 --prompt 'Task: Retrieve semantically similar text. ' data/sts/STS-12/test.csv |
+		encode -m "$ROOT/share/models/base" -o by.hand
+	vectors by.hand sentence1.emb | within <(vectors "$run/STS12/test.mts" sentence1.emb) 1e-6
+	# documents have none
+	vectors "$run/shelf/corpus.mts" document.emb | within <(vectors "$(echo out/mteb/base/*/shelf/corpus.mts)" document.emb) 1e-6
+	run ! cmp -s "$run/shelf/queries.mts" out/mteb/base/*/shelf/queries.mts
+}
+
 @test "mteb: the types that need mteb's second version, from rows as mteb has them" {
 	mkdir -p data/bitextmining/verses data/regression/years data/multilabelclassification/things data/instructionretrieval/asked
 	sentences | awk -F'\t' '{ printf "{\"sentence1\": \"%s\", \"sentence2\": \"so %s\"}\n", $2, $2 }' >data/bitextmining/verses/test.jsonl

@@ -137,3 +137,58 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	# one's own
 	report clustering-fast v2 | result mine | jq -e '.motes.task_type == "Clustering"'
 }
+
+# draw: results of five models for MTEB(eng, v2), in a folder as mteb's cache; some sets have a subset that it lacks, one is missing
+draw() {
+	leaderboard list --registry "$REGISTRY" "MTEB(eng, v2)" | awk -F'\t' 'NR > 1 { print $1 }' >sets
+	for m in 1 2 3 4 5; do
+		mkdir -p results/lab__model-$m/r$m
+		echo "{\"name\": \"lab/model-$m\", \"revision\": \"r$m\"}" >results/lab__model-$m/r$m/model_meta.json
+		awk -v m=$m -v dir=results/lab__model-$m/r$m '{
+			score = ((length($1) * 7919 + m * 104729 + NR * 1299709 * m) % 9973) / 10000
+			subset = $1 == "STS17" ? "en-en" : $1 ~ /^(STS22.v2|Massive.*|MTOP.*|AmazonC.*)$/ ? "en" : "default"
+			other = subset == "default" ? "" : sprintf(", {\"main_score\": 0.9, \"hf_subset\": \"%s\", \"languages\": [\"deu-Latn\"]}", \
+				subset == "en" ? "de" : "es-es")
+			printf "{\"dataset_revision\": \"x\", \"task_name\": \"%s\", \"mteb_version\": \"2.26.0\", \"scores\": {\"test\": [{\"main_score\": %.4f, \"hf_subset\": \"%s\", \"languages\": [\"eng-Latn\"]}%s]}, \"evaluation_time\": 1.5, \"kg_co2_emissions\": null}\n", \
+				$1, score, subset, other > (dir "/" $1 ".json")
+		}' sets
+	done
+	rm results/lab__model-5/r5/BIOSSES.json
+}
+
+@test "leaderboard table: a benchmark's means and ranks, and the scores of all subsets, are mteb's" {
+	draw
+	leaderboard table --registry "$REGISTRY" --benchmark "MTEB(eng, v2)" results/*/* >table
+	# the lines of means: type (all), model, value
+	awk -F'\t' 'NR == 1 { for (m = 4; m <= NF; m++) model[m] = $m; next }
+		$2 ~ /^mean of|^rank/ { key = $1 != "all" ? $1 : $2 ~ /types/ ? "Mean(TaskType)" : $2 ~ /rank/ ? "Rank" : "Mean(Task)"
+			for (m = 4; m <= NF; m++) if ($m != "") print model[m], key, $m }' table | sort >ours
+	# a type with one set has no line; model-5, without BIOSSES, has no mean
+	awk -F'\t' '$3 != "" && $2 != "Summarization" && !($1 ~ /5/ && $2 != "Rank") { printf $2 == "Rank" ? "%s %s %d\n" : "%s %s %.2f\n", $1, $2, $3 }' \
+		"$GOLDEN/benchmark.tsv" | sort >mteb
+	[ "$(grep -c Mean mteb)" -eq 8 ]
+	awk '!/model-5/ || $2 == "Rank"' ours | diff mteb -
+	run ! grep -q 'model-5 Mean' ours
+	leaderboard table --registry "$REGISTRY" results/*/* 2>err | awk -F'\t' 'NR > 1 && $1 != "all" && $2 !~ /^mean/ { print $2, $4, $5, $6, $7, $8 }' |
+		sort >scores
+	awk -F'\t' 'NR > 1 { printf "%s", $1; for (m = 3; m <= 7; m++) printf $m == "" ? " " : " %.2f", 100 * $m; print "" }' "$GOLDEN/benchmark_frame.tsv" | sort |
+		join - scores | awk '{ for (m = 2; m <= 6; m++) if (NF == 11 && ($m - $(m + 5) > 0.0101 || $(m + 5) - $m > 0.0101)) bad = 1 } END { exit bad || NR != 41 }'
+}
+
+# bats test_tags=plain
+@test "mteb: every type's file has the fields and values of mteb's own; mteb reads it" {
+	python=${MOTES_PYTHON:-python3}
+	"$python" -c 'import mteb, sentence_transformers' 2>err || skip "needs the Python packages mteb and sentence-transformers; MOTES_PYTHON is a Python that has them"
+	need_minilm
+	HF_HUB_OFFLINE=1 "$python" "$GOLDEN/mteb_mocks.py" make "$MOTES_MINILM" "$T" >log 2>&1
+	make -s --no-print-directory -C "$ROOT" mteb X="$BUILD/bin" MODEL="$MOTES_MINILM" NAME=lab/minilm DATA="$T/data" OUT="$T/out" \
+		RESULTS="$T/cache/results" >table 2>err
+	"$python" "$GOLDEN/mteb_mocks.py" compare "$(echo mteb/results/*/*)" "$(echo cache/results/*/*)" >differences
+	[ "$(awk 'END { print $1 }' differences)" -gt 2000 ]
+	HF_HUB_OFFLINE=1 "$python" -c 'import mteb
+for model in mteb.ResultCache("cache").load_results(validate_and_filter=False):
+    for task in model.task_results:
+        print(task.task_name, round(100 * task.get_score(), 2))' 2>err | sort >read
+	[ "$(wc -l <read)" -eq 25 ]
+	awk -F' *[|] *' '$3 ~ /Mock/ { print $3, $5 + 0 }' table | sort | diff read -
+}

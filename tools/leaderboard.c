@@ -35,7 +35,7 @@
 
 struct settings {
 	struct model_meta model;
-	const char *type, *task, *benchmark, *output;
+	const char *type, *task, *benchmark, *instruct, *output;
 	enum { TSV, MARKDOWN, HTML } format;
 	struct cli_list registries;
 	int samples;
@@ -66,6 +66,9 @@ static const struct cli_option options[] = {
 	{ 0, "benchmark", "NAME",
 	    "plan, table, compare: the sets of a benchmark alone, such as 'MTEB(eng, v2)'",
 	    CLI_TEXT(benchmark) },
+	{ 0, "instruct", "TEXT|no",
+	    "plan: template of instructions, with {instruction} (default: of share/known-models.tsv)",
+	    CLI_TEXT(instruct) },
 	{ 0, "samples", "N", "drawn: rows of a label (default: 8)",
 	    CLI_INTEGER(samples, 1, 1000000) },
 	{ 0, "protocol", "v1|v2", "MTEB's protocol: that of mteb 1.x, or 2.x (default)",
@@ -139,7 +142,7 @@ plan(void *with, char **files, int count)
 		first = benchmark_find(registry, files[i]);
 	struct data_folder *folder = data_folder_read(registry, first, files[0]);
 	const struct plan_choice choice = { registry, registry->benchmark, files + 1,
-		count - 1 };
+		count - 1, settings->instruct };
 	if (registry->benchmark && !plan_missing(folder, files[0], &choice, stderr))
 		die("%s: it has none of the data sets of %s", files[0],
 		    registry->benchmark->key);
@@ -255,8 +258,8 @@ static const struct cli_command commands[] = {
 	{ "list", "the known benchmarks, or their data sets", "registry output", 0, -1,
 	    list },
 	{ "plan", "make variables: files to encode and to score",
-	    "model registry name gates pilots way protocol benchmark output", 1, -1,
-	    plan },
+	    "model registry name gates pilots way protocol benchmark instruct output", 1,
+	    -1, plan },
 	{ "fields", "the options of tok for a file's texts", "type output", 1, 1,
 	    fields },
 	{ "judged", "the queries that have judgements", "output", 2, 2, judged },

@@ -62,21 +62,54 @@ hub_folder(const char *cache, const char *name, int length)
 		     : mem_format("%s/models--%.*s", cache, length, name);
 }
 
-char *
-hub_whole_name(const char *name, size_t length)
+/* The line of share/known-models.tsv that is of ORG/NAME, without its end, to be freed; NULL: there is none. */
+static char *
+known_line(const char *name, size_t length)
 {
 	char *path = share_path("known-models.tsv"), *found = NULL;
 	char *table = file_need(path, &(size_t){ 0 });
 
 	for (char *line = table, *next; *line && !found; line = next) {
-		next = line + strcspn(line, "\n");
-		next += *next == '\n';
-		size_t whole = strcspn(line, "\t\n"), owner = strcspn(line, "/\t\n");
+		size_t all = strcspn(line, "\n"), whole = strcspn(line, "\t\n"),
+		       owner = strcspn(line, "/\t\n");
+		next = line + all + (line[all] == '\n');
 		if (owner < whole && whole - owner - 1 == length &&
 		    !strncasecmp(line + owner + 1, name, length))
-			found = mem_format("%.*s", (int)whole, line);
+			found = mem_format("%.*s", (int)all, line);
 	}
 	free(table);
 	free(path);
 	return found;
+}
+
+char *
+hub_whole_name(const char *name, size_t length)
+{
+	char *line = known_line(name, length);
+
+	if (line)
+		line[strcspn(line, "\t")] = 0;
+	return line;
+}
+
+char *
+hub_instruction(const char *name)
+{
+	enum { COLUMN = 3 };
+	char *line = known_line(name, strlen(name)), *at = line;
+
+	for (int i = 0; i < COLUMN && at; i++) {
+		at = strchr(at, '\t');
+		at += at != NULL;
+	}
+	char *text = at && *at ? mem_string(at) : NULL, *to = text;
+	free(line);
+	for (char *from = text; text && *from; from++) {
+		bool end = from[0] == '\\' && from[1] == 'n';
+		*to++ = end ? '\n' : *from;
+		from += end;
+	}
+	if (text)
+		*to = 0;
+	return text;
 }

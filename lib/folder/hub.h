@@ -22,4 +22,8 @@ char *hub_folder(const char *cache, const char *name, int length);
  * NULL: there is none. */
 char *hub_whole_name(const char *name, size_t length);
 
+/* The template of instructions of a model in share/known-models.tsv, by its NAME in any case, with {instruction} for the
+ * instruction; to be freed.  NULL: there is none. */
+char *hub_instruction(const char *name);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/prompt.h"
+#include "mteb/instruction.h"
 
 /* Whether make reads a name or path without quoting. */
 static bool
@@ -19,12 +20,19 @@ is_plain(const char *text)
 	return true;
 }
 
+/* Whether a task's texts are queries and documents. */
+static bool
+is_sided(const struct registry_task *task)
+{
+	return strstr(task->type, "Retrieval") || strstr(task->type, "Reranking");
+}
+
 /* The model's prompt for a side of a task (plan.h), freed by the caller; NULL: none. */
 static char *
 choose_prompt(const struct tree *prompts, const struct registry_task *task, int side)
 {
 	static const char *const sides[] = { "query", "document" };
-	bool sided = strstr(task->type, "Retrieval") || strstr(task->type, "Reranking");
+	bool sided = is_sided(task);
 	char *names[] = { mem_format("%s-%s", task->name, sides[side]),
 		mem_string(task->name), mem_format("%s-%s", task->type, sides[side]),
 		mem_string(task->type), mem_string(sides[side]),
@@ -40,20 +48,53 @@ choose_prompt(const struct tree *prompts, const struct registry_task *task, int 
 	return found;
 }
 
+/* Prints a word for bash, $'...', in a variable of make. */
 static void
-print_prompts(const struct tree *prompts, const struct registry_task *task,
+print_quoted(const char *text, FILE *out)
+{
+	fputs("$$'", out);
+	for (; *text; text++)
+		if (*text == '\n')
+			fputs("\\n", out);
+		else if (*text == '$')
+			fputs("$$", out);
+		else if (strchr("'\\#", *text))
+			fprintf(out, "\\x%02x", (unsigned)*text);
+		else
+			fputc(*text, out);
+	fputs("'\n", out);
+}
+
+/* How a model is told what a text is for. */
+struct prompting {
+	struct tree *prompts; /* its own, by name */
+	char *template;	      /* of instructions; NULL: none */
+};
+
+static void
+print_prompts(const struct prompting *prompting, const struct registry_task *task,
     const char *unit, FILE *out)
 {
 	static const char *const sides[] = { "query", "document" };
 
 	for (int side = 0; side < REGISTRY_SIDES; side++) {
-		char *prompt = choose_prompt(prompts, task, side);
+		char *text = prompting->template ? instruction_prompt(prompting->template,
+						       task, side, is_sided(task))
+						 : NULL;
+		char *prompt = prompting->template
+				   ? NULL
+				   : choose_prompt(prompting->prompts, task, side);
 		if (prompt && !is_plain(prompt))
 			die("%s: the prompt '%s' has a name that make cannot read",
 			    task->name, prompt);
 		if (prompt)
 			fprintf(out, "%s.%s := --task %s\n", unit, sides[side], prompt);
+		if (text) {
+			fprintf(out, "%s.%s := --prompt ", unit, sides[side]);
+			print_quoted(text, out);
+		}
 		free(prompt);
+		free(text);
 	}
 }
 
@@ -114,7 +155,7 @@ scorer_of(const struct data_set *set, const struct data_part *part)
 }
 
 static void
-print_part(const struct tree *prompts, const struct data_set *set,
+print_part(const struct prompting *prompting, const struct data_set *set,
     const struct data_part *part, FILE *out)
 {
 	const struct registry_task *task = set->task;
@@ -124,7 +165,7 @@ print_part(const struct tree *prompts, const struct data_set *set,
 	fprintf(out, "%s.reports += %s\n", task->name, unit);
 	fprintf(out, "%s.part := %s@%s\n", unit, part->part.subset, part->part.split);
 	fprintf(out, "%s.type := %s\n", unit, task->type);
-	print_prompts(prompts, task, unit, out);
+	print_prompts(prompting, task, unit, out);
 	print_settings(task, unit, out);
 	for (int f = 0; f < DATA_FILES; f++)
 		if (part->files[f])
@@ -200,7 +241,7 @@ check_names(const struct data_folder *folder, const struct plan_choice *choice)
 }
 
 static void
-print_set(const struct tree *prompts, const struct data_set *set,
+print_set(const struct prompting *prompting, const struct data_set *set,
     const struct plan_choice *choice, FILE *out)
 {
 	for (size_t p = 0; p < set->count; p++) {
@@ -208,7 +249,7 @@ print_set(const struct tree *prompts, const struct data_set *set,
 		if (!is_meant(choice, set, part))
 			continue;
 		if (!part->fault) {
-			print_part(prompts, set, part, out);
+			print_part(prompting, set, part, out);
 			continue;
 		}
 		char *unit = unit_of(set, part);
@@ -221,7 +262,8 @@ void
 plan_print(const struct data_folder *folder, const char *data,
     const struct model_meta *model, const struct plan_choice *choice, FILE *out)
 {
-	struct tree *prompts = prompt_list(model->folder);
+	struct prompting prompting = { prompt_list(model->folder),
+		instruction_template(model, choice->instruct) };
 	char *name = model_meta_name(model), *revision = model_meta_revision(model);
 
 	check_words(folder, data, choice);
@@ -234,8 +276,9 @@ plan_print(const struct data_folder *folder, const char *data,
 	if (model->gates || model->method)
 		print_base(model, out);
 	for (size_t i = 0; i < folder->count; i++)
-		print_set(prompts, &folder->sets[i], choice, out);
-	tree_free(prompts);
+		print_set(&prompting, &folder->sets[i], choice, out);
+	tree_free(prompting.prompts);
+	free(prompting.template);
 	free(revision);
 	free(name);
 }

@@ -9,6 +9,7 @@
  *	STS12.reports += STS12		the parts of a set
  *	STS12.test := FILE		train, test, queries, corpus, qrels
  *	STS12.query := --task NAME	the prompt of texts, or of queries; .document: of documents
+ *					or --prompt TEXT, of a model that takes instructions (instruction.h)
  *	PART.samples, PART.identical	from the registry
  *	faulty += PART, PART.fault := WHY	a part that cannot be scored
  *
@@ -29,6 +30,8 @@ struct plan_choice {
 	const struct tree *benchmark; /* only its parts; NULL: all */
 	char *const *words; /* select parts by name, type or benchmark; none: all */
 	int count;
+	const char *
+	    instruct; /* template of instructions, or "no"; NULL: the model's (instruction.h) */
 };
 
 /* Dies on a word that selects nothing in `data`, and on names and paths that make cannot read. */

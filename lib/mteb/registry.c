@@ -39,20 +39,20 @@ registry_type(const struct registry *registry, const char *name)
 	return node ? node->key : NULL;
 }
 
+/* Sets the texts of both sides from a key's text, or its { query: ..., document: ... }. */
 static void
-set_prompts(struct registry_task *task, const struct tree *node)
+set_sides(const char *texts[REGISTRY_SIDES], const struct tree *node, const char *key)
 {
 	static const char *const sides[] = { "query", "document", NULL };
-	const struct tree *prompt = tree_get(node, "prompt");
+	const struct tree *value = tree_get(node, key);
 
-	if (!prompt)
+	if (!value)
 		return;
-	if (prompt->kind == TREE_OBJECT)
-		tree_only(prompt, sides);
+	if (value->kind == TREE_OBJECT)
+		tree_only(value, sides);
 	for (int i = 0; i < REGISTRY_SIDES; i++)
-		task->prompt[i] = prompt->kind == TREE_OBJECT
-				      ? tree_string(prompt, sides[i], NULL)
-				      : tree_string(node, "prompt", NULL);
+		texts[i] = value->kind == TREE_OBJECT ? tree_string(value, sides[i], NULL)
+						      : tree_string(node, key, NULL);
 }
 
 void
@@ -200,7 +200,8 @@ set_task(
 		task->samples = tree_integer_in(node, "samples", 1, 1000000);
 	task->ignore_identical =
 	    tree_boolean(node, "ignore_identical_ids", task->ignore_identical);
-	set_prompts(task, node);
+	set_sides(task->prompt, node, "prompt");
+	set_sides(task->instruction, node, "instruction");
 	task->protocol = word_of(node, "protocol", protocols, task->protocol);
 	set_sizes(task, node);
 	set_fast(task, node);
@@ -265,10 +266,11 @@ registry_read(struct registry *registry, const char *path)
 {
 	static const char *const top[] = { "types", "tasks", "benchmarks", "languages",
 		NULL };
-	static const char *const keys[] = { "type", "main", "main_v2", "prompt", "split",
-		"subset", "subsets", "path", "revision", "samples", "groups",
-		"experiments", "train", "at", "ignore_identical_ids", "size", "sizes",
-		"part_of", "in", "fast", "documents", "protocol", "languages", NULL };
+	static const char *const keys[] = { "type", "main", "main_v2", "prompt",
+		"instruction", "split", "subset", "subsets", "path", "revision",
+		"samples", "groups", "experiments", "train", "at", "ignore_identical_ids",
+		"size", "sizes", "part_of", "in", "fast", "documents", "protocol",
+		"languages", NULL };
 	struct tree *file = yaml_read(path);
 
 	registry->files = mem_grow(registry->files, &registry->file_capacity,

@@ -35,6 +35,8 @@ struct registry_task {
 	    *data_revision;  /* of mteb's rows, on the Hugging Face Hub; or NULL */
 	const char *part_of; /* the data set that this is a part of, or NULL */
 	const char *prompt[REGISTRY_SIDES]; /* names of prompts; NULL: none */
+	const char *instruction
+	    [REGISTRY_SIDES]; /* mteb's sentence for models that take one; NULL: none */
 	int64_t samples; /* per label, or per experiment of clustering-fast; 0: default */
 	int64_t experiments; /* of classification; 0: default */
 	const char *train;   /* split of the training rows */

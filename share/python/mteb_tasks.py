@@ -8,6 +8,7 @@
 The first writes facts alone: names, types, splits, subsets, languages, main scores, places and revisions on the Hub, and
 sizes; and the sets of FinMTEB, which mteb lacks.
 """
+import collections
 import gzip
 import inspect
 import json
@@ -67,6 +68,7 @@ HEAD = """\
 # prompt   what the model's prompt for its texts is called, or { query: ..., document: ... };
 #          prompts by mteb's names ("STS12", "STS", "query", ...) go first where the model has them,
 #          as a prompt or as a task that it gives an expert (upcycle --task STS=classification)
+# instruction  mteb's sentence for models that are told what a text is for, or { query: ..., document: ... }
 # split    the split that is scored, or a list of them (test)
 # subset   what mteb calls the parts of the rows that are scored by themselves, a name or a list (default)
 # subsets  the same with their languages: { en: eng-Latn, de: deu-Latn }.  The score of a set is the mean of all its
@@ -258,15 +260,28 @@ def scoring(task, metadata):
     return line
 
 
-def entry(task, whole):
+def entry(task, whole, instructions):
     metadata = task.metadata
     line = {"type": metadata.type, "path": metadata.dataset["path"], "revision": metadata.dataset["revision"]}
     line.update(scoring(task, metadata))
+    if metadata.prompt:
+        line["instruction"] = dict(metadata.prompt) if isinstance(metadata.prompt, dict) else metadata.prompt
+    elif task.abstask_prompt != instructions[metadata.type]:
+        line["instruction"] = task.abstask_prompt
     line.update(parts(metadata))
     line.update(size(metadata))
     if metadata.name in whole:
         line["part_of"] = whole[metadata.name]
     return line
+
+
+def instructions_of_types():
+    """The sentence that most tasks of a type have, unless they have their own."""
+    found = {kind: collections.Counter() for kind in MAIN}
+    for task in _gather_tasks():
+        if is_text(task) and not hasattr(task.metadata, "tasks"):
+            found[task.metadata.type][task.abstask_prompt] += 1
+    return {kind: count.most_common(1)[0][0] for kind, count in found.items()}
 
 
 def benchmark(name, bench):
@@ -290,7 +305,11 @@ def is_text(task):
 
 
 def registry():
-    print(HEAD.replace("VERSION", mteb.__version__), end="")
+    instructions = instructions_of_types()
+    head = HEAD.replace("VERSION", mteb.__version__)
+    for kind, text in instructions.items():
+        head = head.replace(f"\n  {kind}: {{ ", f"\n  {kind}: {{ instruction: {yaml(text)}, ")
+    print(head, end="")
     known = sorted((task for task in _gather_tasks() if is_text(task)), key=lambda task: task.metadata.name)
     whole = {}
     for task in known:
@@ -306,7 +325,7 @@ def registry():
     known_names = set()
     for task in known:
         if not hasattr(task.metadata, "tasks"):
-            print(f"  {yaml(task.metadata.name)}: {yaml(entry(task, whole))}")
+            print(f"  {yaml(task.metadata.name)}: {yaml(entry(task, whole, instructions))}")
             known_names.add(task.metadata.name)
     print("  # FinMTEB, the sets of REZE's tables that mteb lacks")
     for name, line in FINMTEB.items():
