@@ -867,6 +867,17 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	grep -qx 'SCIDOCS.qrels := d/datasets--mteb--scidocs/snapshots/1a/data/test-00000-of-00001.jsonl' <<<"$output"
 	grep -qx 'SCIDOCS.corpus := d/datasets--mteb--scidocs/snapshots/1a/corpus/corpus-00000-of-00001.jsonl' <<<"$output"
 	grep -q '^STS13.fault := d/STS13: there is no test.jsonl' <<<"$output"
+	# of Parquet files it says so
+	files p/STS22.v2/en/test-00000-of-00001.parquet p/mteb--x/y
+	plan p | grep -qx "STS22.v2.fault := p/STS22.v2: its rows are Parquet files, which are not read; motes(7), DATA FOLDERS, has a line that converts them"
+	# a split without rows is no fault, though its training rows are there; nor one of which there are only the documents
+	files s/AmazonReviewsClassification/en/{train,test}.jsonl s/ChemHotpotQARetrieval/{corpus,queries}.jsonl s/ChemHotpotQARetrieval/qrels/test.tsv
+	run ! grep '[.]fault :=' <(plan s)
+	[ "$(plan s | grep -c '[.]part := ')" -eq 2 ]
+	# names that differ in case alone
+	files f/FinancialPhraseBankClassification/{train,test}.jsonl g/FinancialPhrasebankClassification/train.jsonl
+	plan f | grep -qx 'classification += FinancialPhraseBankClassification'
+	plan g | grep -qx 'classification += FinancialPhrasebankClassification'
 	# the same parts by a word; without, all
 	plan d mteb-v2 2>err | grep -v scidocs | diff - <(grep -v scidocs <<<"$output")
 	plan d | grep -qx 'STS17@ko-ko@test.test := d/STS17/ko-ko/test.jsonl'

@@ -108,9 +108,7 @@ need(struct data_part *part, const char *folder, enum data_file which, char *fou
 	bool default_one = !strcmp(part->part.subset, "default");
 
 	part->files[which] = found;
-	if (found)
-		part->absent = false;
-	else if (!part->fault)
+	if (!found && !part->fault)
 		part->fault = mem_format(
 		    "%s%s%s: there is no %s.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)",
 		    folder, default_one ? "" : ", subset ",
@@ -171,6 +169,16 @@ is_retrieval(const struct registry_task *task)
 	       !strcmp(task->type, "InstructionReranking");
 }
 
+/* Whether the folder has nothing of the part, or, of a retrieval set, only the queries and documents of other splits. */
+static bool
+is_absent(const struct data_part *part, bool retrieval)
+{
+	if (!retrieval)
+		return !part->files[DATA_TEST];
+	return !part->files[DATA_QRELS] &&
+	       !part->files[DATA_QUERIES] == !part->files[DATA_CORPUS];
+}
+
 void
 data_files_find(struct data_part *part, const struct registry *registry,
     const struct registry_task *task, const char *folder, bool own)
@@ -179,7 +187,6 @@ data_files_find(struct data_part *part, const struct registry *registry,
 	char *corpus =
 	    is_retrieval(task) || is_ranked(task) ? find_table(&place, "corpus") : NULL;
 
-	part->absent = true;
 	if (is_retrieval(task) || corpus) {
 		char *qrels = mem_format("qrels/%s", place.split);
 		need(
@@ -201,6 +208,7 @@ data_files_find(struct data_part *part, const struct registry *registry,
 			need(part, folder, DATA_TRAIN, find_rows(&place, task->train),
 			    task->train);
 	}
+	part->absent = is_absent(part, is_retrieval(task) || corpus);
 	if (!part->fault)
 		part->fault = unsupported(registry, task, part);
 }

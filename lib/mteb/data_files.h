@@ -40,7 +40,7 @@ struct data_part {
 	struct task_part part;
 	char *files[DATA_FILES]; /* NULL: not needed, or missing */
 	char *fault;		 /* why it cannot be scored, or NULL */
-	bool absent;		 /* none of its files is there */
+	bool absent; /* it is not there, but files that other splits share may be */
 };
 
 /* Fills in the files, or the fault.  `own`: the set's own folder is the subset's. */

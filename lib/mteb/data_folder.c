@@ -47,15 +47,17 @@ subset_of(const struct registry_task *task, const char *rest)
 }
 
 /* How folders are matched, the surest first. */
-enum match { BY_NAME, BY_NAME_WITHOUT_TYPE, BY_PATH, MATCHES };
+enum match { BY_EXACT_NAME, BY_NAME, BY_NAME_WITHOUT_TYPE, BY_PATH, MATCHES };
 
-/* Whether a folder's plain name matches a task. */
+/* Whether a folder's name, or else its plain name, matches a task. */
 static bool
 is_called(const char *folder, const struct registry_task *task, enum match match)
 {
 	size_t length = strlen(task->name), type = strlen(task->type);
 	const char *called = task->name;
 
+	if (match == BY_EXACT_NAME)
+		return !strcmp(folder, task->name);
 	if (match == BY_PATH) {
 		const char *slash = task->path ? strrchr(task->path, '/') : NULL;
 		called = slash ? slash + 1 : "";
@@ -101,7 +103,8 @@ search(const struct registry *registry, const struct tree *benchmark, const char
 				const struct registry_task *task = registry->tasks[i];
 				if ((!in || benchmark_has(benchmark, task->name, NULL)) &&
 				    (!type || !strcmp(task->type, type)) &&
-				    is_called(name, task, (enum match)match))
+				    is_called(match == BY_EXACT_NAME ? own : name, task,
+					(enum match)match))
 					found = task;
 			}
 	free(name);
@@ -134,6 +137,12 @@ has_data(const char *dir)
 	return false;
 }
 
+static int
+not_hidden(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
 /* Folders. ------------------------------------------------------------------------- */
 
 /* Whether the set's own folder holds the subset's files: mteb has one subset, or the folder is named by it. */
@@ -164,6 +173,27 @@ is_own(const struct data_set *set, const struct task_part *part)
 	return ends;
 }
 
+/* Whether there is a Parquet file in the folder, at most `deep` below it. */
+static bool
+has_parquet(const char *dir, int deep)
+{
+	struct dirent **entries;
+	int count = scandir(dir, &entries, not_hidden, alphasort);
+	bool found = false;
+
+	for (int i = 0; i < count; i++) {
+		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
+		const char *dot = strrchr(entries[i]->d_name, '.');
+		found = found || (dot && !strcmp(dot, ".parquet")) ||
+			(deep && is_folder(path) && has_parquet(path, deep - 1));
+		free(path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return found;
+}
+
 /* Finds the files of each part, and keeps the parts that are there, or the first. */
 static void
 find_parts(struct data_set *set, const struct registry *registry)
@@ -192,6 +222,12 @@ find_parts(struct data_set *set, const struct registry *registry)
 			    parts.items[0].split) };
 		set->count = 1;
 	}
+	if (set->parts[0].absent && has_parquet(set->folder, 3)) {
+		free(set->parts[0].fault);
+		set->parts[0].fault = mem_format(
+		    "%s: its rows are Parquet files, which are not read; motes(7), DATA FOLDERS, has a line that converts them",
+		    set->folder);
+	}
 	free(parts.items);
 }
 
@@ -208,12 +244,6 @@ add(struct data_folder *folder, const struct registry *registry,
 	struct data_set *set = &folder->sets[folder->count++];
 	*set = (struct data_set){ .task = task, .folder = mem_string(path) };
 	find_parts(set, registry);
-}
-
-static int
-not_hidden(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
 }
 
 /* The folders that are read, and into what. */

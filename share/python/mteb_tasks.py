@@ -322,15 +322,15 @@ def registry():
             print(f"  {yaml(bench.name)}: {yaml(benchmark(bench.name, bench))}")
     print(f"  FinMTEB: {yaml({'tasks': list(FINMTEB)})}")
     print("\ntasks:")
-    known_names = set()
+    print("  # FinMTEB, the sets of REZE's tables; before mteb's, whose names differ in case alone")
+    for name, line in FINMTEB.items():
+        if name not in texts:
+            print(f"  {name}: {yaml(line)}")
+    print("  # mteb")
     for task in known:
         if not hasattr(task.metadata, "tasks"):
             print(f"  {yaml(task.metadata.name)}: {yaml(entry(task, whole, instructions))}")
-            known_names.add(task.metadata.name)
-    print("  # FinMTEB, the sets of REZE's tables that mteb lacks")
-    for name, line in FINMTEB.items():
-        if name not in known_names:
-            print(f"  {name}: {yaml(line)}")
+
 
 
 # The columns of a task's rows, by the names that motes knows.
