@@ -88,6 +88,8 @@ void *shim_shared(); /* the block's dynamic shared memory */
 void shim_exchange(void *got, const void *mine, size_t size, int from);
 /* the same, at most 32, of all lanes */
 void shim_gather(void *all, const void *mine, size_t size);
+/* a lane's four sums of the warp's product of bf16 matrices (hardware.h) */
+void shim_multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1);
 unsigned shim_ballot(int predicate);
 /* the lanes of the warp whose `mine` is `wanted` */
 unsigned shim_match(unsigned mine, unsigned wanted);

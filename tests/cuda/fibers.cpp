@@ -39,12 +39,15 @@ struct fiber {
 	uint3 index;
 	unsigned number; /* in the block */
 	bool done;
+	const struct barrier *barrier; /* where it waits, or NULL */
+	unsigned generation;	       /* of the barrier when it came */
 	std::vector<struct copy> copies;
 	unsigned group; /* of the next */
 };
 
 struct lane_values {
-	unsigned char of[2][warpSize][32]; /* of this exchange and the last */
+	/* of this exchange and the last, those of a lane after those of the lane before */
+	alignas(8) unsigned char of[2][warpSize * 32];
 };
 
 struct {
@@ -168,6 +171,7 @@ prepare(struct fiber *fiber)
 	((void **)fiber->at)[11] = (void *)enter;
 #endif
 	fiber->done = false;
+	fiber->barrier = nullptr;
 	fiber->copies.clear();
 	fiber->group = 0;
 }
@@ -177,6 +181,12 @@ below(unsigned n)
 {
 	state.random = state.random * 6364136223846793005u + 1442695040888963407u;
 	return (unsigned)(state.random >> 33) % n;
+}
+
+bool
+waits(const struct fiber *fiber)
+{
+	return fiber->barrier && fiber->barrier->generation == fiber->generation;
 }
 
 void
@@ -197,7 +207,7 @@ run_block(std::vector<unsigned> &order)
 				std::swap(order[i - 1], order[below(i)]);
 		for (unsigned i = 0; i < state.threads; i++) {
 			struct fiber *fiber = &state.fibers[order[i]];
-			if (!fiber->done)
+			if (!fiber->done && !waits(fiber))
 				to_fiber(fiber);
 		}
 		if (!state.progress)
@@ -224,8 +234,10 @@ choose_order(std::vector<unsigned> &order)
 int
 pass(struct barrier *barrier, unsigned all, int predicate)
 {
-	unsigned mine = barrier->generation;
+	struct fiber *mine = state.now;
 
+	mine->barrier = barrier;
+	mine->generation = barrier->generation;
 	state.progress = true;
 	barrier->counted += predicate != 0;
 	if (++barrier->arrived == all) {
@@ -235,8 +247,7 @@ pass(struct barrier *barrier, unsigned all, int predicate)
 		barrier->generation++;
 		return barrier->count;
 	}
-	while (barrier->generation == mine)
-		to_scheduler(false);
+	to_scheduler(false);
 	return barrier->count;
 }
 
@@ -345,15 +356,28 @@ shim_warp_barrier()
 	pass(&state.warps[state.now->number / warpSize], lanes(), 0);
 }
 
+/* memcpy of the usual sizes without a call, which ASan would catch */
+static inline void
+copy_value(void *to, const void *from, size_t size)
+{
+	switch (size) {
+	case 4: memcpy(to, from, 4); break;
+	case 8: memcpy(to, from, 8); break;
+	case 24: memcpy(to, from, 24); break;
+	default: memcpy(to, from, size); break;
+	}
+}
+
 /* The values of all lanes of the warp, after all have come. */
-static const unsigned char (*hand_over(const void *mine, size_t size))[32]
+static const unsigned char *
+hand_over(const void *mine, size_t size)
 {
 	unsigned warp = state.now->number / warpSize, lane = state.now->number % warpSize;
 	unsigned turn = state.warps[warp].generation & 1;
 
 	if (lanes() != warpSize)
 		shim_die("a shuffle in a warp that is not whole");
-	memcpy(state.values[warp].of[turn][lane], mine, size);
+	copy_value(state.values[warp].of[turn] + lane * size, mine, size);
 	shim_warp_barrier();
 	return state.values[warp].of[turn];
 }
@@ -361,16 +385,41 @@ static const unsigned char (*hand_over(const void *mine, size_t size))[32]
 void
 shim_exchange(void *got, const void *mine, size_t size, int from)
 {
-	memcpy(got, hand_over(mine, size)[from], size);
+	copy_value(got, hand_over(mine, size) + (size_t)from * size, size);
 }
 
 void
 shim_gather(void *all, const void *mine, size_t size)
 {
-	const unsigned char(*of)[32] = hand_over(mine, size);
+	memcpy(all, hand_over(mine, size), warpSize * size);
+}
 
-	for (int lane = 0; lane < warpSize; lane++)
-		memcpy((char *)all + (size_t)lane * size, of[lane], size);
+/* bf16_widen of stream/tensor.h, inline */
+static inline float
+half_of(unsigned pair, int second)
+{
+	return __uint_as_float(second ? pair & 0xffff0000 : pair << 16);
+}
+
+__attribute__((no_sanitize("address", "undefined"))) void
+shim_multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
+{
+	struct operands {
+		unsigned a[4], b[2];
+	} mine = { { a[0], a[1], a[2], a[3] }, { b0, b1 } };
+	const struct operands *all =
+	    (const struct operands *)(const void *)hand_over(&mine, sizeof mine);
+	int g = shim_lane() / 4, t = shim_lane() % 4;
+
+	for (int i = 0; i < 4; i++) {
+		const struct operands *left = all + 4 * g,
+				      *right = all + 8 * t + i % 2 * 4;
+		for (int k = 0; k < 16; k++) {
+			int far = k / 8, pair = k % 8 / 2;
+			sum[i] += half_of(left[pair].a[i / 2 + 2 * far], k % 2) *
+				  half_of(right[pair].b[far], k % 2);
+		}
+	}
 }
 
 unsigned
@@ -383,9 +432,9 @@ unsigned
 shim_match(unsigned mine, unsigned wanted)
 {
 	unsigned lanes_of_it = 0;
-	uint32_t all[warpSize];
+	const uint32_t *all =
+	    (const uint32_t *)(const void *)hand_over(&mine, sizeof mine);
 
-	shim_gather(all, &mine, sizeof mine);
 	for (int lane = 0; lane < warpSize; lane++)
 		lanes_of_it |= (unsigned)(all[lane] == wanted) << lane;
 	return lanes_of_it;

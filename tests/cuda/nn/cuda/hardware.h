@@ -74,31 +74,11 @@ load_matrices_transposed(unsigned (&to)[4], const void *row)
 	shim_matrices(to, row, true);
 }
 
-static inline float
-shim_half_of(unsigned pair, int second)
-{
-	return bf16_widen((uint16_t)(second ? pair >> 16 : pair));
-}
-
 /* Products of bf16 are exact in f32; the order in which a device adds them is not documented. */
 static inline void
 matrix_product(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
 {
-	struct operands {
-		unsigned a[4], b[2];
-	} mine = { { a[0], a[1], a[2], a[3] }, { b0, b1 } }, all[warpSize];
-	int g = shim_lane() / 4, t = shim_lane() % 4;
-
-	shim_gather(all, &mine, sizeof mine);
-	for (int i = 0; i < 4; i++) {
-		int row = i / 2, column = 2 * t + i % 2;
-		for (int k = 0; k < 16; k++) {
-			int far = k / 8, pair = k % 8 / 2;
-			sum[i] +=
-			    shim_half_of(all[4 * g + pair].a[row + 2 * far], k % 2) *
-			    shim_half_of(all[4 * column + pair].b[far], k % 2);
-		}
-	}
+	shim_multiply(sum, a, b0, b1);
 }
 
 #endif
