@@ -54,7 +54,7 @@ made() { # NAME: its vectors and its other members as one stream
 			mteb-score classification --train one.mts $name.mts
 	done
 	printf '%s\n' '{"text":"a","label":["x"]}' '{"text":"b","label":["x","y"]}' >train.jsonl
-	dies "leaderboard: train.jsonl:1: 'label' is a list: multilabel classification" leaderboard drawn train.jsonl
+	dies "leaderboard: train.jsonl:1: 'label' is a list: say that the set is of type MultilabelClassification" leaderboard drawn train.jsonl
 }
 
 @test "leaderboard drawn: a training row without a label is refused" {
