@@ -178,7 +178,7 @@ sampling = --max-documents $($*.documents) $($*.samples:%=--samples %) $($*.expe
 trained = $($*.samples:%=--samples %) $($*.experiments) --train
 test = $(VECTORS)/%/test.mts
 $(eval $(call score_rule,classification,$(VECTORS)/%/train.mts $(test),$$(call score,classification) $$(legacy) $$(trained) $$^))
-$(eval $(call score_rule,multilabelclassification,$(VECTORS)/%/train.mts $(test),$$(call score,multilabelclassification) $$(trained) $$^))
+$(eval $(call score_rule,multilabelclassification,$(VECTORS)/%/train.mts $(test),$$(call score,multilabelclassification) $$($$*.earlier) $$(trained) $$^))
 $(eval $(call score_rule,regression,$(VECTORS)/%/train.mts $(test),$$(call score,regression) --train $$^))
 $(eval $(call score_rule,retrieval,$(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts,$$(call score,retrieval) $$($$*.identical) \
 	$$($$*.at) $$($$*.groups) $$($$*.changed:%=--changed %) $$($$*.top_ranked:%=--candidates %) --qrels $$($$*.qrels) $$^))

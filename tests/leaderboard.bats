@@ -910,6 +910,22 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	[[ $output == *"--instruct: it is 'no', or a text with {instruction}"* ]]
 }
 
+@test "leaderboard plan: a part of a multilabel set knows the training rows of the parts before it, which draw first" {
+	mkdir -p d/multilabelclassification/topics/{de,en,fr}
+	for name in de en fr; do
+		seq ${#name}${name/#*[ef]*/1} | sed 's/.*/{"text": "a", "label": ["b"]}/' | tee d/multilabelclassification/topics/$name/train.jsonl >d/multilabelclassification/topics/$name/test.jsonl
+	done
+	head -n 3 d/multilabelclassification/topics/de/train.jsonl >de && mv de d/multilabelclassification/topics/de/train.jsonl
+	echo 'tasks: { topics: { type: MultilabelClassification, subset: [de, en, fr] } }' >d/tasks.yaml
+	run -0 --separate-stderr plan d
+	[ -z "$stderr" ]
+	[ "$(grep earlier <<<"$output")" = "topics@en@test.earlier := --earlier 3
+topics@fr@test.earlier := --earlier 3,21" ]
+	rm -r d/multilabelclassification/topics/en
+	run -0 --separate-stderr plan d
+	[[ $stderr == *"topics@fr@test: 1 of its parts are missing; mteb, which has them, draws other training rows for those after them"* ]]
+}
+
 @test "leaderboard plan: the documents of p-MRR, and the scores of groups of queries" {
 	files d/News21InstructionRetrieval/{queries,corpus,qrel_diff}.jsonl d/News21InstructionRetrieval/{qrels,top_ranked}/test.jsonl \
 		d/NevIR/{queries,corpus,qrels,top_ranked}/test.jsonl \

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "folder/prompt.h"
 #include "mteb/instruction.h"
+#include "text/datafile.h"
 
 /* Whether make reads a name or path without quoting. */
 static bool
@@ -146,6 +147,42 @@ unit_of(const struct data_set *set, const struct data_part *part)
 	return unit;
 }
 
+static int64_t
+rows_of(const char *path)
+{
+	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
+	int64_t rows = 0;
+
+	while (datafile_next(file))
+		rows++;
+	datafile_close(file);
+	return rows;
+}
+
+/* mteb draws the training rows of all parts of a multilabel set from one generator: the rows of the parts before. */
+static void
+print_earlier(
+    const struct data_set *set, const struct data_part *part, const char *unit, FILE *out)
+{
+	if (strcmp(set->task->type, "MultilabelClassification") != 0 ||
+	    part == set->parts)
+		return;
+	size_t missing = set->absent;
+	for (const struct data_part *at = set->parts; at < part; at++)
+		missing += !at->files[DATA_TRAIN];
+	if (missing) {
+		warn(
+		    "%s: %zu of its parts are missing; mteb, which has them, draws other training rows for those after them",
+		    unit, missing);
+		return;
+	}
+	fprintf(out, "%s.earlier := --earlier ", unit);
+	for (const struct data_part *at = set->parts; at < part; at++)
+		fprintf(out, "%s%lld", at == set->parts ? "" : ",",
+		    (long long)rows_of(at->files[DATA_TRAIN]));
+	fputc('\n', out);
+}
+
 /* mteb-score's name of the part's type. */
 static char *
 scorer_of(const struct data_set *set, const struct data_part *part)
@@ -167,6 +204,7 @@ print_part(const struct prompting *prompting, const struct data_set *set,
 	fprintf(out, "%s.type := %s\n", unit, task->type);
 	print_prompts(prompting, task, unit, out);
 	print_settings(task, unit, out);
+	print_earlier(set, part, unit, out);
 	for (int f = 0; f < DATA_FILES; f++)
 		if (part->files[f])
 			fprintf(out, "%s.%s := %s\n", unit, data_file_names[f],

@@ -43,9 +43,8 @@ struct results {
 /*
  * Reads the files of a folder, or of the only folder of results somewhere in it; model and revision are those of
  * model_meta.json, else the folders' names.  Reads mteb's own files, too.  A file without a score is left out with a warning: of mteb before 1.11, of another
- * format, or with a main_score of null or NaN.  Its score is the mean of the subsets and splits that the registry has,
- * of a benchmark that was chosen for it of those of the benchmark; of a task not in it, of all subsets of "test" or of
- * the only split.
+ * format, or with a main_score of null or NaN.  Its score is the mean over the subsets and splits that the registry lists, or
+ * that the registry's `benchmark` has; of a task that is not in it, over all subsets of "test" or of the only split.
  */
 struct results *results_read(const struct registry *registry, const char *dir);
 const struct task_result *results_find(const struct results *results, const char *task);
