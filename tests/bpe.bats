@@ -26,14 +26,14 @@ need_cases() {
 }
 
 @test "bpe: regular expressions of Ruby's syntax, also those with empty matches" {
-	local expression count=0
-	while read -r line; do
-		expression=$(jq -c .expression <<<"$line")
-		jq -c --argjson expression "$expression" '.normalizer = {type: "Replace", pattern: {Regex: $expression}, content: "#"}' \
-			"$BPE/cl100k/tokenizer.json" >"$T/tokenizer.json"
-		jq -c '.cases[]' <<<"$line" | tokenize "$T/tokenizer.json" || { echo "$expression"; return 1; }
+	local expression tokenizer cases count=0
+	while read -r expression && read -r tokenizer && read -r cases; do
+		echo "$tokenizer" >"$T/tokenizer.json"
+		tr '\t' '\n' <<<"$cases" | tokenize "$T/tokenizer.json" || { echo "$expression"; return 1; }
 		count=$((count + 1))
-	done <"$BPE/expressions.jsonl"
+	done < <(jq -r --slurpfile base "$BPE/cl100k/tokenizer.json" '.expression as $expression | ($expression | tojson),
+		($base[0] | .normalizer = {type: "Replace", pattern: {Regex: $expression}, content: "#"} | tojson),
+		(.cases | map(tojson) | join("\t"))' "$BPE/expressions.jsonl")
 	[ "$count" -eq 27 ]
 }
 

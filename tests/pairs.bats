@@ -504,9 +504,7 @@ typed() {
 
 # Rows of a query and as many positives as its number says.
 reranking() {
-	for i in {0..40}; do
-		jq -nc --argjson i "$i" '{query: "q\($i)", positive: [range($i) | "p\($i).\(.)"]}'
-	done >r.jsonl
+	jq -nc 'range(41) as $i | {query: "q\($i)", positive: [range($i) | "p\($i).\(.)"]}' >r.jsonl
 }
 
 @test "pairs: each member of a list is an example, once in an epoch, wherever it stands" {

@@ -253,10 +253,10 @@ large() {
 }
 
 # Positions and examples of two epochs on a grid of 64 x 64: were the order no permutation like any, then its squared
-# distance from 2^20 / 4096 in each cell, chi-square of 63 x 63 degrees of freedom, would be off its mean of 3969 by
+# distance from 2^18 / 4096 in each cell, chi-square of 63 x 63 degrees of freedom, would be off its mean of 3969 by
 # more than five of its deviations, sqrt(2 x 3969), 446 in all: by chance once in 10^6.
-@test "tasksample: a million examples come once an epoch, each anywhere" {
-	count=$((2 ** 20 + 7))
+@test "tasksample: a quarter of a million examples come once an epoch, each anywhere" {
+	count=$((2 ** 18 + 7))
 	rows a.tsv $count
 	of "file: a.tsv"
 	tasksample -q -b 8192 --epochs 2 --duplicates keep a.yaml | texts | sed 's/query=q//; s/\t.*//' >order

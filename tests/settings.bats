@@ -8,31 +8,30 @@ S=$GOLDEN/settings
 folder() {
 	rm -rf "$T/m"
 	cp -r "$S/$1" "$T/m"
-	local name
-	jq -r 'to_entries[] | select(.value == null).key' <<<"$2" | while read -r name; do rm "$T/m/$name"; done
-	jq -r 'to_entries[] | select(.value).key' <<<"$2" | while read -r name; do
-		[ -e "$T/m/$name" ] || echo '{}' >"$T/m/$name"
-		jq -c --argjson over "$2" --arg name "$name" '. + $over[$name]' "$T/m/$name" >"$T/file"
-		mv "$T/file" "$T/m/$name"
-	done
+	local name text
+	jq -nr --argjson over "$2" '(reduce inputs as $file ({}; .[input_filename | sub(".*/"; "")] = $file)) as $files |
+		$over | to_entries[] | "\(.key)\t\(if .value == null then "" else ($files[.key] // {}) + .value | tojson end)"' "$S/$1"/*.json |
+		while IFS=$'\t' read -r name text; do
+			if [ -n "$text" ]; then echo "$text" >"$T/m/$name"; else rm "$T/m/$name"; fi
+		done
 }
 
 # right FORM...: these forms give their golden ids
 right() {
-	local form files most count=0
+	local form files most ids count=0
 	for form; do
-		while IFS=$'\t' read -r files most; do
+		while IFS=$'\t' read -r files most ids; do
 			folder "$form" "$files"
 			tokenize "$T/m" "$most" <"$S/texts.jsonl" >"$T/found" 2>"$T/said"
-			jq -r --arg form "$form" --argjson files "$files" --argjson most "$most" \
-				'select(.form == $form and .files == $files and .most == $most).ids[] | join(" ")' "$S/cases.jsonl" >"$T/wanted"
+			tr ';' '\n' <<<"$ids" >"$T/wanted"
 			[ "$(wc -l <"$T/wanted")" -eq "$(wc -l <"$S/texts.jsonl")" ]
 			diff "$T/wanted" "$T/found" || {
 				echo "$form $files $most"
 				return 1
 			}
 			count=$((count + 1))
-		done < <(jq -r --arg form "$form" 'select(.form == $form) | [(.files | tojson), .most] | join("\t")' "$S/cases.jsonl")
+		done < <(jq -r --arg form "$form" 'select(.form == $form) |
+			[(.files | tojson), .most, (.ids | map(join(" ")) | join(";"))] | join("\t")' "$S/cases.jsonl")
 	done
 	[ "$count" -gt 0 ]
 }
