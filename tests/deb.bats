@@ -6,7 +6,7 @@ load helper
 # make check has built beside the plain build.
 
 needed() {
-	[ -x "$BUILD-any/bin/encode" ] || { echo "make check has built no programs for any processor beside this build"; return; }
+	[ -x "$BUILD-any-quick/bin/encode" ] || { echo "make check has built no programs for any processor beside this build"; return; }
 	for program in dpkg-deb dpkg-shlibdeps lintian; do
 		command -v $program >/dev/null || { echo "needs $program (share/deps deb)"; return; }
 	done
@@ -15,7 +15,7 @@ needed() {
 
 setup_file() {
 	[ -z "$(needed)" ] || return 0
-	env -u MAKEFLAGS make -s -C "$ROOT" ARCH=any B="$BUILD-any" DEB="$BATS_FILE_TMPDIR/deb" deb 3>&- >"$BATS_FILE_TMPDIR/out"
+	env -u MAKEFLAGS make -s -C "$ROOT" ARCH=any B="$BUILD-any-quick" DEB="$BATS_FILE_TMPDIR/deb" deb 3>&- >"$BATS_FILE_TMPDIR/out"
 	dpkg-deb -x "$BATS_FILE_TMPDIR"/deb/motes_*.deb "$BATS_FILE_TMPDIR/root"
 }
 

@@ -74,7 +74,7 @@ window() {
 # A program for any processor is built; which of its kernels are tested is what this one has.
 @test "precision: a program of ARCH=any has the same bits with AVX-512 and AVX2, in f32 and int8" {
 	[ "$(uname -m)" = x86_64 ] || skip "this processor has one kind of kernels"
-	encode=$BUILD-any/bin/encode
+	encode=$BUILD-any-quick/bin/encode
 	[ -x "$encode" ] || skip "make check has built no programs for any processor beside this build"
 	for family in bert jina_bert modernbert mpnet qwen3 t5 gemma3_text; do
 		for precision in f32 int8; do

@@ -14,7 +14,7 @@ march    =
 own_cppflags = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I$(SYSROOT)/usr/include/%,$(BLAS))
 # on Zen 2 and 3 gcc would split what it takes for a chain of multiply-adds: slower, and other bits
 FUSE     = $(if $(filter clang,$(COMPILER)),,--param=avoid-fma-max-bits=0)
-own_cflags = -std=c11 $(if $(SANITIZE)$(FUZZ),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp \
+own_cflags = -std=c11 $(if $(SANITIZE)$(FUZZ)$(QUICK),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp \
            -fno-math-errno -fno-trapping-math -ffp-contract=fast $(FUSE) $(WARN) $(sanitizer_cflags) $(fuzz_cflags)
 # the linker finds OpenBLAS by its full path here; a program for other machines takes the OpenBLAS that they have
 own_ldflags = $(addprefix -L$(SYSROOT),$(BLAS)) $(if $(filter any,$(ARCH)),,$(addprefix -Wl$(,)-rpath$(,),$(BLAS))) -Wl,--as-needed
