@@ -874,6 +874,11 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	files s/AmazonReviewsClassification/en/{train,test}.jsonl s/ChemHotpotQARetrieval/{corpus,queries}.jsonl s/ChemHotpotQARetrieval/qrels/test.tsv
 	[ -z "$(plan s | grep '[.]fault :=')" ]
 	[ "$(plan s | grep -c '[.]part := ')" -eq 2 ]
+	# of two subsets the set's own folder is neither
+	files t/sts/two/test.jsonl u/sts/two/b/test.jsonl
+	echo 'tasks: { two: { type: STS, subset: [a, b] } }' | tee t/tasks.yaml >u/tasks.yaml
+	plan t | grep -qx 'two.fault := t/sts/two: there are no files of any of its 2 parts, such as a/test.jsonl'
+	plan u | grep -qx 'two@b@test.test := u/sts/two/b/test.jsonl'
 	# names that differ in case alone
 	files f/FinancialPhraseBankClassification/{train,test}.jsonl g/FinancialPhrasebankClassification/train.jsonl
 	plan f | grep -qx 'classification += FinancialPhraseBankClassification'
@@ -882,6 +887,11 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	plan d mteb-v2 2>err | grep -v scidocs | diff - <(grep -v scidocs <<<"$output")
 	plan d | grep -qx 'STS17@ko-ko@test.test := d/STS17/ko-ko/test.jsonl'
 	dies "leaderboard: there is no benchmark 'x'; 'leaderboard list' prints all" plan --benchmark x d
+	# one of one's own
+	echo 'benchmarks: { house: { also: [home], tasks: [SICK-R, STS17: { subsets: ko-ko }] } }' >d/tasks.yaml
+	[ "$(plan --benchmark HOME d 2>err | grep '[.]part :=')" = "STS17@ko-ko@test.part := ko-ko@test" ]
+	grep -qx 'house: 1 of its 2 data sets are in d; missing are' err
+	rm d/tasks.yaml
 	mkdir none
 	run -1 --separate-stderr plan --benchmark bright none
 	[[ "$stderr" == *"leaderboard: none: it has none of the data sets of BRIGHT" ]]
@@ -1055,7 +1065,14 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	wrong "my data/sts/STS12: make cannot read blanks*" plan "my data"
 	for line in 'tasks: { x: { type: Nothing } }' 'tasks: { x: { typ: STS } }' 'tasks: [x]' 'task: {}' \
 		'tasks: { x: { type: STS, size: [1] } }' 'tasks: { x: { type: STS, size: 0 } }' \
-		'tasks: { x: { type: STS, in: [1] } }' 'tasks: { x: { type: STS, prompt: { side: a } } }'; do
+		'tasks: { x: { type: STS, in: [1] } }' 'tasks: { x: { type: STS, prompt: { side: a } } }' \
+		'tasks: { x: { type: Clustering, fast: sets, documents: 0 } }' 'tasks: { x: { type: STS, subsets: [a] } }' \
+		'tasks: { x: { type: STS, subsets: {} } }' 'tasks: { x: { type: STS, sizes: 3 } }' 'tasks: { x: { type: STS, sizes: [0] } }' \
+		'tasks: { x: { type: Retrieval, at: 5 } }' 'tasks: { x: { type: Retrieval, at: [a] } }' \
+		'tasks: { x: { type: Retrieval, groups: some } }' 'tasks: { x: { type: STS, instruction: { side: a } } }' \
+		'tasks: { STS12: { type: STS, subset: [a, b], sizes: [1] } }' 'benchmarks: 3' 'benchmarks: [a]' 'benchmarks: { a: [b] }' \
+		'benchmarks: { a: { tasks: b } }' 'benchmarks: { a: { tasks: [3] } }' 'benchmarks: { a: { also: 3, tasks: [b] } }' \
+		'benchmarks: { a: { tasks: [b: { split: c }] } }' 'benchmarks: { a: { tasks: [b: { splits: [3] }] } }' 'benchmarks: { a: {} }'; do
 		echo "$line" >d/tasks.yaml
 		wrong "d/tasks.yaml:1: *" plan d
 	done

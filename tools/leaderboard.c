@@ -102,9 +102,14 @@ open_registry(const struct settings *settings)
 
 	for (int i = 0; i < settings->registries.count; i++)
 		registry_read(registry, settings->registries.items[i]);
+	return registry;
+}
+
+static void
+choose(struct registry *registry, const struct settings *settings)
+{
 	if (settings->benchmark)
 		registry->benchmark = benchmark_need(registry, settings->benchmark);
-	return registry;
 }
 
 static struct registry *
@@ -137,6 +142,7 @@ plan(void *with, char **files, int count)
 	if (access(own, F_OK) == 0)
 		registry_read(registry, own);
 	free(own);
+	choose(registry, settings);
 	const struct tree *first = registry->benchmark;
 	for (int i = 1; i < count && !first; i++)
 		first = benchmark_find(registry, files[i]);
@@ -230,6 +236,7 @@ table(void *with, char **files, int count)
 	const struct settings *settings = with;
 	struct registry *registry = need_registry(settings);
 
+	choose(registry, settings);
 	score_table_print(registry, files, count, prints[settings->format], stdout);
 	registry_free(registry);
 	return 0;
@@ -249,6 +256,7 @@ compare(void *with, char **files, int count)
 		return 0;
 	}
 	struct registry *registry = open_registry(settings);
+	choose(registry, settings);
 	model_comparison_print(registry, files, count, &settings->comparison, stdout);
 	registry_free(registry);
 	return 0;

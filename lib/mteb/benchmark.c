@@ -84,17 +84,30 @@ is_in(const struct tree *names, const char *name)
 	return false;
 }
 
-/* A benchmark's tasks, each a name, or an object with one member, whose key is the name. */
-static const struct tree *
-tasks_of(const struct tree *benchmark)
+/* Dies unless it is a name or a list of names; NULL is neither and passes. */
+static void
+check_names(const struct tree *names)
+{
+	bool list = names && names->kind == TREE_LIST;
+
+	if (names && !list && names->kind != TREE_STRING)
+		tree_die(names, "a name or a list of names is expected");
+	for (size_t i = 0; list && i < names->count; i++)
+		if (names->items[i]->kind != TREE_STRING)
+			tree_die(names->items[i], "names are expected");
+}
+
+void
+benchmark_check(const struct tree *benchmark)
 {
 	static const char *const keys[] = { "also", "tasks", NULL }, *const limits[] = {
 		"subsets", "splits", NULL
 	};
 
 	tree_only(benchmark, keys);
+	check_names(tree_get(benchmark, "also"));
 	const struct tree *tasks = tree_need(benchmark, "tasks");
-	if (tasks->kind != TREE_LIST)
+	if (tasks->kind != TREE_LIST || !tasks->count)
 		tree_die(tasks, "tasks: a list of names is expected");
 	for (size_t i = 0; i < tasks->count; i++) {
 		const struct tree *own = tasks->items[i];
@@ -104,8 +117,9 @@ tasks_of(const struct tree *benchmark)
 			tree_die(own,
 			    "tasks: names are expected, or NAME: { subsets: ..., splits: ... }");
 		tree_only(own->items[0], limits);
+		check_names(tree_get(own->items[0], "subsets"));
+		check_names(tree_get(own->items[0], "splits"));
 	}
-	return tasks;
 }
 
 const struct tree *
@@ -115,10 +129,8 @@ benchmark_find(const struct registry *registry, const char *name)
 		const struct tree *all = tree_get(registry->files[f], "benchmarks");
 		for (size_t i = 0; all && i < all->count; i++)
 			if (!strcasecmp(all->items[i]->key, name) ||
-			    is_in(tree_get(all->items[i], "also"), name)) {
-				tasks_of(all->items[i]);
+			    is_in(tree_get(all->items[i], "also"), name))
 				return all->items[i];
-			}
 	}
 	return NULL;
 }
@@ -186,7 +198,7 @@ print_benchmarks(const struct registry *registry, FILE *out)
 			fprintf(out, "%s\t", all->items[i]->key);
 			for (size_t n = 0; also && n < count_of(also); n++)
 				fprintf(out, "%s%s", n ? ", " : "", name_at(also, n, ""));
-			fprintf(out, "\t%zu\n", tasks_of(all->items[i])->count);
+			fprintf(out, "\t%zu\n", tree_get(all->items[i], "tasks")->count);
 		}
 	}
 }

@@ -31,6 +31,9 @@ struct task_parts task_parts(const struct registry_task *task);
 
 bool task_has_split(const struct registry_task *task, const char *split);
 
+/* Dies if the node is no benchmark, as above. */
+void benchmark_check(const struct tree *benchmark);
+
 /* The node of the benchmark called so, by its name or one of `also`, in any case; NULL: there is none. */
 const struct tree *benchmark_find(const struct registry *registry, const char *name);
 

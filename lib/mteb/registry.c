@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "mteb/benchmark.h"
 #include "text/yaml.h"
 
 struct registry *
@@ -278,10 +279,15 @@ registry_read(struct registry *registry, const char *path)
 	registry->files[registry->file_count++] = file;
 	tree_only(file, top);
 	const struct tree *types = tree_get(file, "types"),
-			  *tasks = tree_get(file, "tasks");
+			  *tasks = tree_get(file, "tasks"),
+			  *benchmarks = tree_get(file, "benchmarks");
 	if ((types && types->kind != TREE_OBJECT) ||
-	    (tasks && tasks->kind != TREE_OBJECT))
-		tree_die(file, "types and tasks: lines of NAME: { ... } are expected");
+	    (tasks && tasks->kind != TREE_OBJECT) ||
+	    (benchmarks && benchmarks->kind != TREE_OBJECT))
+		tree_die(file,
+		    "types, tasks and benchmarks: lines of NAME: { ... } are expected");
+	for (size_t i = 0; benchmarks && i < benchmarks->count; i++)
+		benchmark_check(benchmarks->items[i]);
 	for (size_t i = 0; types && i < types->count; i++)
 		tree_only(types->items[i], keys + 1);
 	for (size_t i = 0; tasks && i < tasks->count; i++) {
