@@ -249,6 +249,7 @@ report() {
 	mkdir -p "$T/usr/bin" "$T/usr/share/motes"
 	files d/STS12/test.tsv
 	cp "$BUILD/bin/leaderboard" "$T/usr/bin"
+	cp "$ROOT/share/known-models.tsv" "$T/usr/share/motes"
 	templates() { printf 'mine: "%s"\nother: "%s"\n' "$@" >"$T/usr/share/motes/templates.yaml"; }
 	revision() { "$T/usr/bin/leaderboard" model -m "$GOLDEN/bert" ${1:+--way "$1"} | jq -r .revision; }
 	base() { "$T/usr/bin/leaderboard" plan -m "$GOLDEN/bert" -r "$ROOT/share/tasks.yaml" --way "$1" d | sed -n 's/^base_revision := //p'; }
