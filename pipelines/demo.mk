@@ -24,7 +24,8 @@ demo: | $(DEPS)
 	@echo
 	@cat $(DEMO)/act1.txt
 	@echo
-	+@if $(in_parts) $(LISTS)/Packages 2>/dev/null; then $(MAKE) -s --no-print-directory demo-packages demo-routed; \
+	+@if $(in_parts) $(LISTS)/Packages 2>/dev/null; then $(MAKE) -s --no-print-directory demo-packages && \
+		$(MAKE) -s --no-print-directory demo-routed; \
 		else echo 'apt-get update brought no lists of packages, so that acts 2 and 3 are left out.'; fi
 	+@$(if $(INSTALLED),:,$(MAKE) --no-print-directory -j$(JOBS) all)
 
