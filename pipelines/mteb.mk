@@ -189,9 +189,11 @@ $(eval $(call score_rule,clustering,$(test),$$(call score,clustering) $$(legacy)
 $(eval $(call score_rule,clustering-fast,$(test),$$(call score,clustering-fast) $$(sampling) $$<))
 $(eval $(call score_rule,summarization,$(test),$$(call score,summarization) $$<))
 
+# a result keeps the parts of its set that an earlier run scored and this one does not choose
+all_reports = $($*.reports) $(filter-out $($*.reports),$(patsubst $(VECTORS)/%/$(REPORT),%,$(wildcard $(VECTORS)/$*@*/$(REPORT))))
 $(SETS:%=$(SCORES)/%.json): $(SCORES)/%.json: $$(foreach mteb_part,$$($$*.reports),$(VECTORS)/$$(mteb_part)/$(REPORT))
 	@$(call begun,$(firstword $($*.reports))); $X/leaderboard result $(REGISTRY) --type $($(firstword $($*.reports)).type) \
-		--dataset $* -o $@ $(foreach mteb_part,$($*.reports),$($(mteb_part).part)=$(VECTORS)/$(mteb_part)/$(REPORT))
+		--dataset $* -o $@ $(foreach mteb_part,$(all_reports),$(or $($(mteb_part).part),$(patsubst $*@%,%,$(mteb_part)))=$(VECTORS)/$(mteb_part)/$(REPORT))
 
 # The table of all models; the sets that failed.
 # of sets without a result the parts without a report, or else the first

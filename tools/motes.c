@@ -187,7 +187,7 @@ run_program(void *settings, char **operands, int count)
 }
 
 /* Does not return.  --help shows the comment at the head of the pipeline, --completion the variables that it names,
- * and --list what there is to choose from: the benchmarks of mteb. */
+ * --list runs the pipeline's rule NAME-list: that of mteb prints the benchmarks. */
 static int
 run_pipeline(void *settings, char **operands, int count)
 {

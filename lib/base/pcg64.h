@@ -21,7 +21,7 @@ void pcg64_seed(struct pcg64 *pcg, uint32_t seed);
 /* shuffle(items), in place; permutation(n) is the shuffle of 0..n-1. */
 void pcg64_shuffle(struct pcg64 *pcg, int64_t *items, int64_t count);
 
-/* choice(limit, count, replace=False), for limits up to 10000, of which numpy draws by Floyd's algorithm. */
+/* numpy's choice(limit, count, replace=False).  limit: at most 10000, for which numpy draws by Floyd's algorithm. */
 void pcg64_choice(struct pcg64 *pcg, int64_t limit, int64_t *to, int64_t count);
 
 #endif

@@ -21,8 +21,8 @@
 struct data_set {
 	const struct registry_task *task;
 	char *folder;
-	struct data_part
-	    *parts; /* those that are there; without any, the first, with its fault */
+	/* the parts that have files; if none has, the first part, with its fault */
+	struct data_part *parts;
 	size_t count;
 	size_t absent; /* parts of mteb's that are not there */
 };

@@ -186,9 +186,9 @@ void score_classification(struct report *report, const struct score_options *opt
  * Main score: accuracy.
  *
  * Reads two streams, train and test, each with vectors and "label" or "labels", a list of text or numbers.  As mteb: ten
- * experiments draw training rows until each label has 8, by numpy's Generator (multilabel_rows.h), which goes on from
- * experiment to experiment, and from one subset of a task to the next (`earlier`).  Of more than 3000 test rows about so
- * many are drawn with the labels in proportion (stratify.h).  Labels that no scored test row has are ignored.
+ * experiments draw training rows until each label has 8, by numpy's Generator (multilabel_rows.h), whose state
+ * passes from one experiment to the next, and from one subset of a task to the next (`earlier`).  If there are more than
+ * 3000 test rows, a sample of about 3000 is scored, with the labels in proportion (stratify.h).  Labels that no scored test row has are ignored.
  *
  *	accuracy	share of rows whose labels are all right
  *	lrap		label ranking average precision of the predictions, 0 or 1
