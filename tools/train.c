@@ -100,9 +100,22 @@ static const struct cli_option options[] = {
 	    CLI_INTEGER(trainer.objective.batch_tokens, 1, 1 << 24) },
 	{ 0, "mask-share", "X", "mlm: share of tokens to predict (default: 0.15)",
 	    CLI_REAL(trainer.objective.mask_share, 1e-6, 1) },
+	CLI_GROUP("Held-out data:"),
 	{ 0, "dev", "FILE",
-	    "mlm, clm: held-out texts, whose loss is logged every --save-every steps and at the last",
+	    "pairs or texts that are not trained on: their loss goes to the log",
 	    CLI_TEXT(trainer.objective.dev) },
+	{ 0, "dev-corpus", "FILE",
+	    "infonce: documents that the pairs' queries search, beside the pairs' own",
+	    CLI_TEXT(trainer.objective.dev_corpus) },
+	{ 0, "dev-every", "N",
+	    "steps between measurements (default: --save-every, and the last)",
+	    CLI_INTEGER(trainer.dev_every, 1, INT32_MAX) },
+	{ 0, "last-step", NULL,
+	    "write the model of the last step, not of the best (by nDCG@10, else by loss)",
+	    CLI_FLAG(trainer.last_step) },
+	{ 0, "patience", "N",
+	    "end after N measurements in a row without a new best (default: never)",
+	    CLI_INTEGER(trainer.patience, 1, INT32_MAX) },
 	CLI_GROUP("Memory, precision, checkpoints:"),
 	{ 0, "precision", "f32|bf16", "precision of the linear layers (default: f32)",
 	    CLI_WORD(bf16, 0) },
@@ -145,12 +158,31 @@ demand_applies(const struct objective_type *type)
 	char *applies = mem_format(
 	    "model output from-scratch objective steps epochs lr schedule warmup decay "
 	    "beta1 beta2 eps clip accumulate expert update-unused freeze precision memory "
-	    "tokens save-every restart timing dtype seed threads %s",
+	    "tokens save-every restart timing dtype seed threads dev dev-every last-step patience %s",
 	    type->applies);
 
 	cli_only(&cli, mode, applies);
 	free(mode);
 	free(applies);
+}
+
+/* Dies if the options of held-out data contradict each other. */
+static void
+demand_dev(const struct trainer_options *t)
+{
+	const char *files[] = { t->objective.dev, t->objective.dev_corpus };
+	const char *needs = t->objective.dev_corpus ? "corpus"
+			    : t->dev_every	    ? "every"
+						    : NULL;
+
+	if (!files[0] && needs)
+		die_usage("--dev-%s needs --dev", needs);
+	if (!files[0] && (t->patience || t->last_step))
+		die_usage("--%s needs --dev", t->patience ? "patience" : "last-step");
+	for (int i = 0; i < 2; i++)
+		if (files[i] && strcmp(files[i], "-") == 0)
+			die_usage("--dev%s: it is read several times; give a FILE",
+			    i ? "-corpus" : "");
 }
 
 static struct settings
@@ -186,8 +218,7 @@ parse(int argc, char **argv)
 	a.path = cli_input(argc, argv);
 	if (strcmp(a.path, "-") == 0 && a.trainer.objective.contrast.epochs > 1)
 		die_usage("--epochs: standard input can be read only once; give a FILE");
-	if (a.trainer.objective.dev && strcmp(a.trainer.objective.dev, "-") == 0)
-		die_usage("--dev: it is read several times; give a FILE");
+	demand_dev(&a.trainer);
 	if (a.trainer.memory && a.trainer.objective.tokens)
 		die_usage("--memory and --tokens exclude each other");
 	if (a.trainer.lora && a.from_scratch)

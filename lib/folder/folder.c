@@ -159,9 +159,8 @@ folder_check(const char *dir)
 	free(target);
 }
 
-/* Removes the files of a model, and the folder if it is empty then. */
-static void
-remove_model(const char *dir)
+void
+folder_remove(const char *dir)
 {
 	struct modules *modules = modules_read(dir);
 	char *path;
@@ -254,7 +253,7 @@ folder_commit(char *temporary, const char *dir)
 	char *old = exchange(temporary, target);
 	file_sync_parent(target);
 	if (old) /* after the sync: the new folder has its name even after a crash */
-		remove_model(old);
+		folder_remove(old);
 	free(old);
 	free(target);
 	free(temporary);

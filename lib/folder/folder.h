@@ -30,6 +30,9 @@ char *folder_begin(const char *dir);
 /* Renames the folder to `dir` and removes the old one.  Frees `temporary`. */
 void folder_commit(char *temporary, const char *dir);
 
+/* Removes the files of a model, and the folder if nothing else is in it. */
+void folder_remove(const char *dir);
+
 /* Write the file DIR/NAME, whole or not at all.  DIR is made if it is missing, and so is the folder of a name
  * "1_Pooling/...". */
 void folder_write(const char *dir, const char *name, const char *text, size_t length);

@@ -7,11 +7,13 @@
 #include "ranks/ranks.h"
 
 void
-batch_sync_open(struct batch_sync *sync)
+batch_sync_open(struct batch_sync *sync, bool alone)
 {
-	size_t ranks = (size_t)ranks_count();
+	size_t ranks = alone ? 1 : (size_t)ranks_count();
 
 	*sync = (struct batch_sync){
+		.ranks = (int)ranks,
+		.own = alone ? 0 : ranks_own(),
 		.messages = mem_zero(ranks, sizeof *sync->messages),
 		.rows = mem_zero(ranks + 1, sizeof *sync->rows),
 		.negatives = mem_zero(ranks + 1, sizeof *sync->negatives),
@@ -46,10 +48,13 @@ bool
 batch_sync_exchange(
     struct batch_sync *sync, const struct sync_message *own, const char *stream)
 {
-	int ranks = ranks_count();
+	int ranks = sync->ranks;
 
 	sync->awaited = false;
-	ranks_gather(sync->messages, own, sizeof *own);
+	if (ranks == 1)
+		sync->messages[0] = *own;
+	else
+		ranks_gather(sync->messages, own, sizeof *own);
 	for (int r = 0; r < ranks; r++)
 		sync->left |= sync->messages[r].state == SYNC_LEFT;
 	if (sync->left)
@@ -66,7 +71,7 @@ batch_sync_exchange(
 int64_t
 batch_sync_rows(const struct batch_sync *sync)
 {
-	return (int64_t)sync->rows[ranks_count()];
+	return (int64_t)sync->rows[sync->ranks];
 }
 
 uint64_t
@@ -74,7 +79,7 @@ batch_sync_hash(const struct batch_sync *sync)
 {
 	uint64_t sum = 0;
 
-	for (int r = 0; r < ranks_count(); r++)
+	for (int r = 0; r < sync->ranks; r++)
 		sum += sync->messages[r].tokens;
 	return sum;
 }

@@ -24,13 +24,15 @@ struct sync_message {
 };
 
 struct batch_sync {
+	int ranks, own;
 	struct sync_message *messages; /* [ranks] */
 	size_t *rows, *negatives;      /* [ranks + 1], as in struct loss_parts */
 	bool left;		       /* some rank has stopped */
 	bool awaited; /* the others wait, or will wait, for this rank's message */
 };
 
-void batch_sync_open(struct batch_sync *sync);
+/* alone: this rank reads whole batches of its own, and sends nothing. */
+void batch_sync_open(struct batch_sync *sync, bool alone);
 void batch_sync_close(struct batch_sync *sync);
 
 /* Sends `own` and receives the others' messages.  Returns whether all ranks have a batch; dies, naming this rank's stream, if its

@@ -103,7 +103,7 @@ candidates_gather(struct candidates *c, float *gradient, const float *vectors,
 	struct side_rows sides[SIDES];
 
 	take_own(c, gradient, vectors, batch);
-	if (ranks_count() == 1)
+	if (ranks_count() == 1 || !batch->parts)
 		return;
 	find_places(sides, batch);
 	c->rows = sides[NEGATIVES].first;
@@ -135,7 +135,7 @@ candidates_return(struct candidates *c, float *gradient, const struct loss_batch
 	size_t ranks = (size_t)ranks_count(), width = batch->width;
 	struct side_rows sides[SIDES];
 
-	if (ranks == 1)
+	if (ranks == 1 || !batch->parts)
 		return;
 	find_places(sides, batch);
 	size_t *starts = mem_new(ranks + 1, sizeof *starts);

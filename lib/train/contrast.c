@@ -169,11 +169,12 @@ contrast_open(
 	contrast->texts =
 	    (struct text_batch){ .model = model, .expert = contrast->options.expert };
 	open_stream(contrast);
-	check_rank(contrast);
+	if (!options->whole)
+		check_rank(contrast);
 	tell_unread(contrast);
 	tokenizer_check(contrast->reader, model_dir(model));
 	check_model(contrast);
-	batch_sync_open(&contrast->sync);
+	batch_sync_open(&contrast->sync, options->whole);
 	if (options->documents)
 		contrast->precomputed = precomputed_open(options->documents, model);
 	if (options->expert)
@@ -252,7 +253,7 @@ draw_of(const struct contrast *contrast, enum side side, int64_t index)
 	struct loss_parts parts = batch_sync_parts(&contrast->sync);
 	const size_t *starts = side == NEGATIVES ? parts.negatives : parts.rows;
 	int64_t key[] = { contrast->position.taken, side,
-		index + (int64_t)starts[ranks_own()] };
+		index + (int64_t)starts[contrast->sync.own] };
 
 	return rng_hash(1, key, sizeof key);
 }
@@ -446,6 +447,16 @@ advance(struct contrast *contrast)
 	position->taken++;
 	contrast->ahead = false;
 	return true;
+}
+
+void
+contrast_rewind(struct contrast *contrast)
+{
+	stream_close(contrast->reader);
+	open_stream(contrast);
+	contrast->ahead = false;
+	contrast->pass = contrast->epoch = contrast->epochs = 0;
+	contrast->position = (struct contrast_position){ .step = -1 };
 }
 
 bool

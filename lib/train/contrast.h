@@ -32,6 +32,7 @@ struct contrast_options {
 	bool freeze_documents; /* only queries pass through the adapter */
 	const char *documents; /* file of their embeddings (precomputed.h); or NULL */
 	bool targets;	       /* read the targets of relations */
+	bool whole;	       /* every rank reads all of a file by itself */
 	int64_t epochs;	       /* readings of a file; standard input is read once */
 };
 #define CONTRAST_TEMPERATURE 0.03 /* MoTE, appendix D */
@@ -57,6 +58,9 @@ void contrast_close(struct contrast *contrast);
 
 /* The next batch, borrowed until the next call; false at the end, or when another rank has left.  Dies naming the record. */
 bool contrast_next(struct contrast *contrast, struct contrast_batch *batch);
+
+/* Back to the first batch of a file; the position starts anew, too. */
+void contrast_rewind(struct contrast *contrast);
 
 /* Reads the next record now, if that does not wait for the stream.  Invalidates the batch. */
 void contrast_prepare(struct contrast *contrast);

@@ -8,6 +8,7 @@
 #include "nn/nn.h"
 #include "ranks/ranks.h"
 #include "train/gradient_cache.h"
+#include "train/held_out.h"
 #include "train/loss.h"
 #include "train/objective.h"
 #include "train/relation_loss.h"
@@ -18,6 +19,7 @@ struct infonce {
 	struct gradient_cache *cache;
 	struct loss *loss;
 	struct relation_loss *relations; /* NULL: none */
+	struct held_out *held_out;	 /* NULL: none */
 	float *gradient;		 /* nn memory */
 	size_t gradient_size;
 };
@@ -40,6 +42,8 @@ open_pairs(struct objective *objective, const char *path)
 	infonce->loss = loss_new();
 	if (o->reze > 0)
 		infonce->relations = relation_loss_new();
+	if (o->dev)
+		infonce->held_out = held_out_open(objective);
 }
 
 static void
@@ -52,6 +56,8 @@ close_pairs(struct objective *objective)
 	loss_free(infonce->loss);
 	if (infonce->relations)
 		relation_loss_free(infonce->relations);
+	if (infonce->held_out)
+		held_out_close(infonce->held_out);
 	nn_free(infonce->gradient, infonce->gradient_size);
 }
 
@@ -109,30 +115,40 @@ agree_on_experts(struct model *model, const struct contrast_batch *pairs, int64_
 	free(all);
 }
 
+/* The batch for the loss, and room for its gradient.  parts: of the ranks; NULL: this one's alone. */
+static struct loss_batch
+make_batch(struct infonce *infonce, const struct contrast_batch *pairs,
+    const struct loss_parts *parts)
+{
+	const struct objective *objective = &infonce->objective;
+	size_t width = (size_t)model_width(objective->model);
+
+	infonce->gradient = nn_reserve(infonce->gradient, &infonce->gradient_size,
+	    (size_t)(2 * pairs->rows + pairs->negatives), width * sizeof(float));
+	return (struct loss_batch){
+		.rows = (size_t)pairs->rows,
+		.negatives = (size_t)pairs->negatives,
+		.width = width,
+		.temperature = (float)pairs->temperature,
+		.bidirectional = objective->options.bidirectional,
+		.dot = objective->options.dot,
+		.keys = pairs->keys,
+		.parts = parts,
+	};
+}
+
 static bool
 learn(struct objective *objective, int64_t number, struct batch_report *report,
     const struct model_whole *whole)
 {
 	struct infonce *infonce = own(objective);
-	size_t width = (size_t)model_width(objective->model);
 	struct contrast_batch pairs;
 
 	(void)number;
 	if (!contrast_next(infonce->contrast, &pairs))
 		return false;
 	int64_t count = 2 * pairs.rows + pairs.negatives;
-	infonce->gradient = nn_reserve(infonce->gradient, &infonce->gradient_size,
-	    (size_t)count, width * sizeof(float));
-	struct loss_batch batch = {
-		.rows = (size_t)pairs.rows,
-		.negatives = (size_t)pairs.negatives,
-		.width = width,
-		.temperature = (float)pairs.temperature,
-		.bidirectional = objective->options.bidirectional,
-		.dot = objective->options.dot,
-		.keys = pairs.keys,
-		.parts = &pairs.parts,
-	};
+	struct loss_batch batch = make_batch(infonce, &pairs, &pairs.parts);
 	double share = (double)pairs.rows / (double)pairs.parts.rows[ranks_count()];
 	*report = (struct batch_report){ .examples = pairs.rows,
 		.tokens = pairs.tokens,
@@ -147,7 +163,7 @@ learn(struct objective *objective, int64_t number, struct batch_report *report,
 		report->balance = objective_balance(objective);
 	if (infonce->relations)
 		report->reze = share * relation_loss_measure(infonce->relations, vectors,
-					   pairs.targets, batch.rows, width,
+					   pairs.targets, batch.rows, batch.width,
 					   share * objective->options.reze);
 	loss_infonce_begin(infonce->loss, infonce->gradient, vectors, &batch);
 	if (infonce->relations)
@@ -179,6 +195,25 @@ left(const struct objective *objective)
 	return contrast_left(own(objective)->contrast);
 }
 
+static double
+held_out_batch(struct objective *objective, const struct contrast_batch *pairs,
+    float *vectors, double *correct)
+{
+	struct infonce *infonce = own(objective);
+	struct loss_batch batch = make_batch(infonce, pairs, NULL);
+
+	return loss_infonce(infonce->loss, infonce->gradient, vectors, &batch, correct);
+}
+
+static void
+dev(struct objective *objective, struct dev_report *report)
+{
+	struct infonce *infonce = own(objective);
+
+	held_out_measure(
+	    infonce->held_out, objective, infonce->cache, held_out_batch, report);
+}
+
 static struct tree *
 position(const struct objective *objective)
 {
@@ -207,7 +242,7 @@ const struct objective_type objective_infonce = {
 	.balance = 0.001,
 	.applies =
 	    "temperature similarity bidirectional balance reze no-mask-duplicates lora "
-	    "freeze-documents documents",
+	    "freeze-documents documents dev-corpus",
 	.open = open_pairs,
 	.close = close_pairs,
 	.stream = stream_of,
@@ -218,6 +253,8 @@ const struct objective_type objective_infonce = {
 	.prepare = prepare,
 	.leave = leave,
 	.left = left,
+	.dev_accuracy = true,
+	.dev = dev,
 	.position = position,
 	.resume = resume,
 };

@@ -53,8 +53,6 @@ void
 lm_settings(const struct objective_options *options, struct tree *settings)
 {
 	tree_set(settings, "batch-tokens", tree_of_integer(options->batch_tokens));
-	if (options->dev)
-		tree_set(settings, "dev", tree_of_string(options->dev));
 }
 
 void
@@ -203,8 +201,8 @@ lm_learn(struct objective *objective, int64_t number, struct batch_report *repor
 	return true;
 }
 
-double
-lm_dev(struct objective *objective)
+void
+lm_dev(struct objective *objective, struct dev_report *report)
 {
 	struct lm *lm = own(objective);
 	struct corpus_batch texts;
@@ -223,7 +221,7 @@ lm_dev(struct objective *objective)
 		sums[1] += (double)count;
 	}
 	ranks_add(sums, 2);
-	return sums[0] / sums[1];
+	*report = (struct dev_report){ .loss = sums[0] / sums[1] };
 }
 
 struct tree *

@@ -29,7 +29,7 @@ struct tree *lm_about(const struct objective *objective);
 int64_t lm_total(struct objective *objective);
 bool lm_learn(struct objective *objective, int64_t number, struct batch_report *report,
     const struct model_whole *whole);
-double lm_dev(struct objective *objective);
+void lm_dev(struct objective *objective, struct dev_report *report);
 struct tree *lm_position(const struct objective *objective);
 void lm_resume(struct objective *objective, const struct tree *position);
 

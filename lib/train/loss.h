@@ -43,7 +43,7 @@ struct loss_batch {
 	float temperature;
 	bool bidirectional, dot;
 	const struct loss_keys *keys;	/* [LOSS_KEYS]; NULL: nothing is left out */
-	const struct loss_parts *parts; /* read with several ranks only */
+	const struct loss_parts *parts; /* NULL: the candidates of this rank alone */
 };
 
 struct loss;

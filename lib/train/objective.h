@@ -25,7 +25,9 @@ struct objective_options {
 	int64_t tokens;	      /* per forward and backward pass: bounds the activations */
 	int64_t batch_tokens; /* MLM and CLM: per batch of texts */
 	double mask_share;    /* MLM: share of the tokens to predict */
-	const char *dev;      /* MLM and CLM: file of held-out texts; NULL: none */
+	const char *dev;      /* file of held-out pairs or texts; NULL: none */
+	const char
+	    *dev_corpus; /* file of documents beside the held-out ones; NULL: no search */
 	uint64_t seed;
 };
 
@@ -47,6 +49,14 @@ struct batch_report {
 	int64_t tokens, epoch;
 	int64_t record;		    /* number in the stream; 0: a batch is no record */
 	const char *task, *dataset; /* "" if the stream has none */
+};
+
+/* The measures of the held-out data. */
+struct dev_report {
+	double loss; /* mean over pairs or predicted tokens */
+	double
+	    accuracy; /* share of the pairs, or tokens, whose right answer scored highest */
+	double ndcg, recall; /* with dev_corpus: nDCG@10, recall@1 */
 };
 
 struct objective_type {
@@ -84,8 +94,9 @@ struct objective_type {
 	bool (*leave)(struct objective *objective);
 	bool (*left)(const struct objective *objective);
 
-	/* Mean loss of the held-out texts, which are not learned; masks are the same each time.  May be NULL. */
-	double (*dev)(struct objective *objective);
+	bool dev_accuracy; /* `dev` sets the accuracy */
+	/* Measures the held-out data, which are not learned; masks are the same each time. */
+	void (*dev)(struct objective *objective, struct dev_report *report);
 
 	/* The position in the data, as an object for a checkpoint; and back to it.  resume dies if the data differ from the
 	 * checkpoint's. */

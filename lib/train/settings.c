@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "ranks/ranks.h"
 #include "text/json.h"
+#include "train/development.h"
 
 static struct tree *
 patterns_of(const char *const *patterns)
@@ -49,6 +50,7 @@ settings_of(const struct trainer_options *t, const struct model *model, int64_t 
 	tree_set(
 	    s, "expert", tree_of_string(b->contrast.expert ? b->contrast.expert : ""));
 	b->type->settings(b, s);
+	development_settings(t, s);
 	tree_set(s, "lr", tree_of_real(o->rate));
 	tree_set(s, "beta1", tree_of_real(o->beta1));
 	tree_set(s, "beta2", tree_of_real(o->beta2));

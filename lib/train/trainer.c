@@ -21,6 +21,7 @@
 #include "ranks/ranks.h"
 #include "text/json.h"
 #include "train/checkpoint.h"
+#include "train/development.h"
 #include "train/gradient_cache.h"
 #include "train/settings.h"
 
@@ -29,8 +30,9 @@ struct trainer {
 	struct model *model;
 	struct objective *objective;
 	struct optim *optim;
-	struct tree *settings; /* settings.h */
-	struct tree *stream;   /* stream_about */
+	struct development *development; /* NULL: no held-out data */
+	struct tree *settings;		 /* settings.h */
+	struct tree *stream;		 /* stream_about */
 	char *log_path, *checkpoint_path;
 	FILE *log;
 	struct progress *progress;
@@ -48,10 +50,20 @@ struct trainer {
 static volatile sig_atomic_t stopped;
 
 struct step_report {
-	double loss, balance, reze, rate, norm, dev, correct;
+	double loss, balance, reze, rate, norm, correct;
 	int64_t batches, examples, tokens, epoch, record;
 	char *task, *dataset; /* "mixed" where accumulated batches differ */
 };
+
+char *
+trainer_beside(const char *dir, const char *suffix)
+{
+	size_t length = strlen(dir);
+
+	while (length > 1 && dir[length - 1] == '/')
+		length--;
+	return mem_format("%.*s.%s", (int)length, dir, suffix);
+}
 
 static void
 compare_settings(const struct trainer *trainer, const struct tree *saved)
@@ -119,22 +131,13 @@ log_open(struct trainer *trainer, int64_t bytes)
 	if (!trainer->log)
 		log_failed(trainer);
 	fprintf(trainer->log,
-	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\texamples\ttokens%s%s%s%s%s\n",
+	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\texamples\ttokens%s%s",
 	    trainer->options->objective.balance > 0 ? "\tbalance" : "",
-	    trainer->options->objective.reze > 0 ? "\treze" : "",
-	    trainer->options->objective.dev ? "\tdev_loss" : "",
+	    trainer->options->objective.reze > 0 ? "\treze" : "");
+	development_print_names(trainer->development, trainer->log);
+	fprintf(trainer->log, "%s%s\n",
 	    trainer->timing ? "\tseconds\ttokens_per_second" : "",
 	    trainer->sends ? "\tbytes\tmessages\tcommunicating\twaiting" : "");
-}
-
-/* Does the loss of the held-out texts belong in the log of this step? */
-static bool
-dev_due(const struct trainer *trainer)
-{
-	int64_t every = trainer->options->save_every;
-
-	return trainer->options->objective.dev &&
-	       ((every && trainer->step % every == 0) || trainer->step == trainer->steps);
 }
 
 /* Logs this rank's messages in the step. */
@@ -161,10 +164,7 @@ log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 		fprintf(trainer->log, "\t%.8g", r->balance);
 	if (trainer->options->objective.reze > 0)
 		fprintf(trainer->log, "\t%.8g", r->reze);
-	if (dev_due(trainer))
-		fprintf(trainer->log, "\t%.8g", r->dev);
-	else if (trainer->options->objective.dev)
-		putc('\t', trainer->log);
+	development_print(trainer->development, trainer->step, trainer->log);
 	if (trainer->timing)
 		fprintf(
 		    trainer->log, "\t%.3f\t%.0f", seconds, (double)r->tokens / seconds);
@@ -187,6 +187,8 @@ note_state(struct trainer *trainer)
 	tree_set(state, "step", tree_of_integer(trainer->step));
 	tree_set(state, "batches", tree_of_integer(trainer->batches));
 	tree_set(state, "log", tree_of_integer(ftell(trainer->log)));
+	if (trainer->development)
+		tree_set(state, "dev", development_state(trainer->development));
 	tree_set(state, "place", trainer->objective->type->position(trainer->objective));
 	tree_free(trainer->state);
 	trainer->state = state;
@@ -310,6 +312,7 @@ begin(struct trainer *trainer)
 		    trainer->checkpoint_path, trainer->model, trainer->optim);
 		trainer->batches = tree_integer_in(state, "batches", 0, INT64_MAX);
 		log_bytes = tree_integer(state, "log", 0);
+		development_resume(trainer->development, tree_get(state, "dev"));
 		if (verbosity >= 0)
 			fprintf(stderr, "%s: %s: goes on after step %lld\n", program_name,
 			    trainer->checkpoint_path, (long long)trainer->step);
@@ -385,6 +388,38 @@ gather_gradients(struct trainer *trainer, struct step_report *r)
 	return r->batches > 0 && !objective_left(objective);
 }
 
+/* The content of train.json: what made the weights. */
+static struct tree *
+origin_of(const struct trainer *trainer)
+{
+	struct tree *origin = tree_object();
+
+	tree_set(origin, "command", tree_of_string(cli_command()));
+	tree_set(origin, "start", tree_of_string(model_dir(trainer->model)));
+	tree_set(origin, "objective", tree_of_string(trainer->objective->type->name));
+	tree_set(origin, "settings", tree_copy(trainer->settings));
+	tree_set(origin, "ranks", tree_of_integer(ranks_count()));
+	tree_set(origin, "steps", tree_of_integer(trainer->step));
+	tree_set(origin, "batches", tree_of_integer(trainer->batches));
+	tree_set(origin, "dtype", tree_of_string(dtype_name(trainer->options->dtype)));
+	tree_set(origin, "stream", tree_copy(trainer->stream));
+	tree_set(origin, "read", trainer->objective->type->position(trainer->objective));
+	if (trainer->development)
+		tree_set(origin, "dev", development_state(trainer->development));
+	return origin;
+}
+
+/* Measures the held-out data and keeps the model if it is the best. */
+static void
+measure(struct trainer *trainer)
+{
+	if (!development_measure(trainer->development, trainer->objective, trainer->step))
+		return;
+	struct tree *origin = origin_of(trainer);
+	development_keep(trainer->development, trainer->model, origin);
+	tree_free(origin);
+}
+
 static bool
 take_step(struct trainer *trainer)
 {
@@ -404,8 +439,8 @@ take_step(struct trainer *trainer)
 		if (!isfinite(r.norm))
 			diverged(trainer, &r, "gradient's norm", r.norm);
 		trainer->step++;
-		if (dev_due(trainer))
-			r.dev = trainer->objective->type->dev(trainer->objective);
+		if (development_due(trainer->development, trainer->step))
+			measure(trainer);
 		log_step(trainer, &r, clock_now() - began);
 		note_state(trainer);
 		char rate[NUMBER_ROOM];
@@ -448,34 +483,14 @@ count_steps(struct trainer *trainer, struct optim_options *optim)
 	trainer->steps = optim->steps;
 }
 
-/* DIR.SUFFIX; DIR may end with a slash. */
-static char *
-beside(const char *dir, const char *suffix)
+static void
+save_last(const struct trainer *trainer)
 {
-	size_t length = strlen(dir);
+	struct tree *origin = origin_of(trainer);
 
-	while (length > 1 && dir[length - 1] == '/')
-		length--;
-	return mem_format("%.*s.%s", (int)length, dir, suffix);
-}
-
-/* The content of train.json: what made the weights. */
-static struct tree *
-origin_of(const struct trainer *trainer)
-{
-	struct tree *origin = tree_object();
-
-	tree_set(origin, "command", tree_of_string(cli_command()));
-	tree_set(origin, "start", tree_of_string(model_dir(trainer->model)));
-	tree_set(origin, "objective", tree_of_string(trainer->objective->type->name));
-	tree_set(origin, "settings", tree_copy(trainer->settings));
-	tree_set(origin, "ranks", tree_of_integer(ranks_count()));
-	tree_set(origin, "steps", tree_of_integer(trainer->step));
-	tree_set(origin, "batches", tree_of_integer(trainer->batches));
-	tree_set(origin, "dtype", tree_of_string(dtype_name(trainer->options->dtype)));
-	tree_set(origin, "stream", tree_copy(trainer->stream));
-	tree_set(origin, "read", trainer->objective->type->position(trainer->objective));
-	return origin;
+	model_save(
+	    trainer->model, trainer->options->out, trainer->options->dtype, origin);
+	tree_free(origin);
 }
 
 static void
@@ -485,16 +500,15 @@ finish(struct trainer *trainer)
 
 	if (!trainer->step)
 		die("%s: there is nothing to train on", data);
-	if (trainer->step < trainer->steps)
+	if (trainer->step < trainer->steps &&
+	    !development_exhausted(trainer->development))
 		warn("%s: ended after %lld of %lld steps", data, (long long)trainer->step,
 		    (long long)trainer->steps);
 	close_log(trainer);
 	if (ranks_own())
 		return;
-	struct tree *origin = origin_of(trainer);
-	model_save(
-	    trainer->model, trainer->options->out, trainer->options->dtype, origin);
-	tree_free(origin);
+	if (!development_take_best(trainer->development, trainer->step))
+		save_last(trainer);
 	if (unlink(trainer->checkpoint_path) && errno != ENOENT)
 		warn("%s: %s", trainer->checkpoint_path, strerror(errno));
 	inform("%lld steps, %.1f s", (long long)trainer->step,
@@ -511,7 +525,7 @@ run_steps(struct trainer *trainer)
 		if (!more)
 			return;
 		more = (!trainer->steps || trainer->step < trainer->steps) &&
-		       take_step(trainer);
+		       !development_exhausted(trainer->development) && take_step(trainer);
 		if (objective_left(trainer->objective)) {
 			stopped = stopped ? stopped : SIGTERM;
 			break;
@@ -541,10 +555,11 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	trainer.stream = trainer.objective->type->about(trainer.objective);
 	settings_agree(trainer.settings, options.out);
 	trainer.optim = optim_new(model, &options.optim);
+	trainer.development = development_new(&options, trainer.settings);
 	/* the first rank writes the log */
-	trainer.log_path =
-	    ranks_own() ? mem_string("/dev/null") : beside(options.out, "log.tsv");
-	trainer.checkpoint_path = beside(options.out, "checkpoint");
+	trainer.log_path = ranks_own() ? mem_string("/dev/null")
+				       : trainer_beside(options.out, "log.tsv");
+	trainer.checkpoint_path = trainer_beside(options.out, "checkpoint");
 	begin(&trainer);
 	note_state(&trainer);
 	heed_signals(&trainer);
@@ -559,6 +574,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	before_death(NULL, NULL);
 	lock_end(trainer.lock);
 	optim_free(trainer.optim);
+	development_free(trainer.development);
 	objective_close(trainer.objective);
 	tree_free(trainer.settings);
 	tree_free(trainer.stream);

@@ -1,0 +1,227 @@
+#include "train/development.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/folder.h"
+#include "model/save.h"
+#include "ranks/ranks.h"
+#include "text/json.h"
+
+struct development {
+	const struct trainer_options *options;
+	const struct tree *settings;
+	char *folder; /* OUT.best */
+	int64_t every, steps;
+	struct dev_report last, best;
+	int64_t measured, best_step; /* steps; 0: none */
+	int64_t worse;		     /* measurements since the best */
+};
+
+struct development *
+development_new(const struct trainer_options *options, const struct tree *settings)
+{
+	if (!options->objective.dev)
+		return NULL;
+
+	struct development *d = mem_zero(1, sizeof *d);
+	d->options = options;
+	d->folder = trainer_beside(options->out, "best");
+	d->every = options->dev_every ? options->dev_every : options->save_every;
+	d->settings = settings;
+	d->steps = tree_integer(settings, "steps", 0);
+	if (!options->last_step)
+		folder_check(d->folder);
+	return d;
+}
+
+void
+development_free(struct development *d)
+{
+	if (!d)
+		return;
+	free(d->folder);
+	free(d);
+}
+
+void
+development_settings(const struct trainer_options *t, struct tree *settings)
+{
+	const struct objective_options *o = &t->objective;
+
+	if (!o->dev)
+		return;
+	tree_set(settings, "dev", tree_of_string(o->dev));
+	if (o->dev_corpus)
+		tree_set(settings, "dev-corpus", tree_of_string(o->dev_corpus));
+	tree_set(settings, "dev-every",
+	    tree_of_integer(t->dev_every ? t->dev_every : t->save_every));
+	if (t->patience)
+		tree_set(settings, "patience", tree_of_integer(t->patience));
+	tree_set(settings, "last-step", tree_of_boolean(t->last_step));
+}
+
+bool
+development_due(const struct development *d, int64_t step)
+{
+	return d && ((d->every && step % d->every == 0) || step == d->steps);
+}
+
+static bool
+searches(const struct development *d)
+{
+	return d->options->objective.dev_corpus;
+}
+
+/* A loss that is not a number is never the best. */
+static bool
+is_better(const struct development *d)
+{
+	const struct dev_report *now = &d->last, *best = &d->best;
+
+	if (!isfinite(now->loss))
+		return false;
+	if (!d->best_step)
+		return true;
+	return searches(d) ? now->ndcg > best->ndcg : now->loss < best->loss;
+}
+
+bool
+development_measure(struct development *d, struct objective *objective, int64_t step)
+{
+	objective->type->dev(objective, &d->last);
+	d->measured = step;
+	if (!is_better(d)) {
+		d->worse++;
+		return false;
+	}
+	d->best = d->last;
+	d->best_step = step;
+	d->worse = 0;
+	return true;
+}
+
+bool
+development_exhausted(const struct development *d)
+{
+	return d && d->options->patience && d->worse >= d->options->patience;
+}
+
+void
+development_keep(
+    const struct development *d, const struct model *model, const struct tree *origin)
+{
+	if (!d->options->last_step && !ranks_own() && d->best_step != d->steps)
+		model_save(model, d->folder, d->options->dtype, origin);
+}
+
+/* The step whose model a folder holds, if this run wrote it; -1: it is none. */
+static int64_t
+step_of(const struct development *d, const char *folder)
+{
+	char *path = mem_format("%s/%s", folder, FOLDER_TRAIN);
+	struct tree *origin = json_read_optional(path);
+	const struct tree *settings = origin ? tree_get(origin, "settings") : NULL;
+	int64_t step = -1;
+
+	if (settings && tree_equal(settings, d->settings))
+		step = tree_integer(origin, "steps", -1);
+	if (origin)
+		tree_free(origin);
+	free(path);
+	return step;
+}
+
+/* Was the run killed after OUT.best had become OUT? */
+static bool
+is_moved(const struct development *d)
+{
+	return step_of(d, d->options->out) == d->best_step;
+}
+
+bool
+development_take_best(const struct development *d, int64_t step)
+{
+	if (!d || d->options->last_step)
+		return false;
+	if (!d->best_step || d->best_step == step) {
+		if (access(d->folder, F_OK) == 0)
+			folder_remove(d->folder);
+		return false;
+	}
+	if (step_of(d, d->folder) == d->best_step)
+		folder_commit(mem_string(d->folder), d->options->out);
+	else if (!is_moved(d))
+		die("%s: is not the model of step %lld, which was the best; begin anew with --restart",
+		    d->folder, (long long)d->best_step);
+	return true;
+}
+
+void
+development_print_names(const struct development *d, FILE *log)
+{
+	const struct objective_type *type = d ? d->options->objective.type : NULL;
+
+	if (!d)
+		return;
+	fputs("\tdev_loss", log);
+	if (type->dev_accuracy)
+		fputs("\tdev_accuracy", log);
+	if (searches(d))
+		fputs("\tdev_ndcg_at_10\tdev_recall_at_1", log);
+}
+
+void
+development_print(const struct development *d, int64_t step, FILE *log)
+{
+	bool is = d && d->measured == step;
+
+	if (!d)
+		return;
+	const double values[] = { d->last.loss, d->last.accuracy, d->last.ndcg,
+		d->last.recall };
+	const bool wanted[] = { true, d->options->objective.type->dev_accuracy,
+		searches(d), searches(d) };
+	for (int i = 0; i < 4; i++)
+		if (wanted[i] && is)
+			fprintf(log, "\t%.8g", values[i]);
+		else if (wanted[i])
+			putc('\t', log);
+}
+
+struct tree *
+development_state(const struct development *d)
+{
+	struct tree *state = tree_object();
+
+	tree_set(state, "step", tree_of_integer(d->best_step));
+	tree_set(state, "loss", tree_of_real(d->best.loss));
+	if (d->options->objective.type->dev_accuracy)
+		tree_set(state, "accuracy", tree_of_real(d->best.accuracy));
+	if (searches(d)) {
+		tree_set(state, "ndcg_at_10", tree_of_real(d->best.ndcg));
+		tree_set(state, "recall_at_1", tree_of_real(d->best.recall));
+	}
+	tree_set(state, "worse", tree_of_integer(d->worse));
+	return state;
+}
+
+void
+development_resume(struct development *d, const struct tree *state)
+{
+	if (!d)
+		return;
+	d->best_step = tree_integer_in(state, "step", 0, INT64_MAX);
+	d->worse = tree_integer_in(state, "worse", 0, INT64_MAX);
+	d->best = (struct dev_report){ tree_real(state, "loss", 0),
+		tree_real(state, "accuracy", 0), tree_real(state, "ndcg_at_10", 0),
+		tree_real(state, "recall_at_1", 0) };
+	if (d->best_step && d->best_step != d->steps && !d->options->last_step &&
+	    !ranks_own() && step_of(d, d->folder) < d->best_step && !is_moved(d))
+		die("%s: the model of step %lld, the best so far, is not there; put it back, or begin anew with --restart",
+		    d->folder, (long long)d->best_step);
+}

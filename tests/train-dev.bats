@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+load helper
+load train
+
+# Held-out data of train: --dev, --dev-corpus, --keep, --patience.
+G=$GOLDEN/train
+
+setup() {
+	cd "$T" || return
+	pairs_stream '{"temperature": 0.05}' <"$G/pairs.txt" >pairs.mts
+	head -n 36 "$G/pairs.txt" | pairs_stream '{"temperature": 0.05}' >train.mts
+	tail -n +37 "$G/pairs.txt" | pairs_stream '{"temperature": 0.05}' >dev.mts
+	options=(-q -m "$G/bert" --warmup 0)
+}
+
+# A rate at which a model of four batches gets worse on others before its last step.
+rough=(--schedule constant --lr 1e-3 --epochs 6)
+
+# the steps of the log that were measured, with their values of a column
+measured() {
+	paste <(column step out.log.tsv) <(column "$1" out.log.tsv) | awk 'NF == 2'
+}
+
+# bats test_tags=plain
+@test "train: --dev has the loss and the accuracy that the same batches have in training, with their temperature and negatives" {
+	train "${options[@]}" -o out --lr 1e-12 --dev pairs.mts --dev-every 4 pairs.mts
+	[ "$(measured dev_loss | cut -f1 | paste -sd' ')" = "4 8 10" ]
+	awk -F'\t' 'NR > 1 { loss += $5 / 10; right += $6 / 10 } END { print loss; print right }' out.log.tsv >mean
+	close_to 1e-5 <(measured dev_loss | sed -n 3p | cut -f2; measured dev_accuracy | sed -n 3p | cut -f2) mean
+	# in chunks, of dot products, of both directions
+	for option in "--tokens 40" "--similarity dot --temperature 2" --bidirectional --no-mask-duplicates; do
+		# shellcheck disable=SC2086
+		train "${options[@]}" -o out --lr 1e-12 $option --dev pairs.mts pairs.mts
+		awk -F'\t' 'NR > 1 { loss += $5 / 10 } END { print loss }' out.log.tsv >mean
+		close_to 1e-5 <(measured dev_loss | cut -f2) mean
+	done
+}
+
+# Texts of letters: queries with one or two documents each, and a corpus that repeats some of them.
+searched() {
+	awk 'BEGIN { srand(7); for (i = 0; i < 40; i++) { for (k = 0; k <= i % 3 / 2; k++)
+		printf "{\"query\": \"%c %c\", \"document\": \"%c %c %c\"}\n", 97 + i % 24, 98 + i * 5 % 23, 97 + i * 7 % 24, 97 + (i + k) % 24, 99 + i * 3 % 21 } }' >held.jsonl
+	{ jq -r .document held.jsonl | head -n 9; awk 'BEGIN { for (i = 0; i < 60; i++) printf "%c %c\n", 97 + i % 23, 99 + i * 11 % 20 }'; } >corpus.txt
+	tok -q -m "$G/bert" -f query -f document held.jsonl >held.mts
+	tok -q -m "$G/bert" corpus.txt >corpus.mts
+}
+
+# bats test_tags=plain
+@test "train: --dev-corpus: nDCG@10 and recall@1 are those of mteb-score on what encode makes" {
+	command -v jq >/dev/null || skip "needs jq"
+	searched
+	for kind in cosine dot; do
+		train "${options[@]}" -o out --lr 1e-3 --similarity $kind --temperature 0.5 --last-step --dev held.mts --dev-corpus corpus.mts train.mts
+		jq -r .query held.jsonl | awk '!($0 in n) { n[$0]; print }' | jq -R -c '{_id: ., text: .}' >queries.jsonl
+		{ jq -r .document held.jsonl; cat corpus.txt; } | awk '!($0 in n) { n[$0]; print }' | jq -R -c '{_id: ., text: .}' >all.jsonl
+		jq -r '[.query, .document, 1] | @tsv' held.jsonl | sort -u >qrels.tsv
+		for side in queries all; do
+			tok -q -m out -f text $side.jsonl | encode -q -m out -o $side.mts
+		done
+		mteb-score retrieval -q --similarity $kind --qrels qrels.tsv queries.mts all.mts >scores
+		for name in ndcg_at_10 recall_at_1; do
+			[ "$(printf %.5f "$(measured dev_$name | cut -f2)")" = "$(awk -v n=$name '$1 == n { printf "%.5f", $2 }' scores)" ]
+		done
+	done
+	# equal embeddings: the order is that of hashes, with the score of chance, not that of the file
+	[ "$(jq -c .dev.step out/train.json)" = 4 ]
+}
+
+# bats test_tags=plain
+@test "train: the best step is written, as a run that ends there would; --last-step; --patience" {
+	command -v jq >/dev/null || skip "needs jq"
+	train "${options[@]}" "${rough[@]}" -o out --dev dev.mts --dev-every 1 train.mts
+	best=$(measured dev_loss | sort -g -k2 | head -n 1 | cut -f1)
+	[ "$best" -gt 1 ] && [ "$best" -lt 20 ]
+	[ "$(jq .steps out/train.json)" = "$best" ]
+	[ "$(jq .dev.step out/train.json)" = "$best" ]
+	[ "$(wc -l <out.log.tsv)" -eq 25 ]
+	[ "$(ls -d out*)" = $'out\nout.lock\nout.log.tsv' ] || [ "$(ls -d out*)" = $'out\nout.log.tsv' ]
+	train "${options[@]}" "${rough[@]}" -o stops --steps "$best" train.mts
+	cmp out/model.safetensors stops/model.safetensors
+	train "${options[@]}" "${rough[@]}" -o plain train.mts
+	train "${options[@]}" "${rough[@]}" -o last --last-step --dev dev.mts --dev-every 1 train.mts
+	cmp plain/model.safetensors last/model.safetensors
+	cmp <(cut -f1-10 out.log.tsv) plain.log.tsv
+	cmp out.log.tsv last.log.tsv
+	train "${options[@]}" "${rough[@]}" -o few --patience 3 --dev dev.mts --dev-every 1 train.mts 2>err
+	[ ! -s err ]
+	[ "$(wc -l <few.log.tsv)" -eq $((best + 4)) ]
+	cmp few/model.safetensors out/model.safetensors
+	# an adapter, too
+	train "${options[@]}" --schedule constant --lr 3e-2 --epochs 6 -o lora --lora rank=4 --dev dev.mts --dev-every 1 train.mts
+	[ "$(jq .steps lora/train.json)" = "$(jq .dev.step lora/train.json)" ]
+	tok -q -m "$G/bert" -f text <(echo a b) | encode -q --adapter lora -m "$G/bert" >/dev/null
+}
+
+# bats test_tags=plain
+@test "train: --dev and --patience: killed at any step, the same bits, the same best step" {
+	command -v jq >/dev/null || skip "needs jq"
+	searched
+	options+=("${rough[@]}" --save-every 3 --patience 4 --dev-every 2 --dev held.mts --dev-corpus corpus.mts)
+	train "${options[@]}" -o whole train.mts
+	for steps in 3 5 6; do
+		rm -rf out out.*
+		cut_short $steps "${options[@]}" -o out train.mts
+		train "${options[@]}" -o out train.mts
+		cmp out/model.safetensors whole/model.safetensors
+		cmp out.log.tsv whole.log.tsv
+		diff <(jq .dev out/train.json) <(jq .dev whole/train.json)
+		[ ! -e out.best ]
+	done
+	# the model of the best step is needed, and other options are refused
+	rm -rf out out.*
+	cut_short 6 "${options[@]}" -o out train.mts
+	run -1 --separate-stderr train "${options[@]}" --dev-every 3 -o out train.mts
+	[[ $stderr == *"is of a run with dev-every 2, this one has 3; "* ]]
+	run -1 --separate-stderr train "${options[@]}" --last-step -o out train.mts
+	[[ $stderr == *"is of a run with last-step false, this one has true; "* ]]
+	mv out.best away
+	run -1 --separate-stderr train "${options[@]}" -o out train.mts
+	[[ $stderr == "train: out.best: the model of step "*", the best so far, is not there; put it back, or begin anew with --restart" ]]
+	mv away out.best
+	train "${options[@]}" -o out train.mts
+	cmp out/model.safetensors whole/model.safetensors
+}
+
+@test "train: --dev where it does not apply, of wrong files, and what would be lost" {
+	for option in "--dev-corpus dev.mts" "--dev-every 2" "--patience 2" "--last-step"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr train "${options[@]}" -o out $option train.mts
+		[ "${stderr_lines[0]}" = "train: ${option% *} needs --dev" ]
+	done
+	run -2 --separate-stderr train "${options[@]}" -o out --dev - train.mts
+	[ "${stderr_lines[0]}" = "train: --dev: it is read several times; give a FILE" ]
+	run -2 --separate-stderr train "${options[@]}" -o out --dev dev.mts --dev-corpus - train.mts
+	[ "${stderr_lines[0]}" = "train: --dev-corpus: it is read several times; give a FILE" ]
+	does_not_apply --dev-corpus train "${options[@]}" -o out --objective mlm --dev dev.mts --dev-corpus dev.mts train.mts
+	dies "train: none.mts:" train "${options[@]}" -o out --dev none.mts train.mts
+	mkstream 2 <<<'{"x.emb":[1,2]}' >none.mts
+	dies "train: none.mts: there is no column query.ids" train "${options[@]}" -o out --dev none.mts train.mts
+	pairs_stream </dev/null >empty.mts
+	dies "train: empty.mts: there are no pairs in it" train "${options[@]}" -o out --dev empty.mts train.mts
+	mts cat -c query.ids,negatives.ids dev.mts >two.mts
+	dies "train: two.mts: has several columns of token ids; the documents are in \"document.ids\"" train "${options[@]}" -o out --dev dev.mts --dev-corpus two.mts train.mts
+	head -c 300 dev.mts >cut.mts
+	dies "train: cut.mts: " train "${options[@]}" -o out --dev cut.mts train.mts
+	mkdir out.best
+	echo mine >out.best/notes
+	dies "train: out.best: exists and is not a model folder; choose another name" train "${options[@]}" -o out --dev dev.mts train.mts
+}
