@@ -518,7 +518,7 @@ harmful() {
 @test "mts: a misspelt command gets the nearest one as suggestion" {
 	while read -r wrong near; do
 		run -2 --separate-stderr mts $wrong points.mts
-		[[ $stderr == "mts: '$wrong' is not one of head, stat, rows, cat, split, paste, diff, to, from; did you mean '$near'?"* ]]
+		[[ $stderr == "mts: '$wrong' is not one of head, stat, rows, cat, split, paste, diff, to, from, index; did you mean '$near'?"* ]]
 	done <<-E
 		haed head
 		Stat stat
@@ -528,7 +528,7 @@ harmful() {
 		form from
 	E
 	run -2 --separate-stderr mts embeddings points.mts
-	[[ $stderr == "mts: 'embeddings' is not one of "*", from"$'\n'* ]]
+	[[ $stderr == "mts: 'embeddings' is not one of "*", index"$'\n'* ]]
 	run -2 --separate-stderr mts to tvs points.mts
 	[[ $stderr == *"did you mean 'tsv'?"* ]]
 }

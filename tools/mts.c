@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "mts/mts.h"
+#include "search/vector_index.h"
 #include "stream/stream.h"
-#include "text/datafile.h"
 #include "text/foreign.h"
 
 enum { OPT_RENAME = CLI_LONG, OPT_NUMBERS, OPT_ROWS, OPT_WHERE, OPT_SORT };
@@ -26,7 +26,8 @@ struct settings {
 	struct selection selection;
 	struct name_list numbers;
 	struct row_selection chosen;
-	bool json, spread;
+	struct vector_index_options index;
+	bool json, spread, append, check;
 	int level; /* -1: the default */
 	const char *output;
 };
@@ -70,9 +71,17 @@ static const struct cli_option options[] = {
 	{ 0, "max-line", "BYTES",
 	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)",
 	    CLI_BYTES(max_line) },
+	{ 0, "append", NULL, "index: add the rows to the index", CLI_FLAG(append) },
+	{ 0, "check", NULL, "index: compare an index with its checksums",
+	    CLI_FLAG(check) },
+	{ 'f', "field", "NAME", "index: embeddings are NAME.emb (default: the only ones)",
+	    CLI_TEXT(index.field) },
+	{ 0, "similarity", "cosine|dot",
+	    "index: similarity function (default: the model's, else cosine)",
+	    CLI_WORD(index.similarity, SIMILARITY_COSINE) },
 	CLI_LEVEL(level),
 	{ 'o', "output", "FILE",
-	    "write FILE instead of standard output\nsplit: prefix of the parts (default: FILE's name)",
+	    "write FILE instead of standard output\nsplit: prefix of the parts (default: FILE's name)\nindex: the folder",
 	    CLI_TEXT(output) },
 	{ 0 }
 };
@@ -217,26 +226,32 @@ from(void *with, char **files, int count)
 
 	cli_only(&cli, mode, known[format]);
 	free(mode);
-	if (format == 0 && kept->count > 1)
-		die_usage(
-		    "from npy: an array is one column; --columns names %d", kept->count);
-	if (format == 1 && !strcmp(file, "-"))
-		die_usage("from: a safetensors file is mapped into memory: name it");
-	struct writer *writer = stream_create(settings->output, NULL);
-	stream_level(writer, settings->level);
-	if (format == 0)
-		from_npy(
-		    file, kept->count ? kept->items[0] : "emb", settings->rows, writer);
-	else if (format == 1)
-		from_safetensors(file, kept->items, kept->count, settings->rows, writer);
-	else {
-		struct datafile *text =
-		    datafile_open(file, datafile_parse("from", files[0]));
-		datafile_max_line(text, settings->max_line);
-		from_text(text, settings->numbers.items, settings->numbers.count,
-		    settings->rows, writer);
+	from_file((enum from_format)format, file,
+	    &(struct from_options){ kept, &settings->numbers, settings->rows,
+		settings->max_line, settings->level, settings->output });
+	return 0;
+}
+
+static int
+make_index(void *with, char **files, int count)
+{
+	const struct settings *settings = with;
+	struct vector_index_options index = settings->index;
+	char dash[] = "-", *standard[] = { dash };
+
+	if (settings->check) {
+		cli_only(&cli, "index --check", "check");
+		if (count != 1)
+			die_usage("index --check takes one index");
+		vector_index_check(vector_index_open(files[0]));
+		return 0;
 	}
-	stream_finish(writer);
+	if (!strcmp(settings->output, "-"))
+		die_usage("index: -o names the folder to make");
+	index.streams = (const char *const *)(count ? files : standard);
+	index.count = count ? count : 1;
+	(settings->append ? vector_index_append : vector_index_make)(
+	    settings->output, &index);
 	return 0;
 }
 
@@ -255,6 +270,8 @@ static const struct cli_command commands[] = {
 	{ "to", "a stream as another kind of file", "columns spread output", 1, 2, to },
 	{ "from", "another kind of file as a stream",
 	    "columns record-rows numbers max-line level output", 1, 2, from },
+	{ "index", "a folder of vectors that near(1) searches quickly",
+	    "append check field similarity output", 0, -1, make_index },
 	{ 0 },
 };
 
@@ -268,7 +285,9 @@ static const struct cli cli = { "mts",
 	"       mts paste FILE FILE...\n"
 	"       mts diff [--atol X] [--rtol X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv|csv [-c NAME,...] [FILE]\n"
-	"       mts from npy|safetensors|jsonl|tsv|csv [--record-rows N] [FILE]",
+	"       mts from npy|safetensors|jsonl|tsv|csv [--record-rows N] [FILE]\n"
+	"       mts index [--append] [OPTION]... -o DIR [FILE]...\n"
+	"       mts index --check DIR",
 	options,
 	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
 	"  mts stat x.mts\n"
@@ -278,7 +297,8 @@ static const struct cli cli = { "mts",
 	"  mts paste queries.mts answers.mts > pairs.mts\n"
 	"  mts diff --atol 1e-5 --rtol 1e-4 old.mts new.mts\n"
 	"  mts to npy -c text.emb x.mts > x.npy\n"
-	"  mts from npy -c text.emb x.npy > x.mts\n",
+	"  mts from npy -c text.emb x.npy > x.mts\n"
+	"  mts index -o c.index c.mts\n",
 	NULL, commands,
 	".mts\n"
 	"to: npy|safetensors|jsonl|tsv|csv .mts\n"

@@ -4,6 +4,7 @@
  * reads	FIELD.emb	f32 [width]	in both streams
  *		_id or id	text or i64	optional
  *		FIELD or text	text		optional, or another column: what is shown
+ *		of the corpus also from an index
  * writes	text, JSON Lines or a TREC run
  */
 #include <float.h>
@@ -44,6 +45,9 @@ static const struct cli_option options[] = {
 	{ 0, "self", NULL,
 	    "print the similar pairs of one stream, the most similar first, of -k neighbours a row (default: 100)",
 	    CLI_FLAG(self) },
+	{ 0, "rescore", "N",
+	    "of an index: choose N times -k documents by bits and compare these exactly (default: exact by all)",
+	    CLI_INTEGER(search.rescore, 1, 1000000) },
 	{ 0, "show", "COLUMN", "column to show of a document (default: its text)",
 	    CLI_TEXT(search.show) },
 	{ 0, "texts", "FILE", "texts of documents: JSON Lines, TSV, CSV or lines",
@@ -74,6 +78,7 @@ static const struct cli_option options[] = {
 static const struct cli cli = { "near",
 	"find the nearest neighbours of one stream in another",
 	"[OPTION]... QUERIES CORPUS...\n"
+	"       near [OPTION]... QUERIES INDEX\n"
 	"       near [OPTION]... CORPUS\n"
 	"       near --self [OPTION]... CORPUS\n"
 	"       near --merge [-k N] RUN...\n"
@@ -81,6 +86,7 @@ static const struct cli cli = { "near",
 	options,
 	"  near q.mts c.mts\n"
 	"  tok -m DIR q.txt | encode -m DIR | near -k 3 --texts corpus.jsonl c.mts\n"
+	"  mts index -o c.index c.mts && near q.mts c.index\n"
 	"  near --self --threshold 0.9 c.mts\n"
 	"  near --merge c1.run c2.run c3.run > c.run\n"
 	"  near --fuse rrf words.run meaning.run > both.run\n"
@@ -218,7 +224,7 @@ check(const struct settings *settings)
 {
 	if (settings->run)
 		cli_only(&cli, "--run",
-		    "top threshold exclude-self run field similarity any-model memory threads");
+		    "top threshold exclude-self rescore run field similarity any-model memory threads");
 	if (settings->self)
 		cli_only(&cli, "--self",
 		    "self top threshold show json field similarity any-model memory output threads");

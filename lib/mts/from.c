@@ -227,3 +227,32 @@ from_text(struct datafile *file, const char *const *numbers, int count, int64_t 
 		    datafile_name(file), (long long)datafile_repaired(file));
 	table_close(table);
 }
+
+void
+from_file(enum from_format format, const char *file, const struct from_options *options)
+{
+	static const enum datafile_format kinds[] = { [FROM_JSONL] = DATAFILE_JSONL,
+		[FROM_TSV] = DATAFILE_TSV,
+		[FROM_CSV] = DATAFILE_CSV };
+	const struct name_list *kept = options->kept;
+
+	if (format == FROM_NPY && kept->count > 1)
+		die_usage(
+		    "from npy: an array is one column; --columns names %d", kept->count);
+	if (format == FROM_SAFETENSORS && !strcmp(file, "-"))
+		die_usage("from: a safetensors file is mapped into memory: name it");
+	struct writer *writer = stream_create(options->output, NULL);
+	stream_level(writer, options->level);
+	if (format == FROM_NPY)
+		from_npy(
+		    file, kept->count ? kept->items[0] : "emb", options->rows, writer);
+	else if (format == FROM_SAFETENSORS)
+		from_safetensors(file, kept->items, kept->count, options->rows, writer);
+	else {
+		struct datafile *text = datafile_open(file, kinds[format]);
+		datafile_max_line(text, options->max_line);
+		from_text(text, options->numbers->items, options->numbers->count,
+		    options->rows, writer);
+	}
+	stream_finish(writer);
+}

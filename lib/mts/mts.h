@@ -136,6 +136,19 @@ void from_safetensors(const char *path, const char *const *names, int count, int
 void from_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
     struct writer *writer);
 
+/* One of these by its name on the command line; FROM_TSV and FROM_CSV are text as FROM_JSONL is. */
+enum from_format { FROM_NPY, FROM_SAFETENSORS, FROM_JSONL, FROM_TSV, FROM_CSV };
+struct from_options {
+	const struct name_list *kept, *numbers;
+	int64_t rows, max_line;
+	int level;
+	const char *output;
+};
+
+/* Usage errors if the columns or the file do not fit the format. */
+void from_file(
+    enum from_format format, const char *file, const struct from_options *options);
+
 /*
  * to - converts tensor streams to files of other programs.
  *

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "search/candidates.h"
+#include "search/index_search.h"
 #include "search/rows.h"
 #include "search/search.h"
 
@@ -42,7 +43,8 @@ struct document_block {
 
 struct corpus_search {
 	const struct search_options *options;
-	struct rows *queries_rows, *corpus;
+	struct rows *queries_rows, *corpus; /* corpus NULL: an index */
+	struct vector_index *index;
 	struct strings *seen; /* ids of the queries of all runs */
 	struct run *run;      /* the current one */
 	int64_t runs;
@@ -59,27 +61,6 @@ struct corpus_search {
 	struct search *search; /* or: */
 	struct candidate_lists *candidates;
 };
-
-/* Writes the vector to search with (for cosine the unit vector); returns its length. */
-static double
-put_vector(const struct corpus_search *searching, struct rows *rows, float *to,
-    const struct row *row)
-{
-	int width = searching->width;
-	bool cosine = searching->similarity == SIMILARITY_COSINE;
-	double square = cosine ? similarity_unit(to, row->vector, width)
-			       : similarity_dot(row->vector, row->vector, width);
-
-	if (!isfinite(square))
-		rows_note(rows, ROW_NOT_FINITE, row);
-	else if (square == 0)
-		rows_note(rows, ROW_ZERO, row);
-	if (cosine)
-		return 1 + 0x1p-20; /* rounded to float32 */
-	for (int i = 0; i < width; i++)
-		to[i] = isfinite(square) ? row->vector[i] : NAN;
-	return isfinite(square) ? sqrt(square) : 0;
-}
 
 static void
 take_query(struct corpus_search *searching, const struct row *row)
@@ -100,7 +81,7 @@ take_query(struct corpus_search *searching, const struct row *row)
 	int64_t number = strings_add(searching->run->queries, row->id, row->length, NULL);
 	searching->queries =
 	    mem_grow(searching->queries, &searching->room, (size_t)number + 1, bytes);
-	double length = put_vector(searching, searching->queries_rows,
+	double length = rows_search_vector(searching->queries_rows, searching->similarity,
 	    searching->queries + number * searching->width, row);
 	searching->longest = fmax(searching->longest, length);
 	if (searching->options->texts && row->text)
@@ -182,7 +163,8 @@ take_document(
 		rows_note(searching->corpus, ROW_REPEATED, row);
 		return false;
 	}
-	double length = put_vector(searching, searching->corpus, to, row);
+	double length =
+	    rows_search_vector(searching->corpus, searching->similarity, to, row);
 	if (length * searching->longest > FLT_MAX)
 		die("%s: row '%.*s': its dot product with a query may exceed float32: it is %g long, the longest query %g; scale the vectors, or compare by --similarity cosine",
 		    rows_stream(searching->corpus), (int)row->length, row->id, length,
@@ -392,14 +374,11 @@ find_similarity(const struct corpus_search *searching)
 	return queries;
 }
 
-struct corpus_search *
-corpus_search_open(const struct search_options *options)
+static void
+open_streams(struct corpus_search *searching)
 {
-	struct corpus_search *searching = mem_zero(1, sizeof *searching);
+	const struct search_options *options = searching->options;
 
-	searching->options = options;
-	searching->queries_rows = rows_open(&options->queries, 1, "queries",
-	    options->field, NULL, options->any_model, options->reason);
 	searching->corpus = rows_open(options->corpus, options->streams, "documents",
 	    options->field, searching->queries_rows, options->any_model, options->reason);
 	if (options->show) {
@@ -408,10 +387,36 @@ corpus_search_open(const struct search_options *options)
 			rows_show(searching->queries_rows, options->show);
 	}
 	searching->similarity = find_similarity(searching);
-	searching->width = rows_width(searching->queries_rows);
-	searching->seen = strings_new();
 	searching->live = options->live && is_of_files(options);
 	find_same(searching);
+}
+
+static void
+open_index(struct corpus_search *searching)
+{
+	const struct search_options *options = searching->options;
+	const struct rows *queries = searching->queries_rows;
+
+	searching->similarity = rows_similarity(queries, options->similarity);
+	index_search_agree(searching->index, queries, searching->similarity, options);
+	searching->live = options->live;
+}
+
+struct corpus_search *
+corpus_search_open(const struct search_options *options)
+{
+	struct corpus_search *searching = mem_zero(1, sizeof *searching);
+
+	searching->options = options;
+	searching->index = index_search_open(options);
+	searching->queries_rows = rows_open(&options->queries, 1, "queries",
+	    options->field, NULL, options->any_model, options->reason);
+	if (searching->index)
+		open_index(searching);
+	else
+		open_streams(searching);
+	searching->width = rows_width(searching->queries_rows);
+	searching->seen = strings_new();
 	return searching;
 }
 
@@ -433,6 +438,25 @@ use_numbers(struct corpus_search *searching, struct run *run)
 	}
 }
 
+static void
+search_streams(struct corpus_search *searching)
+{
+	if (searching->runs > 1)
+		rows_rewind(searching->corpus);
+	start_search(searching);
+	search_all(searching);
+}
+
+static void
+search_index(struct corpus_search *searching)
+{
+	size_t bytes = mem_multiply((size_t)searching->width, sizeof(float), "queries");
+
+	(void)block_bytes(searching, bytes); /* dies if queries and hits take too much */
+	index_search(searching->index, searching->queries, searching->longest,
+	    searching->options, searching->run);
+}
+
 struct run *
 corpus_search_next(struct corpus_search *searching)
 {
@@ -440,9 +464,11 @@ corpus_search_next(struct corpus_search *searching)
 	struct run *run = searching->run = run_new();
 
 	run->query_ids = rows_ids(searching->queries_rows);
-	run->document_ids = rows_ids(searching->corpus);
+	run->document_ids =
+	    searching->index ? searching->index->ids : rows_ids(searching->corpus);
 	use_numbers(searching, run);
-	run->field = rows_field(searching->corpus);
+	run->field = searching->index ? mem_string(searching->index->field)
+				      : rows_field(searching->corpus);
 	read_queries(searching);
 	warning_print(&searching->unwanted, options->queries,
 	    "queries have no judgements: they are left out");
@@ -450,14 +476,16 @@ corpus_search_next(struct corpus_search *searching)
 		run_free(run);
 		return NULL;
 	}
-	if (searching->runs++)
-		rows_rewind(searching->corpus);
-	start_search(searching);
-	search_all(searching);
+	searching->runs++;
+	if (searching->index)
+		search_index(searching);
+	else
+		search_streams(searching);
 	run->origin = (struct run_origin){ .known = true,
 		.similarity = searching->similarity,
 		.depth = options->depth,
-		.documents = strings_count(run->documents),
+		.documents = searching->index ? searching->index->rows
+					      : strings_count(run->documents),
 		.threshold = options->threshold,
 		.candidates = options->candidates != NULL,
 		.others = options->exclude_self };
@@ -467,7 +495,10 @@ corpus_search_next(struct corpus_search *searching)
 void
 corpus_search_close(struct corpus_search *searching)
 {
-	rows_close(searching->corpus);
+	if (searching->index)
+		vector_index_close(searching->index);
+	else
+		rows_close(searching->corpus);
 	rows_close(searching->queries_rows);
 	for (int i = 0; i < 2; i++) {
 		free(searching->blocks[i].vectors);

@@ -17,7 +17,7 @@
 
 struct search_options {
 	const char *queries; /* a stream; one of all streams may be "-", standard input */
-	const char *const *corpus; /* streams */
+	const char *const *corpus; /* streams, or one index (vector_index.h) */
 	int streams;
 	const char *field; /* NULL: the only embeddings */
 	enum similarity
@@ -30,6 +30,8 @@ struct search_options {
 	int64_t depth;		      /* documents per query */
 
 	/* not with candidates: */
+	int64_t
+	    rescore; /* of an index: rows to compare exactly, times depth (vector_scan.h) */
 	float threshold; /* minimum score; -INFINITY: none */
 	bool
 	    exclude_self; /* drop the document with the query's id; without ids, the query's row */

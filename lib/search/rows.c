@@ -1,5 +1,6 @@
 #include "search/rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -370,6 +371,61 @@ bool
 rows_name_model(const struct rows *rows)
 {
 	return rows->model;
+}
+
+struct vectors_origin
+rows_origin(const struct rows *rows)
+{
+	const struct vectors *vectors = rows->stream.vectors;
+
+	return (struct vectors_origin){ rows_stream(rows), vectors_model(vectors),
+		vectors_kind(vectors), vectors->width };
+}
+
+void
+rows_agree_with(const struct rows *rows, const struct vectors_origin *origin)
+{
+	vectors_agree_with(rows->stream.vectors, origin, rows->any_model);
+}
+
+const char *
+rows_column(const struct rows *rows)
+{
+	const struct vectors *vectors = rows->stream.vectors;
+
+	return stream_column(vectors->reader, vectors->column)->name;
+}
+
+struct tree *
+rows_about(const struct rows *rows)
+{
+	return stream_about(rows->stream.vectors->reader);
+}
+
+double
+rows_search_vector(
+    struct rows *rows, enum similarity similarity, float *to, const struct row *row)
+{
+	int width = rows_width(rows);
+	bool cosine = similarity == SIMILARITY_COSINE;
+	double square = cosine ? similarity_unit(to, row->vector, width)
+			       : similarity_dot(row->vector, row->vector, width);
+
+	if (!isfinite(square))
+		rows_note(rows, ROW_NOT_FINITE, row);
+	else if (square == 0)
+		rows_note(rows, ROW_ZERO, row);
+	if (cosine)
+		return 1 + 0x1p-20; /* rounded to float32 */
+	for (int i = 0; i < width; i++)
+		to[i] = isfinite(square) ? row->vector[i] : NAN;
+	return isfinite(square) ? sqrt(square) : 0;
+}
+
+bool
+rows_have_texts(const struct rows *rows)
+{
+	return rows->stream.text >= 0;
 }
 
 const char *

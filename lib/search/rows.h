@@ -59,6 +59,24 @@ enum row_ids rows_ids(const struct rows *rows);
 bool rows_name_model(
     const struct rows *rows); /* whether a stream opened so far names its model */
 
+/* The vectors of the current stream: its name, model and kind, borrowed until the next stream, and the width. */
+struct vectors_origin rows_origin(const struct rows *rows);
+
+/* vectors_agree_with of the current stream. */
+void rows_agree_with(const struct rows *rows, const struct vectors_origin *origin);
+
+/* The current stream's column of vectors, borrowed; stream_about of it. */
+const char *rows_column(const struct rows *rows);
+struct tree *rows_about(const struct rows *rows);
+
+/* Writes the vector [width] to search with: for cosine the unit vector; all NaN if the row's is not finite.  Returns its
+ * length, for cosine slightly above 1.  Notes faults. */
+double rows_search_vector(
+    struct rows *rows, enum similarity similarity, float *to, const struct row *row);
+
+/* Whether rows have texts. */
+bool rows_have_texts(const struct rows *rows);
+
 /* The stream of the last row: its name, its index, and the number of its first row. */
 const char *rows_stream(const struct rows *rows);
 int rows_stream_number(const struct rows *rows);

@@ -13,12 +13,9 @@
 
 enum { FIRST_DOCUMENTS = 512 /* of the first step, when no threshold is known */ };
 
-/* The hits of one query, cut back to the best `depth` when the array is full. */
-struct top_hits {
-	struct hit *hits;
-	int64_t count;
-	float
-	    least; /* score of the worst hit after the last cut; before it the threshold */
+/* A query and its hits. */
+struct query_hits {
+	struct top_hits top;
 	uint32_t excluded; /* document; UINT32_MAX: none */
 	double norm;
 };
@@ -41,23 +38,15 @@ struct worker {
 struct search {
 	const float *queries, *queries_at; /* on the host; in memory of the kernels */
 	bool queries_copied;
-	int64_t count, depth, capacity, seen;
+	int64_t count, seen;
 	int width;
-	search_order *order;
-	const void *context;
+	struct hit_ranking ranking;
 	struct hit *memory;
-	struct top_hits *best;
+	struct query_hits *best;
 	struct tile *tiles;
 	int64_t tile_count;
 	struct worker *workers;
 };
-
-/* Hits per query between cuts: rare cuts keep the threshold low, frequent ones cost time. */
-static int64_t
-room_for(int64_t depth)
-{
-	return depth + (depth > 16 ? depth / 4 : 4);
-}
 
 /* One tile more than workers: a worker that finishes a tile finds another one free, so none is far behind
  * at the end of a block, even if it shares its core with the thread that reads the next block. */
@@ -80,9 +69,10 @@ pairs_of_worker(int64_t count)
 size_t
 search_memory(int64_t count, int64_t depth)
 {
-	size_t hits = mem_multiply((size_t)room_for(depth), sizeof(struct hit), "search");
+	size_t hits =
+	    mem_multiply((size_t)top_hits_room(depth), sizeof(struct hit), "search");
 	size_t queries =
-	    mem_multiply((size_t)count, hits + sizeof(struct top_hits), "search");
+	    mem_multiply((size_t)count, hits + sizeof(struct query_hits), "search");
 	size_t pair = sizeof(float) + 2 * sizeof(int32_t);
 
 	/* a GPU keeps the scores in its own memory, and few columns are downloaded */
@@ -147,20 +137,16 @@ search_new(const float *queries, int64_t count, int width, int64_t depth, float 
 	search->queries = queries;
 	search->count = count;
 	search->width = width;
-	search->depth = depth;
-	search->capacity = room_for(depth);
-	search->order = order;
-	search->context = context;
-	search->memory =
-	    mem_new(mem_multiply((size_t)count, (size_t)search->capacity, "search"),
-		sizeof *search->memory);
+	search->ranking = (struct hit_ranking){ depth, order, context };
+	int64_t room = top_hits_room(depth);
+	search->memory = mem_new(
+	    mem_multiply((size_t)count, (size_t)room, "search"), sizeof *search->memory);
 	search->best = mem_new((size_t)count, sizeof *search->best);
 	for (int64_t i = 0; i < count; i++) {
 		const float *query = queries + i * width;
 		search->best[i] =
-		    (struct top_hits){ search->memory + i * search->capacity, 0,
-			    threshold, UINT32_MAX,
-			    sqrt(similarity_dot(query, query, width)) };
+		    (struct query_hits){ { search->memory + i * room, 0, threshold },
+			    UINT32_MAX, sqrt(similarity_dot(query, query, width)) };
 	}
 	search->queries_at = nn_bytes_of(
 	    queries, queries_bytes(search), sizeof *queries, &search->queries_copied);
@@ -169,59 +155,6 @@ search_new(const float *queries, int64_t count, int width, int64_t depth, float 
 	for (size_t i = 0; i < nn_workers(); i++)
 		make_worker(&search->workers[i], count);
 	return search;
-}
-
-static int
-compare(const struct search *search, struct hit a, struct hit b)
-{
-	if (a.score != b.score)
-		return a.score > b.score ? -1 : 1;
-	return a.document == b.document
-		   ? 0
-		   : -search->order(search->context, a.document, b.document);
-}
-
-static void
-swap(struct hit *a, struct hit *b)
-{
-	struct hit old = *a;
-
-	*a = *b;
-	*b = old;
-}
-
-/* Hoare's selection: moves the best `depth` hits to the front, the worst of them last. */
-static void
-select_best(const struct search *search, struct hit *hits, int64_t count)
-{
-	int64_t low = 0, high = count - 1, wanted = search->depth - 1;
-
-	while (low < high) {
-		struct hit pivot = hits[low + (high - low) / 2];
-		int64_t i = low, j = high;
-		while (i <= j) {
-			while (compare(search, hits[i], pivot) < 0)
-				i++;
-			while (compare(search, hits[j], pivot) > 0)
-				j--;
-			if (i <= j)
-				swap(&hits[i++], &hits[j--]);
-		}
-		if (wanted <= j)
-			high = j;
-		else if (wanted >= i)
-			low = i;
-		else
-			break;
-	}
-}
-
-static void
-cut_back(const struct search *search, struct top_hits *best)
-{
-	select_best(search, best->hits, best->count);
-	best->count = search->depth;
-	best->least = best->hits[search->depth - 1].score;
 }
 
 /* A block of documents being searched. */
@@ -235,14 +168,12 @@ struct block_scan {
 static void
 take_score(const struct search *search, int64_t query, int64_t document, double exact)
 {
-	struct top_hits *best = &search->best[query];
+	struct query_hits *best = &search->best[query];
 	float score = isnan(exact) ? -1 : (float)exact;
 
-	if (score < best->least || document == best->excluded)
-		return;
-	best->hits[best->count++] = (struct hit){ score, (uint32_t)document };
-	if (best->count == search->capacity)
-		cut_back(search, best);
+	if (document != best->excluded)
+		top_hits_put(&best->top, &search->ranking,
+		    (struct hit){ score, (uint32_t)document });
 }
 
 /* Rescores the candidates of queries first .. last-1 of a tile in double: four at a time, so that their sums run in
@@ -284,9 +215,10 @@ find_thresholds(
 	double lost = (double)block->search->width * (double)FLT_MIN;
 
 	for (int64_t i = 0; i < tile->queries; i++) {
-		const struct top_hits *best = &block->search->best[tile->query + i];
+		const struct query_hits *best = &block->search->best[tile->query + i];
 		double slack = error * best->norm + lost;
-		thresholds[i] = best->least - (isfinite(slack) ? (float)slack : INFINITY);
+		thresholds[i] =
+		    best->top.least - (isfinite(slack) ? (float)slack : INFINITY);
 	}
 }
 
@@ -397,7 +329,9 @@ search_exclude(struct search *search, int64_t query, uint32_t document)
 struct hits
 search_hits(const struct search *search, int64_t query)
 {
-	return (struct hits){ search->best[query].hits, search->best[query].count };
+	const struct top_hits *top = &search->best[query].top;
+
+	return (struct hits){ top->hits, top->count };
 }
 
 void
@@ -418,13 +352,6 @@ search_add(struct search *search, const float *documents, int64_t count, double 
 	search->seen += count;
 }
 
-/* glibc's qsort_r; the tie rule needs the context. */
-static int
-by_rank(const void *a, const void *b, void *search)
-{
-	return compare(search, *(const struct hit *)a, *(const struct hit *)b);
-}
-
 struct hit *
 search_finish(struct search *search, struct hits *hits)
 {
@@ -432,12 +359,9 @@ search_finish(struct search *search, struct hits *hits)
 
 #pragma omp parallel for schedule(dynamic)
 	for (int64_t query = 0; query < search->count; query++) {
-		struct top_hits *best = &search->best[query];
-		if (best->count > search->depth)
-			cut_back(search, best);
-		qsort_r(
-		    best->hits, (size_t)best->count, sizeof *best->hits, by_rank, search);
-		hits[query] = (struct hits){ best->hits, best->count };
+		struct top_hits *top = &search->best[query].top;
+		top_hits_sort(top, &search->ranking);
+		hits[query] = (struct hits){ top->hits, top->count };
 	}
 	for (size_t i = 0; i < nn_workers(); i++)
 		free_worker(&search->workers[i], search->count);

@@ -13,17 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "search/top_hits.h"
+
 struct search;
 
-struct hit {
-	float score;
-	uint32_t document; /* number from 0, in order of search_add */
-};
-
-/* Breaks a tie of two documents: positive if a ranks before b. */
-typedef int search_order(const void *context, uint32_t a, uint32_t b);
-
-/* queries [count, width] and context are borrowed until search_finish.  Drops documents that score below
+/* Documents are numbered in the order of search_add.  queries [count, width] and context are borrowed until search_finish.  Drops documents that score below
  * `threshold`. */
 struct search *search_new(const float *queries, int64_t count, int width, int64_t depth,
     float threshold, search_order *order, const void *context);

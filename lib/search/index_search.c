@@ -1,0 +1,150 @@
+#include "search/index_search.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "nn/nn.h"
+#include "search/search.h"
+#include "search/vector_scan.h"
+
+enum {
+	FEW = 32, /* queries up to which a scan of codes is quicker than a GEMM */
+	BLOCK_ROWS = 1 << 16 /* rows that are searched at once */
+};
+
+struct vector_index *
+index_search_open(const struct search_options *options)
+{
+	int found = 0;
+
+	for (int i = 0; i < options->streams; i++)
+		found += vector_index_is(options->corpus[i]);
+	if (!found && options->rescore)
+		die_usage("--rescore needs an index, as 'mts index' makes it");
+	if (!found)
+		return NULL;
+	if (options->streams > 1)
+		die_usage(
+		    "an index is searched alone: 'mts index --append' adds streams to it, and near --merge merges the runs of several");
+	if (options->candidates)
+		die("%s: is an index; candidates are scored in streams only",
+		    options->corpus[0]);
+	if (options->self)
+		die("%s: is an index; --self reads a stream", options->corpus[0]);
+	if (options->show)
+		die("%s: is an index, which shows the texts that it was made with; make one of a stream whose column is called text (mts cat --rename)",
+		    options->corpus[0]);
+	return vector_index_open(options->corpus[0]);
+}
+
+void
+index_search_agree(const struct vector_index *index, const struct rows *queries,
+    enum similarity similarity, const struct search_options *options)
+{
+	struct vectors_origin origin = vector_index_origin(index);
+	const char *field = options->field,
+		   *column = tree_string(index->about, "column", "");
+
+	if (field && strcmp(field, index->field) != 0 && strcmp(field, column) != 0)
+		die("%s: its vectors are those of the column %s, not of '%s'",
+		    index->name, column, field);
+	rows_agree_with(queries, &origin);
+	if (similarity != index->similarity)
+		die("%s: its vectors are compared by %s, those of %s by %s; make the index with --similarity %s",
+		    index->name, similarity_name(index->similarity), rows_stream(queries),
+		    similarity_name(similarity), similarity_name(similarity));
+	if (options->reason && index->ids == ROW_PLACES)
+		die("%s: its rows have no ids, %s", index->name, options->reason);
+	if (options->exclude_self &&
+	    (index->ids == ROW_PLACES || rows_ids(queries) == ROW_PLACES))
+		die("%s and %s: without ids on both sides it is unknown which row is the query itself",
+		    rows_stream(queries), index->name);
+}
+
+/* The row with each query's id, to be freed; UINT32_MAX: there is none, or it is not left out. */
+static uint32_t *
+find_own(const struct vector_index *index, const struct search_options *options,
+    const struct run *run)
+{
+	int64_t count = strings_count(run->queries);
+	uint32_t *own = mem_new((size_t)count, sizeof *own);
+
+	for (int64_t i = 0; i < count; i++)
+		own[i] = UINT32_MAX;
+	for (int64_t row = 0; options->exclude_self && row < index->rows; row++) {
+		size_t length;
+		const char *id = vector_index_id(index, row, &length);
+		int64_t query = strings_find(run->queries, id, length);
+		if (query >= 0)
+			own[query] = (uint32_t)row;
+	}
+	return own;
+}
+
+/* Compares all pairs, block by block. */
+static struct hit *
+search_all(const struct vector_index *index, const float *queries, int64_t count,
+    const struct search_options *options, const uint32_t *own, struct hits *hits)
+{
+	struct search *search = search_new(queries, count, index->width, options->depth,
+	    options->threshold, vector_index_order, index);
+
+	for (int64_t i = 0; i < count; i++)
+		search_exclude(search, i, own[i]);
+	for (int64_t first = 0; first < index->rows; first += BLOCK_ROWS) {
+		int64_t left = index->rows - first;
+		search_add(search, index->vectors + first * index->width,
+		    left < BLOCK_ROWS ? left : BLOCK_ROWS, index->longest);
+	}
+	return search_finish(search, hits);
+}
+
+/* Names the documents of the hits, whose numbers are rows, in the run. */
+static void
+name_hits(const struct vector_index *index, bool texts, struct run *run)
+{
+	bool places = index->ids == ROW_PLACES;
+
+	for (int64_t row = 0; places && row < index->rows; row++)
+		strings_add(run->documents, "", 0, NULL);
+	for (int64_t i = 0; i < strings_count(run->queries); i++)
+		for (int64_t j = 0; j < run->hits[i].count; j++) {
+			uint32_t *document = &run->hits[i].at[j].document,
+				 row = *document;
+			size_t length;
+			if (!places) {
+				const char *id = vector_index_id(index, row, &length);
+				*document = (uint32_t)strings_add(
+				    run->documents, id, length, NULL);
+			}
+			if (!texts || !index->texts)
+				continue;
+			const char *text = vector_index_text(index, row, &length);
+			row_texts_put(&run->document_texts, *document, text, length);
+		}
+}
+
+void
+index_search(const struct vector_index *index, const float *queries, double longest,
+    const struct search_options *options, struct run *run)
+{
+	int64_t count = strings_count(run->queries);
+	uint32_t *own = find_own(index, options, run);
+	struct vector_scan_options scan = { options->depth, options->threshold,
+		options->rescore, own };
+
+	if (!index->rows)
+		die("%s: there is no document in it", index->name);
+	if (longest * index->longest > FLT_MAX)
+		die("%s: a dot product with a query may exceed float32: its longest vector is %g long, the longest query %g; scale the vectors, or compare by cosine",
+		    index->name, index->longest, longest);
+	run->hits = mem_zero((size_t)count, sizeof *run->hits);
+	run->memory = options->rescore || (count <= FEW && !nn_device())
+			  ? vector_scan(index, queries, count, &scan, run->hits)
+			  : search_all(index, queries, count, options, own, run->hits);
+	name_hits(index, options->texts, run);
+	free(own);
+}

@@ -1,0 +1,88 @@
+#include "search/top_hits.h"
+
+#include <stdlib.h>
+
+int64_t
+top_hits_room(int64_t depth)
+{
+	return depth + (depth > 16 ? depth / 4 : 4);
+}
+
+static int
+compare(const struct hit_ranking *ranking, struct hit a, struct hit b)
+{
+	if (a.score != b.score)
+		return a.score > b.score ? -1 : 1;
+	return a.document == b.document
+		   ? 0
+		   : -ranking->order(ranking->context, a.document, b.document);
+}
+
+static void
+swap(struct hit *a, struct hit *b)
+{
+	struct hit old = *a;
+
+	*a = *b;
+	*b = old;
+}
+
+/* Hoare's selection: moves the best `depth` hits to the front, the worst of them last. */
+static void
+select_best(const struct hit_ranking *ranking, struct hit *hits, int64_t count)
+{
+	int64_t low = 0, high = count - 1, wanted = ranking->depth - 1;
+
+	while (low < high) {
+		struct hit pivot = hits[low + (high - low) / 2];
+		int64_t i = low, j = high;
+		while (i <= j) {
+			while (compare(ranking, hits[i], pivot) < 0)
+				i++;
+			while (compare(ranking, hits[j], pivot) > 0)
+				j--;
+			if (i <= j)
+				swap(&hits[i++], &hits[j--]);
+		}
+		if (wanted <= j)
+			high = j;
+		else if (wanted >= i)
+			low = i;
+		else
+			break;
+	}
+}
+
+static void
+cut_back(struct top_hits *top, const struct hit_ranking *ranking)
+{
+	select_best(ranking, top->hits, top->count);
+	top->count = ranking->depth;
+	top->least = top->hits[ranking->depth - 1].score;
+}
+
+void
+top_hits_put(struct top_hits *top, const struct hit_ranking *ranking, struct hit hit)
+{
+	if (hit.score < top->least)
+		return;
+	top->hits[top->count++] = hit;
+	if (top->count == top_hits_room(ranking->depth))
+		cut_back(top, ranking);
+}
+
+/* glibc's qsort_r; the tie rule needs the context. */
+static int
+by_rank(const void *a, const void *b, void *ranking)
+{
+	return compare(ranking, *(const struct hit *)a, *(const struct hit *)b);
+}
+
+void
+top_hits_sort(struct top_hits *top, const struct hit_ranking *ranking)
+{
+	if (top->count > ranking->depth)
+		cut_back(top, ranking);
+	qsort_r(
+	    top->hits, (size_t)top->count, sizeof *top->hits, by_rank, (void *)ranking);
+}

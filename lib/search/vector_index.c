@@ -1,0 +1,332 @@
+#include "search/vector_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "search/hashed_file.h"
+#include "text/json.h"
+
+/*
+ * index.json: {"format": "motes index", "version": 1, "width", "similarity", "ids": "names"|"numbers"|"places",
+ * "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns": hash, "parts":
+ * [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash}, "command"}], "checksum"}.  A part is what one run of
+ * mts index added.
+ */
+
+const char *const vector_index_names[INDEX_FILES] = { "vectors.f32", "codes.u8",
+	"bits.u64", "errors.f32", "ids.u64", "ids", "texts.u64", "texts" };
+static const char *const id_kinds[] = { "names", "numbers", "places" };
+static const char format[] = "motes index";
+static const int64_t ROWS_MOST = UINT32_MAX - 1;
+enum { WIDTH_MOST = 1 << 20 };
+
+static char *
+path_of(const struct vector_index *index, const char *file)
+{
+	return mem_format("%s/%s", index->name, file);
+}
+
+bool
+vector_index_is(const char *path)
+{
+	char *about = mem_format("%s/" INDEX_ABOUT, path);
+	struct stat status;
+	bool is = !stat(about, &status) && S_ISREG(status.st_mode);
+
+	free(about);
+	return is;
+}
+
+bool
+vector_index_has(const struct vector_index *index, enum vector_index_file file)
+{
+	switch (file) {
+	case INDEX_ID_ENDS:
+	case INDEX_IDS: return index->ids != ROW_PLACES;
+	case INDEX_TEXT_ENDS:
+	case INDEX_TEXTS: return index->texts;
+	default: return true;
+	}
+}
+
+uint64_t
+vector_index_bytes(
+    const struct vector_index *index, enum vector_index_file file, int64_t rows)
+{
+	uint64_t count = (uint64_t)rows, width = (uint64_t)index->width;
+
+	switch (file) {
+	case INDEX_VECTORS: return count * width * sizeof(float);
+	case INDEX_CODES: return count * codes_stride(index->width);
+	case INDEX_BITS: return count * codes_words(index->width) * sizeof(uint64_t);
+	case INDEX_ERRORS: return count * sizeof(float);
+	case INDEX_ID_ENDS:
+	case INDEX_TEXT_ENDS: return count * sizeof(uint64_t);
+	default: return 0;
+	}
+}
+
+char *
+vector_index_seal(const struct tree *about)
+{
+	struct tree *copy = tree_copy(about);
+
+	tree_remove(copy, "checksum");
+	char *text = json_text(copy, 0);
+	tree_free(copy);
+	return text;
+}
+
+/* Reading. --------------------------------------------------------------------------- */
+
+static void
+check_seal(const struct tree *about)
+{
+	char *text = vector_index_seal(about), hash[HASH_ROOM];
+
+	hash_bytes(hash, text, strlen(text));
+	if (strcmp(hash, tree_string(about, "checksum", "")) != 0)
+		tree_die(about,
+		    "it does not agree with its checksum: the index is damaged; make it again");
+	free(text);
+}
+
+static void
+read_parts(struct vector_index *index)
+{
+	const struct tree *parts = tree_need(index->about, "parts");
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct tree *part = parts->items[i];
+		int64_t most = ROWS_MOST - index->rows;
+		index->rows += tree_integer_in(part, "rows", 0, most);
+		index->sizes[INDEX_IDS] +=
+		    (uint64_t)tree_integer_in(part, "ids", 0, INT64_MAX >> 16);
+		index->sizes[INDEX_TEXTS] +=
+		    (uint64_t)tree_integer_in(part, "texts", 0, INT64_MAX >> 16);
+	}
+	for (int file = 0; file < INDEX_FILES; file++) {
+		enum vector_index_file which = (enum vector_index_file)file;
+		if (which != INDEX_IDS && which != INDEX_TEXTS &&
+		    vector_index_has(index, which))
+			index->sizes[file] =
+			    vector_index_bytes(index, which, index->rows);
+	}
+}
+
+static void
+parse(struct vector_index *index)
+{
+	const struct tree *about = index->about;
+	const char *ids = tree_string(about, "ids", "");
+
+	if (strcmp(tree_string(about, "format", ""), format) != 0)
+		tree_die(about, "not the description of an index; 'mts index' makes one");
+	if (tree_integer(about, "version", 0) != 1)
+		tree_die(about,
+		    "another version of the format; this program reads version 1: make the index again");
+	check_seal(about);
+	index->width = (int)tree_integer_in(about, "width", 1, WIDTH_MOST);
+	index->longest = tree_real(about, "longest", 0);
+	index->texts = tree_boolean(about, "texts", false);
+	index->field = tree_string(about, "field", "");
+	index->kind = tree_string(about, "kind", "embeddings");
+	if (!similarity_parse(tree_string(about, "similarity", ""), &index->similarity))
+		tree_die(about, "its similarity is not known");
+	while (index->ids <= ROW_PLACES && strcmp(ids, id_kinds[index->ids]) != 0)
+		index->ids++;
+	if (index->ids > ROW_PLACES)
+		tree_die(about, "its kind of ids is not known");
+	read_parts(index);
+}
+
+static void
+read_columns(struct vector_index *index)
+{
+	char *path = path_of(index, INDEX_COLUMNS), hash[HASH_ROOM];
+	size_t width = (size_t)index->width, size = 4 * width * sizeof(float);
+
+	if (!file_view(path, &index->columns_view))
+		die("%s: no such file; the index is not whole: make it again", path);
+	hash_bytes(hash, index->columns_view.text, index->columns_view.length);
+	if (index->columns_view.length != size ||
+	    strcmp(hash, tree_string(index->about, "columns", "")) != 0)
+		die("%s: it does not agree with its checksum: the index is damaged; make it again",
+		    path);
+	const float *at = (const float *)(const void *)index->columns_view.text;
+	index->columns =
+	    (struct code_columns){ at, at + width, at + 2 * width, at + 3 * width };
+	free(path);
+}
+
+struct vector_index *
+vector_index_read(const char *path)
+{
+	struct vector_index *index = mem_zero(1, sizeof *index);
+
+	index->name = mem_string(path);
+	index->about = json_need(path, INDEX_ABOUT);
+	parse(index);
+	read_columns(index);
+	return index;
+}
+
+/* Maps a file, which may be longer than the index: then rows are being added. */
+static void
+map_file(struct vector_index *index, enum vector_index_file file)
+{
+	char *path = path_of(index, vector_index_names[file]);
+	struct file_view *view = &index->views[file];
+
+	if (!vector_index_has(index, file)) {
+		free(path);
+		return;
+	}
+	if (!file_view(path, view))
+		die("%s: no such file; the index is not whole: make it again", path);
+	if (view->length < index->sizes[file])
+		die("%s: it has %zu bytes, and its index says %llu: it was cut off; make the index again",
+		    path, view->length, (unsigned long long)index->sizes[file]);
+	free(path);
+}
+
+static const void *
+start_of(const struct vector_index *index, enum vector_index_file file)
+{
+	return index->views[file].text;
+}
+
+/* Dies unless the last end is that of the file. */
+static void
+check_ends(const struct vector_index *index, enum vector_index_file ends,
+    enum vector_index_file file)
+{
+	const uint64_t *at = start_of(index, ends);
+
+	if (vector_index_has(index, file) &&
+	    (index->rows ? at[index->rows - 1] : 0) != index->sizes[file])
+		die("%s/%s: its last row does not end where the file '%s' ends: the index is damaged; make it again",
+		    index->name, vector_index_names[ends], vector_index_names[file]);
+}
+
+struct vector_index *
+vector_index_open(const char *path)
+{
+	struct vector_index *index = vector_index_read(path);
+
+	for (int file = 0; file < INDEX_FILES; file++)
+		map_file(index, (enum vector_index_file)file);
+	index->vectors = start_of(index, INDEX_VECTORS);
+	index->codes = start_of(index, INDEX_CODES);
+	index->bits = start_of(index, INDEX_BITS);
+	index->errors = start_of(index, INDEX_ERRORS);
+	check_ends(index, INDEX_ID_ENDS, INDEX_IDS);
+	check_ends(index, INDEX_TEXT_ENDS, INDEX_TEXTS);
+	return index;
+}
+
+void
+vector_index_close(struct vector_index *index)
+{
+	for (int file = 0; file < INDEX_FILES; file++)
+		file_view_close(&index->views[file]);
+	file_view_close(&index->columns_view);
+	tree_free(index->about);
+	free(index->name);
+	free(index);
+}
+
+static void
+check_increasing(const struct vector_index *index, enum vector_index_file ends)
+{
+	const uint64_t *at = start_of(index, ends);
+
+	for (int64_t i = 1; at && i < index->rows; i++)
+		if (at[i] < at[i - 1])
+			die("%s/%s: row %lld ends before it starts: the index is damaged; make it again",
+			    index->name, vector_index_names[ends], (long long)i + 1);
+}
+
+void
+vector_index_check(const struct vector_index *index)
+{
+	const struct tree *parts = tree_need(index->about, "parts");
+	uint64_t at[INDEX_FILES] = { 0 };
+	char hash[HASH_ROOM];
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct tree *part = parts->items[i],
+				  *hashes = tree_need(part, "hashes");
+		for (int file = 0; file < INDEX_FILES; file++) {
+			const char *name = vector_index_names[file];
+			uint64_t size = vector_index_bytes(index,
+			    (enum vector_index_file)file, tree_integer(part, "rows", 0));
+			if (!vector_index_has(index, (enum vector_index_file)file))
+				continue;
+			if (file == INDEX_IDS || file == INDEX_TEXTS)
+				size = (uint64_t)tree_integer(part, name, 0);
+			hash_bytes(hash, index->views[file].text + at[file], size);
+			if (strcmp(hash, tree_string(hashes, name, "")) != 0)
+				die("%s/%s: it does not agree with its checksum: the index is damaged; make it again",
+				    index->name, name);
+			at[file] += size;
+		}
+	}
+	check_increasing(index, INDEX_ID_ENDS);
+	check_increasing(index, INDEX_TEXT_ENDS);
+}
+
+/* Rows. ------------------------------------------------------------------------------ */
+
+struct vectors_origin
+vector_index_origin(const struct vector_index *index)
+{
+	const struct tree *properties = tree_get(index->about, "properties");
+
+	return (struct vectors_origin){ index->name,
+		tree_string(properties, "model", NULL), index->kind, index->width };
+}
+
+static const char *
+row_of(const struct vector_index *index, enum vector_index_file ends,
+    enum vector_index_file file, int64_t row, size_t *length)
+{
+	const uint64_t *at = start_of(index, ends);
+	uint64_t start = row ? at[row - 1] : 0, end = at[row];
+
+	if (start > end || end > index->sizes[file])
+		die("%s/%s: row %lld is not in '%s': the index is damaged; make it again",
+		    index->name, vector_index_names[ends], (long long)row + 1,
+		    vector_index_names[file]);
+	*length = (size_t)(end - start);
+	return index->views[file].text + start;
+}
+
+const char *
+vector_index_id(const struct vector_index *index, int64_t row, size_t *length)
+{
+	return row_of(index, INDEX_ID_ENDS, INDEX_IDS, row, length);
+}
+
+const char *
+vector_index_text(const struct vector_index *index, int64_t row, size_t *length)
+{
+	return row_of(index, INDEX_TEXT_ENDS, INDEX_TEXTS, row, length);
+}
+
+int
+vector_index_order(const void *context, uint32_t a, uint32_t b)
+{
+	const struct vector_index *index = context;
+	size_t one, other;
+
+	if (index->ids == ROW_PLACES)
+		return (a < b) - (a > b);
+	const char *x = vector_index_id(index, a, &one);
+	const char *y = vector_index_id(index, b, &other);
+	int sign = memcmp(x, y, one < other ? one : other);
+	return sign ? sign : (one > other) - (one < other);
+}

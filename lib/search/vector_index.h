@@ -1,0 +1,113 @@
+/*
+ * vector_index - a folder of vectors, ids and texts that a search maps into memory, made of streams by mts index.
+ *
+ *	index.json	rows, width, similarity, model, history, sizes and checksums (vector_index.c)
+ *	columns.f32	start, step, centre and spread of the columns, f32 [4, width] (codes.h)
+ *	vectors.f32	f32 [rows, width]; for cosine the unit vectors; all NaN if the vector was not finite
+ *	codes.u8	u8 [rows, codes_stride]
+ *	bits.u64	u64 [rows, codes_words]
+ *	errors.f32	f32 [rows], of the codes
+ *	ids.u64, ids	the end of each id in ids; none if rows have no ids
+ *	texts.u64, texts	the same of texts
+ *
+ * Numbers are little-endian.  Rows are added behind the others in each file; index.json, which is replaced at once, says how
+ * many rows count.  So an index that is being added to, or whose writer was killed, is valid.  Rows with an id that was
+ * before are left out.
+ */
+#ifndef SEARCH_VECTOR_INDEX_H
+#define SEARCH_VECTOR_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/file.h"
+#include "search/codes.h"
+#include "search/rows.h"
+#include "search/similarity.h"
+#include "text/tree.h"
+
+enum vector_index_file {
+	INDEX_VECTORS,
+	INDEX_CODES,
+	INDEX_BITS,
+	INDEX_ERRORS,
+	INDEX_ID_ENDS,
+	INDEX_IDS,
+	INDEX_TEXT_ENDS,
+	INDEX_TEXTS,
+	INDEX_FILES
+};
+#define INDEX_ABOUT "index.json"
+#define INDEX_COLUMNS "columns.f32"
+extern const char *const vector_index_names[INDEX_FILES];
+
+struct vector_index {
+	char *name;	    /* the folder, for messages */
+	struct tree *about; /* index.json */
+	int64_t rows;
+	int width;
+	enum similarity similarity; /* cosine or dot */
+	enum row_ids ids;
+	bool texts;
+	double longest;		  /* maximum length of a vector */
+	const char *field, *kind; /* FIELD of FIELD.emb; vectors_kind */
+	uint64_t sizes[INDEX_FILES];
+	struct file_view views[INDEX_FILES], columns_view;
+	/* borrowed from the views: */
+	const float *vectors, *errors;
+	const uint8_t *codes;
+	const uint64_t *bits;
+	struct code_columns columns;
+};
+
+/* Whether the path is a folder with an index.json. */
+bool vector_index_is(const char *path);
+
+/* Maps an index.  Checks index.json by its checksum, and that each file has the size that belongs to it.  Dies naming
+ * what is wrong. */
+struct vector_index *vector_index_open(const char *path);
+
+/* Reads index.json and the columns only. */
+struct vector_index *vector_index_read(const char *path);
+
+/* Reads all files and compares their checksums; dies naming the first file that is damaged. */
+void vector_index_check(const struct vector_index *index);
+
+struct vectors_origin vector_index_origin(const struct vector_index *index);
+
+/* The id or text of a row, borrowed, not NUL-terminated.  Dies if the file is damaged. */
+const char *vector_index_id(
+    const struct vector_index *index, int64_t row, size_t *length);
+const char *vector_index_text(
+    const struct vector_index *index, int64_t row, size_t *length);
+
+/* The order of equal scores: by id, or by row if there are none.  Its context is the index. */
+int vector_index_order(const void *index, uint32_t a, uint32_t b);
+void vector_index_close(struct vector_index *index);
+
+/* Bytes of a file for so many rows; those of INDEX_IDS and INDEX_TEXTS are 0. */
+uint64_t vector_index_bytes(
+    const struct vector_index *index, enum vector_index_file file, int64_t rows);
+
+/* Whether the index has this file. */
+bool vector_index_has(const struct vector_index *index, enum vector_index_file file);
+
+/* The text of `about` without its checksum, to be freed. */
+char *vector_index_seal(const struct tree *about);
+
+/* Writing. --------------------------------------------------------------------------- */
+
+struct vector_index_options {
+	const char *const *streams;
+	int count;
+	const char *field; /* as that of a search */
+	enum similarity similarity;
+};
+
+/* Makes a new folder of the rows of the streams, whole or not at all.  Dies if `folder` exists and is not empty. */
+void vector_index_make(const char *folder, const struct vector_index_options *options);
+
+/* Adds rows to an index.  Their codes are those of the columns' first ranges.  The similarity is that of the index. */
+void vector_index_append(const char *folder, const struct vector_index_options *options);
+
+#endif

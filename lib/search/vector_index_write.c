@@ -1,0 +1,340 @@
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/lock.h"
+#include "base/mem.h"
+#include "base/strings.h"
+#include "folder/folder.h"
+#include "search/hashed_file.h"
+#include "search/vector_index.h"
+
+/* An index that rows are being added to. */
+struct addition {
+	struct vector_index *index; /* before it; of a new one without rows and `about` */
+	const char *folder; /* where the files are: temporary if the index is new */
+	struct rows *rows;
+	struct hashed_file *files[INDEX_FILES];
+	struct strings *ids; /* all so far */
+	int64_t count;	     /* of rows added */
+	double longest;
+	uint64_t ends[INDEX_FILES]; /* of INDEX_IDS and INDEX_TEXTS */
+	struct code_ranges *ranges; /* of a new index */
+	char column_hash[HASH_ROOM];
+	struct tree *hashes;
+};
+
+static char *
+path_in(const struct addition *adding, const char *file)
+{
+	return mem_format("%s/%s", adding->folder, file);
+}
+
+static void
+open_file(struct addition *adding, enum vector_index_file file)
+{
+	char *path = path_in(adding, vector_index_names[file]);
+
+	if (vector_index_has(adding->index, file))
+		adding->files[file] = hashed_file_open(path, adding->index->sizes[file]);
+	free(path);
+}
+
+static void
+close_file(struct addition *adding, enum vector_index_file file)
+{
+	char hash[HASH_ROOM];
+
+	if (!adding->files[file])
+		return;
+	hashed_file_end(adding->files[file], hash);
+	adding->files[file] = NULL;
+	tree_set(adding->hashes, vector_index_names[file], tree_of_string(hash));
+}
+
+/* Writes bytes and where they end. */
+static void
+put_text(struct addition *adding, enum vector_index_file ends,
+    enum vector_index_file file, const char *text, size_t length)
+{
+	adding->ends[file] += length;
+	hashed_file_write(adding->files[file], text, length);
+	hashed_file_write(adding->files[ends], &adding->ends[file], sizeof(uint64_t));
+}
+
+static void
+add_row(struct addition *adding, const struct row *row, float *vector)
+{
+	const struct vector_index *index = adding->index;
+	bool fresh = true;
+
+	if (index->ids != ROW_PLACES)
+		strings_add(adding->ids, row->id, row->length, &fresh);
+	if (!fresh) {
+		rows_note(adding->rows, ROW_REPEATED, row);
+		return;
+	}
+	double length = rows_search_vector(adding->rows, index->similarity, vector, row);
+	adding->longest = fmax(adding->longest, length);
+	hashed_file_write(
+	    adding->files[INDEX_VECTORS], vector, (size_t)index->width * sizeof *vector);
+	if (index->ids != ROW_PLACES)
+		put_text(adding, INDEX_ID_ENDS, INDEX_IDS, row->id, row->length);
+	if (index->texts)
+		put_text(
+		    adding, INDEX_TEXT_ENDS, INDEX_TEXTS, row->text, row->text_length);
+	if (adding->ranges)
+		code_ranges_add(adding->ranges, vector);
+	adding->count++;
+}
+
+static void
+add_rows(struct addition *adding)
+{
+	static const enum vector_index_file direct[] = { INDEX_VECTORS, INDEX_ID_ENDS,
+		INDEX_IDS, INDEX_TEXT_ENDS, INDEX_TEXTS };
+	float *vector = mem_new((size_t)adding->index->width, sizeof *vector);
+	struct row row;
+
+	adding->ends[INDEX_IDS] = adding->index->sizes[INDEX_IDS];
+	adding->ends[INDEX_TEXTS] = adding->index->sizes[INDEX_TEXTS];
+	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
+		open_file(adding, direct[i]);
+	while (rows_next(adding->rows, &row)) {
+		if (adding->index->rows + adding->count == UINT32_MAX - 1)
+			die("%s: an index has at most %u rows", adding->index->name,
+			    UINT32_MAX - 1);
+		add_row(adding, &row, vector);
+	}
+	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
+		close_file(adding, direct[i]);
+	free(vector);
+}
+
+/* Makes the columns of a new index from the ranges of all its rows. */
+static void
+write_columns(struct addition *adding)
+{
+	struct vector_index *index = adding->index;
+	size_t width = (size_t)index->width;
+	float *columns = mem_new(4 * width, sizeof *columns);
+	char *path = path_in(adding, INDEX_COLUMNS);
+	struct hashed_file *file = hashed_file_open(path, 0);
+
+	code_ranges_end(adding->ranges, columns);
+	hashed_file_write(file, columns, 4 * width * sizeof *columns);
+	hashed_file_end(file, adding->column_hash);
+	free(columns);
+	if (!file_view(path, &index->columns_view))
+		die("%s:", path);
+	const float *at = (const float *)(const void *)index->columns_view.text;
+	index->columns =
+	    (struct code_columns){ at, at + width, at + 2 * width, at + 3 * width };
+	free(path);
+}
+
+/* Writes codes, bits and errors of the new rows, whose vectors are in the file. */
+static void
+encode(struct addition *adding)
+{
+	const struct vector_index *index = adding->index;
+	char *path = path_in(adding, vector_index_names[INDEX_VECTORS]);
+	size_t stride = codes_stride(index->width), words = codes_words(index->width);
+	uint8_t *codes = mem_new(stride, sizeof *codes);
+	uint64_t *bits = mem_new(words, sizeof *bits);
+	struct file_view view;
+
+	if (!file_view(path, &view))
+		die("%s:", path);
+	const float *vector = (const float *)(const void *)view.text;
+	vector += index->rows * index->width;
+	open_file(adding, INDEX_CODES);
+	open_file(adding, INDEX_BITS);
+	open_file(adding, INDEX_ERRORS);
+	for (int64_t i = 0; i < adding->count; i++, vector += index->width) {
+		float error =
+		    codes_encode(codes, bits, vector, &index->columns, index->width);
+		hashed_file_write(adding->files[INDEX_CODES], codes, stride);
+		hashed_file_write(adding->files[INDEX_BITS], bits, words * sizeof *bits);
+		hashed_file_write(adding->files[INDEX_ERRORS], &error, sizeof error);
+	}
+	close_file(adding, INDEX_CODES);
+	close_file(adding, INDEX_BITS);
+	close_file(adding, INDEX_ERRORS);
+	file_view_close(&view);
+	free(codes);
+	free(bits);
+	free(path);
+}
+
+static void
+write_about(struct addition *adding, struct tree *about)
+{
+	const struct vector_index *index = adding->index;
+	struct tree *part = tree_add(tree_get(about, "parts"), tree_object());
+	char hash[HASH_ROOM];
+
+	tree_set(part, "rows", tree_of_integer(adding->count));
+	tree_set(part, "ids",
+	    tree_of_integer(
+		(int64_t)(adding->ends[INDEX_IDS] - index->sizes[INDEX_IDS])));
+	tree_set(part, "texts",
+	    tree_of_integer(
+		(int64_t)(adding->ends[INDEX_TEXTS] - index->sizes[INDEX_TEXTS])));
+	tree_set(part, "hashes", adding->hashes);
+	tree_set(part, "command", tree_of_string(cli_command()));
+	tree_set(about, "longest", tree_of_real(fmax(adding->longest, index->longest)));
+	tree_remove(about, "checksum");
+	char *text = vector_index_seal(about);
+	hash_bytes(hash, text, strlen(text));
+	free(text);
+	tree_set(about, "checksum", tree_of_string(hash));
+	folder_write_json(adding->folder, INDEX_ABOUT, about);
+}
+
+/* Rows, columns and codes; then index.json. */
+static void
+add(struct addition *adding, struct tree *about)
+{
+	adding->hashes = tree_object();
+	adding->ids = strings_new();
+	for (int64_t i = 0; i < adding->index->rows && adding->index->ids != ROW_PLACES;
+	     i++) {
+		size_t length;
+		const char *id = vector_index_id(adding->index, i, &length);
+		strings_add(adding->ids, id, length, NULL);
+	}
+	add_rows(adding);
+	if (!adding->count)
+		die("%s: there is no %srow in it", rows_stream(adding->rows),
+		    adding->index->rows ? "new " : "");
+	if (adding->ranges) {
+		write_columns(adding);
+		tree_set(about, "columns", tree_of_string(adding->column_hash));
+	}
+	encode(adding);
+	write_about(adding, about);
+	strings_free(adding->ids);
+	rows_close(adding->rows);
+}
+
+static struct rows *
+open_rows(const struct vector_index_options *options)
+{
+	return rows_open(options->streams, options->count, "rows", options->field, NULL,
+	    false, NULL);
+}
+
+static struct tree *
+describe(const struct addition *adding)
+{
+	static const char *const ids[] = { "names", "numbers", "places" };
+	const struct vector_index *index = adding->index;
+	struct tree *about = tree_object(), *stream = rows_about(adding->rows);
+	char *field = rows_field(adding->rows);
+
+	tree_set(about, "format", tree_of_string("motes index"));
+	tree_set(about, "version", tree_of_integer(1));
+	tree_set(about, "width", tree_of_integer(index->width));
+	tree_set(about, "similarity", tree_of_string(similarity_name(index->similarity)));
+	tree_set(about, "ids", tree_of_string(ids[index->ids]));
+	tree_set(about, "texts", tree_of_boolean(index->texts));
+	tree_set(about, "field", tree_of_string(field));
+	tree_set(about, "column", tree_of_string(rows_column(adding->rows)));
+	tree_set(about, "kind", tree_of_string(rows_origin(adding->rows).kind));
+	tree_set(about, "properties", tree_copy(tree_get(stream, "properties")));
+	tree_set(about, "history", tree_copy(tree_get(stream, "history")));
+	tree_set(about, "parts", tree_list());
+	tree_free(stream);
+	free(field);
+	return about;
+}
+
+/* Dies unless the folder can be made: it must not exist, or be empty. */
+static void
+check_free(const char *folder)
+{
+	DIR *list = opendir(folder);
+	struct dirent *entry;
+	struct stat status;
+
+	if (!list && stat(folder, &status))
+		return;
+	while (list && (entry = readdir(list)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			die("%s: exists%s; choose another name, or remove it first",
+			    folder,
+			    vector_index_is(folder) ? " (--append adds rows to it)" : "");
+	if (!list)
+		die("%s: exists and is no folder that can be read; choose another name",
+		    folder);
+	closedir(list);
+}
+
+void
+vector_index_make(const char *folder, const struct vector_index_options *options)
+{
+	struct vector_index index = { .name = (char *)folder };
+	struct addition adding = { .index = &index };
+	struct lock *lock = lock_take(folder);
+
+	check_free(folder);
+	adding.rows = open_rows(options);
+	index.similarity = rows_similarity(adding.rows, options->similarity);
+	if (index.similarity != SIMILARITY_COSINE && index.similarity != SIMILARITY_DOT)
+		die("%s: its model compares by %s, and a search knows cosine and dot: say --similarity",
+		    rows_stream(adding.rows), similarity_name(index.similarity));
+	index.width = rows_width(adding.rows);
+	index.ids = rows_ids(adding.rows);
+	index.texts = rows_have_texts(adding.rows);
+	struct tree *about = describe(&adding);
+	char *temporary = folder_begin(folder);
+	adding.folder = temporary;
+	adding.ranges = code_ranges_new(index.width);
+	add(&adding, about);
+	file_view_close(&index.columns_view);
+	tree_free(about);
+	folder_commit(temporary, folder);
+	lock_end(lock);
+}
+
+void
+vector_index_append(const char *folder, const struct vector_index_options *options)
+{
+	if (!vector_index_is(folder))
+		die("%s: there is no index; without --append one is made", folder);
+	struct lock *lock = lock_take(folder);
+	struct vector_index *index = vector_index_open(folder);
+	struct addition adding = { .index = index, .folder = folder };
+	struct vectors_origin origin = vector_index_origin(index);
+
+	adding.rows = open_rows(options);
+	rows_agree_with(adding.rows, &origin);
+	if (rows_ids(adding.rows) != index->ids)
+		die("%s: its rows have %s, those of %s %s: they are no one corpus",
+		    rows_stream(adding.rows),
+		    rows_ids(adding.rows) == ROW_PLACES ? "no ids"
+							: "ids of another kind",
+		    folder, index->ids == ROW_PLACES ? "none" : "ids");
+	if (rows_have_texts(adding.rows) != index->texts)
+		die("%s: its rows have %s, those of %s %s: make both alike",
+		    rows_stream(adding.rows), index->texts ? "no texts" : "texts", folder,
+		    index->texts ? "have" : "none");
+	enum similarity similarity = rows_similarity(adding.rows, options->similarity);
+	if (similarity != index->similarity)
+		die("%s: its vectors are compared by %s, those of %s by %s; say --similarity %s",
+		    rows_stream(adding.rows), similarity_name(similarity), folder,
+		    similarity_name(index->similarity),
+		    similarity_name(index->similarity));
+	struct tree *about = tree_copy(index->about);
+	add(&adding, about);
+	tree_free(about);
+	vector_index_close(index);
+	lock_end(lock);
+}

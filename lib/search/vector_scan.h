@@ -1,0 +1,27 @@
+/*
+ * vector_scan - the nearest rows of an index for a few queries, by the small forms of its vectors (codes.h).
+ *
+ * Without `rescore` all codes are read, and the rows that may be among the best are compared exactly: the result is that
+ * of search.h.  With it all bits are read, and the best rescore x depth rows by them are compared exactly: the result is
+ * approximate.  Neither depends on the number of threads.
+ */
+#ifndef SEARCH_VECTOR_SCAN_H
+#define SEARCH_VECTOR_SCAN_H
+
+#include <stdint.h>
+
+#include "search/search.h"
+#include "search/vector_index.h"
+
+struct vector_scan_options {
+	int64_t depth;
+	float threshold;
+	int64_t rescore;	  /* 0: exact */
+	const uint32_t *excluded; /* [count], a row for each query; UINT32_MAX: none */
+};
+
+/* Writes the best rows of queries [count, width] to hits [count], which lie in the returned memory; the caller frees it. */
+struct hit *vector_scan(const struct vector_index *index, const float *queries,
+    int64_t count, const struct vector_scan_options *options, struct hits *hits);
+
+#endif
