@@ -175,6 +175,22 @@ draw() {
 		join - scores | awk '{ for (m = 2; m <= 6; m++) if (NF == 11 && ($m - $(m + 5) > 0.0101 || $(m + 5) - $m > 0.0101)) bad = 1 } END { exit bad || NR != 41 }'
 }
 
+@test "leaderboard table: the share of sets that a model was not trained on is mteb's; it is empty where that is unknown" {
+	draw
+	leaderboard table --registry "$REGISTRY" --benchmark "MTEB(eng, v2)" results/*/* >table
+	run ! grep zero-shot table
+	for m in 1 2 3 4; do
+		sets=$(sed -n "${m}p" "$GOLDEN/zero_shot.tsv" | cut -f 1)
+		jq -n -c --arg sets "$sets" --arg m "$m" '{ name: "lab/model-\($m)", revision: "r\($m)",
+			training_datasets: ($sets / "," | if $m == "4" then map({ (.): ["train"] }) | add else . end) }' \
+			>"results/lab__model-$m/r$m/model_meta.json"
+	done
+	leaderboard table --registry "$REGISTRY" --benchmark "MTEB(eng, v2)" results/*/* >table
+	[ "$(grep -P '^all\tzero-shot\t' table)" = $'all\tzero-shot\t\t'"$(cut -f 2 "$GOLDEN/zero_shot.tsv" | paste -s)"$'\t' ]
+	leaderboard table --registry "$REGISTRY" --benchmark "MTEB(eng, v2)" --format markdown results/*/* | tail -n 1 >line
+	[[ $(<line) == "| all | **zero-shot** |  | **95** | **100** | **92** | **97** | |" ]]
+}
+
 # bats test_tags=plain
 @test "mteb: every type's file has the fields and values of mteb's own; mteb reads it" {
 	python=${MOTES_PYTHON:-python3}
@@ -188,7 +204,7 @@ draw() {
 	HF_HUB_OFFLINE=1 "$python" -c 'import mteb
 for model in mteb.ResultCache("cache").load_results(validate_and_filter=False):
     for task in model.task_results:
-        print(task.task_name, round(100 * task.get_score(), 2))' 2>err | sort >read
+        print(task.task_name, "%g" % round(100 * task.get_score(), 2))' 2>err | sort >read
 	[ "$(wc -l <read)" -eq 25 ]
 	awk -F' *[|] *' '$3 ~ /Mock/ { print $3, $5 + 0 }' table | sort | diff read -
 }

@@ -174,6 +174,25 @@ first_and_last() {
 	dies "mteb-score: $GOLDEN/score_tasks_instruct_groups_qrels.tsv: the query 't0' is not there twice, as 't0_q1' and 't0_q2'" score groups pairs
 }
 
+@test "mteb-score retrieval --groups subqueries: mteb's max_over_subqueries" {
+	stream tasks_instruct_subqueries tasks_instruct_corpus
+	score() {
+		mteb-score -q retrieval --qrels "$GOLDEN/score_tasks_instruct_subqueries_qrels.tsv" --groups subqueries \
+			--candidates "$GOLDEN/score_tasks_instruct_subqueries_candidates.jsonl" "$@" \
+			"$T/tasks_instruct_subqueries.mts" "$T/tasks_instruct_corpus.mts"
+	}
+	score --per-query "$T/table" >"$T/out"
+	agrees "$GOLDEN/score_tasks_instruct_subqueries.tsv" <"$T/out"
+	[ "$(metric main_score <"$T/out")" = "$(metric max_over_subqueries_map_at_1000 <"$T/out")" ]
+	[ "$(metric ndcg_at_10 <"$T/out")" != "$(metric max_over_subqueries_ndcg_at_10 <"$T/out")" ]
+	[ "$(cut -f 1 "$T/table" | tail -n +2 | xargs)" = "s_0_t4-changed s_1_t5-og s_2_t5-changed" ]
+	mean=$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "max_over_subqueries_ndcg_at_10") c = i; next } { s += $c }
+		END { printf "%.5f", s / (NR - 1) }' "$T/table")
+	[ "$mean" = "$(metric max_over_subqueries_ndcg_at_10 <"$T/out" | xargs printf %.5f)" ]
+	run -2 --separate-stderr score --complete
+	[[ $stderr == "mteb-score: --complete has no meaning with --groups subqueries"* ]]
+}
+
 @test "mteb-score retrieval --changed: by hand; usage and bad input" {
 	printf 'a-og Q0 d%d %d %d x\n' 1 1 9 2 2 8 3 3 7 >"$T/run"
 	printf 'a-changed Q0 d%d %d %d x\n' 2 1 9 3 2 8 1 3 7 >>"$T/run"

@@ -1,8 +1,7 @@
 /*
  * mteb-score - score embeddings as MTEB does
  *
- * reads	FIELD.emb (f32 [width]) and, by the type of task, gold scores, ids or labels:
- *		see the table in mteb-score(1) and lib/score/score.h
+ * reads	FIELD.emb (f32 [width]) and, by the type of task, gold scores, ids or labels (lib/score/score.h)
  * writes	one line of settings and "metric<TAB>value" lines, or JSON
  */
 #include <stdio.h>
@@ -60,8 +59,8 @@ static const struct cli_option options[] = {
 	{ 0, "changed", "FILE",
 	    "retrieval: p-MRR of these documents, whose relevance the queries ID-changed change",
 	    CLI_TEXT(score.changed) },
-	{ 0, "groups", "robustness|pairs|levels",
-	    "retrieval: robustness_at_10, paired_accuracy or level_scores of a query's variants",
+	{ 0, "groups", "robustness|pairs|levels|subqueries",
+	    "retrieval: a further score of queries whose ids begin alike",
 	    CLI_WORD(score.groups, INSTRUCTION_ROBUSTNESS) },
 	{ 0, "relevant", "N",
 	    "retrieval --measures trec: the least grade that is relevant (default: 1)",
@@ -202,8 +201,7 @@ static void
 check_search(const struct score_options *score)
 {
 	if (score->similarity > SIMILARITY_DOT)
-		die_usage(
-		    "--similarity: exact search (retrieval, bitextmining) knows cosine and dot");
+		die_usage("--similarity: retrieval and bitextmining know cosine and dot");
 }
 
 static void
@@ -224,6 +222,8 @@ check_retrieval(const struct score_options *score)
 		die_usage("--relevant needs --measures trec");
 	if (score->trec && (score->changed || score->groups))
 		die_usage("--changed and --groups need --measures mteb");
+	if (score->complete && score->groups == INSTRUCTION_SUBQUERIES)
+		die_usage("--complete has no meaning with --groups subqueries");
 	if (!score->from_run)
 		check_cuts(score);
 	if (score->qrels && score->run && strcmp(score->run, "-") == 0)

@@ -180,7 +180,7 @@ set_task(
 {
 	static const char *const protocols[] = { "any", "v1", "v2", NULL },
 				 *const groups[] = { "robustness", "pairs", "levels",
-					 NULL };
+					 "subqueries", NULL };
 
 	task->main = tree_string(node, "main", task->main);
 	if (registry->v2)
@@ -191,6 +191,7 @@ set_task(
 	task->path = tree_string(node, "path", task->path);
 	task->data_revision = tree_string(node, "revision", task->data_revision);
 	task->part_of = tree_string(node, "part_of", task->part_of);
+	task->family = tree_string(node, "family", task->family);
 	task->train = tree_string(node, "train", task->train);
 	if (tree_get(node, "groups"))
 		task->groups = groups[word_of(node, "groups", groups, 0)];
@@ -270,8 +271,8 @@ registry_read(struct registry *registry, const char *path)
 	static const char *const keys[] = { "type", "main", "main_v2", "prompt",
 		"instruction", "split", "subset", "subsets", "path", "revision",
 		"samples", "groups", "experiments", "train", "at", "ignore_identical_ids",
-		"size", "sizes", "part_of", "in", "fast", "documents", "protocol",
-		"languages", NULL };
+		"size", "sizes", "part_of", "family", "in", "fast", "documents",
+		"protocol", "languages", NULL };
 	struct tree *file = yaml_read(path);
 
 	registry->files = mem_grow(registry->files, &registry->file_capacity,

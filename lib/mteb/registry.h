@@ -34,6 +34,8 @@ struct registry_task {
 	const char *path,
 	    *data_revision;  /* of mteb's rows, on the Hugging Face Hub; or NULL */
 	const char *part_of; /* the data set that this is a part of, or NULL */
+	const char *
+	    family; /* the name of a task made of the same texts, one for all of them, or NULL */
 	const char *prompt[REGISTRY_SIDES]; /* names of prompts; NULL: none */
 	const char *instruction
 	    [REGISTRY_SIDES]; /* mteb's sentence for models that take one; NULL: none */

@@ -391,12 +391,12 @@ part_of(const char *dir, int from_end)
 static void
 read_names(struct results *results, const char *dir)
 {
-	struct tree *meta = json_find(dir, "model_meta.json");
-	const char *model = text_of(meta, "name"), *revision = text_of(meta, "revision");
+	results->meta = json_find(dir, "model_meta.json");
+	const char *model = text_of(results->meta, "name");
+	const char *revision = text_of(results->meta, "revision");
 
 	results->model = model ? mem_string(model) : part_of(dir, 1);
 	results->revision = revision ? mem_string(revision) : part_of(dir, 0);
-	tree_free(meta);
 }
 
 static int
@@ -543,5 +543,6 @@ results_free(struct results *results)
 	free(results->model);
 	free(results->revision);
 	free(results->dir);
+	tree_free(results->meta);
 	free(results);
 }

@@ -35,7 +35,8 @@ struct task_result {
 
 struct results {
 	char *model, *revision, *dir;
-	int protocol; /* of all items with a known one; 0: unknown, or they differ */
+	struct tree *meta; /* model_meta.json, or NULL */
+	int protocol;	   /* of all items with a known one; 0: unknown, or they differ */
 	struct task_result *items; /* by name of the task */
 	size_t count, capacity;
 };

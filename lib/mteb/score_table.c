@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "mteb/zero_shot.h"
 
 /* Rows. ---------------------------------------------------------------------------- */
 
@@ -237,8 +238,30 @@ add_borda(struct score_table *table, size_t tasks)
 	free(points);
 }
 
+/* Adds no row where no model's training sets are known. */
 static void
-add_summaries(struct score_table *table)
+add_zero_shot(struct score_table *table, const struct registry *registry, size_t tasks)
+{
+	struct score_row *row = NULL;
+
+	for (size_t m = 0; m < table->model_count; m++) {
+		const struct tree *meta = table->models[m]->meta;
+		size_t trained = 0;
+		if (!zero_shot_known(meta))
+			continue;
+		for (size_t i = 0; i < tasks; i++)
+			trained += zero_shot_trained(registry, meta, table->rows[i].task);
+		if (!row)
+			row = new_row(table, NULL, NULL);
+		row->values[m] =
+		    trunc(100 - 100 * ((double)trained / (double)tasks)) / 100;
+		row->summary = SUMMARY_ZERO_SHOT;
+		row->sets = tasks;
+	}
+}
+
+static void
+add_summaries(struct score_table *table, const struct registry *registry)
 {
 	size_t tasks = table->count;
 
@@ -250,6 +273,7 @@ add_summaries(struct score_table *table)
 	add_mean_of_types(table, tasks);
 	add_mean(table, NULL, tasks);
 	add_borda(table, tasks);
+	add_zero_shot(table, registry, tasks);
 	qsort(table->rows, table->count, sizeof *table->rows, by_type);
 }
 
@@ -327,7 +351,7 @@ score_table_new(
 			add_task(table, registry, &models[m]->items[i]);
 	if (registry->benchmark)
 		add_missing(table, registry);
-	add_summaries(table);
+	add_summaries(table, registry);
 	return table;
 }
 
@@ -361,7 +385,7 @@ const char *
 score_table_label(const struct score_row *row, char room[SCORE_TEXT_ROOM])
 {
 	static const char *const formats[] = { "mean of %zu", "mean of %zu types",
-		"rank (Borda)" };
+		"rank (Borda)", "zero-shot" };
 
 	if (row->task)
 		return row->task;
@@ -374,6 +398,8 @@ score_table_value(const struct score_row *row, size_t model, char room[SCORE_TEX
 {
 	if (!row->task && row->summary == SUMMARY_BORDA)
 		snprintf(room, SCORE_TEXT_ROOM, "%.0f", row->values[model]);
+	else if (!row->task && row->summary == SUMMARY_ZERO_SHOT)
+		snprintf(room, SCORE_TEXT_ROOM, "%.0f", 100 * row->values[model]);
 	else
 		snprintf(room, SCORE_TEXT_ROOM, "%.2f", 100 * row->values[model]);
 	return room;

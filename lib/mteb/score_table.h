@@ -18,7 +18,8 @@
 enum score_summary {
 	SUMMARY_MEAN,
 	SUMMARY_MEAN_OF_TYPES, /* the mean of the types' means */
-	SUMMARY_BORDA /* the rank by the sum over data sets of models - rank, from 1; equal ones have the best of theirs */
+	SUMMARY_BORDA, /* the rank by the sum over data sets of models - rank, from 1; equal ones have the best of theirs */
+	SUMMARY_ZERO_SHOT /* the share of data sets that the model was not trained on (zero_shot.h) */
 };
 
 struct score_row {

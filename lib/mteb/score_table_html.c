@@ -272,7 +272,7 @@ put_row(FILE *out, const struct score_table *table, const struct score_row *row,
 		fprintf(out, "<b>%s</b>", score_table_label(row, room));
 	}
 	fputs("<div>\n", out);
-	bool bars = row->task || row->summary != SUMMARY_BORDA;
+	bool bars = row->task || row->summary < SUMMARY_BORDA;
 	for (size_t m = 0; m < table->model_count && bars; m++)
 		if (colours[m] < BARS)
 			put_bar(out, table, row, m, colours[m]);

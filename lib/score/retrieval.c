@@ -8,18 +8,20 @@
 #include "score/measure/ranking.h"
 #include "score/measure/trec.h"
 #include "score/score.h"
+#include "score/subqueries.h"
 #include "search/corpus_search.h"
 #include "search/run.h"
 #include "text/qrels.h"
 
 /* GRADE_MOST: 2^grade and sums of it must not overflow */
-enum { DEPTH = 1000, MAIN_CUT = 10, GRADE_MOST = 900 };
+enum { DEPTH = 1000, MAIN_CUT = 10, SUBQUERIES_CUT = 1000, GRADE_MOST = 900 };
 
 struct judge {
 	const struct score_options *options;
 	struct qrels *qrels;
 	struct run *run;
-	struct ranking *ranking; /* or */
+	struct per_query *per_query; /* or NULL */
+	struct ranking *ranking;     /* or */
 	struct trec *trec;
 	struct ranking *original, *changed; /* with --changed */
 	struct instructions *groups;	    /* or NULL */
@@ -182,8 +184,6 @@ static void
 measure_query(struct judge *judge, int64_t number, int64_t found)
 {
 	const struct strings *judged = judge->qrels->queries;
-	struct per_query *per_query = judge->options->per_query;
-
 	int64_t judgements = take_judgements(judge, number);
 
 	if (judge->trec)
@@ -193,8 +193,8 @@ measure_query(struct judge *judge, int64_t number, int64_t found)
 		    judge->judged, judgements);
 	measure_instructions(judge, strings_get(judged, number),
 	    strings_length(judged, number), found, judgements);
-	if (per_query)
-		per_query_add(per_query, strings_get(judged, number),
+	if (judge->per_query)
+		per_query_add(judge->per_query, strings_get(judged, number),
 		    strings_length(judged, number));
 }
 
@@ -217,10 +217,10 @@ measure_queries(struct judge *judge)
 }
 
 static struct ranking *
-new_ranking(const struct score_options *options)
+new_ranking(const struct score_options *options, int64_t main_cut)
 {
 	return ranking_new(
-	    options->protocol, options->exponential, &options->cuts, MAIN_CUT);
+	    options->protocol, options->exponential, &options->cuts, main_cut);
 }
 
 /* The measures of the queries with original or changed instructions, as an object. */
@@ -256,18 +256,37 @@ report_instructions(struct judge *judge, struct report *report)
 	}
 }
 
+/* The measures of the queries that are merged from subqueries; the table per query is of them. */
+static void
+measure_subqueries(struct judge *judge, struct report *report)
+{
+	struct run *subqueries = judge->run;
+
+	judge->run = subqueries_merge(subqueries, judge->qrels);
+	judge->per_query = judge->options->per_query;
+	judge->ranking = new_ranking(judge->options, SUBQUERIES_CUT);
+	measure_queries(judge);
+	ranking_report(judge->ranking, report, judge->per_query, "max_over_subqueries_");
+	report_main(report, "max_over_subqueries_map_at_1000", "there is no query");
+	ranking_free(judge->ranking);
+	run_free(judge->run);
+	judge->run = subqueries;
+}
+
 /* By MTEB's measures. */
 static void
 measure_ranking(struct judge *judge, struct report *report)
 {
 	const struct score_options *options = judge->options;
+	bool subqueries = options->groups == INSTRUCTION_SUBQUERIES;
 
-	judge->ranking = new_ranking(options);
+	judge->per_query = subqueries ? NULL : options->per_query;
+	judge->ranking = new_ranking(options, MAIN_CUT);
 	if (options->changed) {
-		judge->original = new_ranking(options);
-		judge->changed = new_ranking(options);
+		judge->original = new_ranking(options, MAIN_CUT);
+		judge->changed = new_ranking(options, MAIN_CUT);
 	}
-	if (options->groups)
+	if (options->groups && !subqueries)
 		judge->groups = instructions_new(options->groups);
 	measure_queries(judge);
 	int64_t irrelevant = ranking_irrelevant(judge->ranking);
@@ -276,10 +295,12 @@ measure_ranking(struct judge *judge, struct report *report)
 		    "%s: %lld queries have no relevant document: they count as 0, as in the reference",
 		    options->qrels, (long long)irrelevant);
 	report_set(report, "queries", "%lld", (long long)ranking_queries(judge->ranking));
-	ranking_report(judge->ranking, report, options->per_query, "");
+	ranking_report(judge->ranking, report, judge->per_query, "");
 	report_main(report, "ndcg_at_10", "there is no query");
 	report_instructions(judge, report);
 	ranking_free(judge->ranking);
+	if (subqueries)
+		measure_subqueries(judge, report);
 }
 
 /* By trec_eval's. */
@@ -290,10 +311,11 @@ measure_trec(struct judge *judge, struct report *report)
 
 	int64_t level = options->level ? options->level : 1;
 
+	judge->per_query = options->per_query;
 	judge->trec = trec_new(level, options->exponential, &options->cuts);
 	measure_queries(judge);
 	report_set(report, "relevant from grade", "%lld", (long long)level);
-	trec_report(judge->trec, report, options->per_query);
+	trec_report(judge->trec, report, judge->per_query);
 	report_main(report, "map", "there is no query");
 	trec_free(judge->trec);
 }

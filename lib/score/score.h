@@ -21,7 +21,8 @@ enum instruction_score {
 	INSTRUCTION_NONE,
 	INSTRUCTION_ROBUSTNESS,
 	INSTRUCTION_PAIRS,
-	INSTRUCTION_LEVELS
+	INSTRUCTION_LEVELS,
+	INSTRUCTION_SUBQUERIES /* subqueries.h */
 };
 
 struct score_options {
@@ -165,7 +166,8 @@ void score_summarization(struct report *report, const struct score_options *opti
  * memory holds the queries, their hits and the documents' ids.
  *
  * With `changed` also p-MRR (instructions.h), which is then the main score, and all measures of the original and of the
- * changed queries, in objects "og" and "changed"; with `groups` a score of groups of queries.
+ * changed queries, in objects "og" and "changed"; with `groups` a score of groups of queries, or all measures of queries merged from
+ * subqueries as max_over_subqueries_*, of which map_at_1000 is then the main score.
  */
 void score_retrieval(struct report *report, const struct score_options *options);
 

@@ -18,7 +18,7 @@ import sys
 import datasets
 import mteb
 from mteb.abstasks.clustering import AbsTaskClustering
-from mteb.get_tasks import _gather_tasks
+from mteb.get_tasks import _SIMILAR_TASKS, _gather_tasks
 
 STATISTICS = pathlib.Path(mteb.__file__).parent / "descriptive_stats"
 
@@ -38,7 +38,7 @@ MAIN = {
     "Summarization": "cosine_spearman",
 }
 # Scores of groups of queries, by a word of the method that computes them
-GROUPS = {"robustness_at_10": "robustness", "paired_accuracy": "pairs", "level_scores": "levels"}
+GROUPS = {"robustness_at_10": "robustness", "paired_accuracy": "pairs", "level_scores": "levels", "max_over_subqueries": "subqueries"}
 # Tasks of clustering-fast that concatenate the Hub's sets of texts and change them in no other way
 CONCATENATED = {"BiorxivClusteringP2P.v2", "MedrxivClusteringP2P.v2", "MedrxivClusteringS2S.v2", "TwentyNewsgroupsClustering.v2"}
 # Names of benchmarks that are easier to type
@@ -89,6 +89,7 @@ HEAD = """\
 #          has another size is said to be another
 # sizes    of a set of several subsets or splits the sizes of all, split by split; null: unknown
 # part_of  scored by itself, counted as a part of that set
+# family   a set that is made of the same texts, one for all of them: whoever trains on one has seen the others
 # in       the benchmarks that it is in, besides those below; TASKS=NAME takes all of them
 #
 # A benchmark has a name, others that it is called by, and its sets, some of them with a part of their subsets or splits.
@@ -260,7 +261,7 @@ def scoring(task, metadata):
     return line
 
 
-def entry(task, whole, instructions):
+def entry(task, whole, instructions, family):
     metadata = task.metadata
     line = {"type": metadata.type, "path": metadata.dataset["path"], "revision": metadata.dataset["revision"]}
     line.update(scoring(task, metadata))
@@ -272,7 +273,30 @@ def entry(task, whole, instructions):
     line.update(size(metadata))
     if metadata.name in whole:
         line["part_of"] = whole[metadata.name]
+    if metadata.name in family:
+        line["family"] = family[metadata.name]
     return line
+
+
+def families(listed):
+    """The family of each task that has one: of those that mteb calls similar, directly or through others, the name of one.
+
+    It is one that the registry does not list, if there is one: a model's training sets may name it."""
+    near = collections.defaultdict(set)
+    for name, others in _SIMILAR_TASKS.items():
+        for other in others:
+            near[name].add(other)
+            near[other].add(name)
+    found = {}
+    for name in near:
+        members, left = set(), [name]
+        while left:
+            member = left.pop()
+            if member not in members:
+                members.add(member)
+                left += near[member]
+        found[name] = min(members, key=lambda member: (member in listed, member))
+    return found
 
 
 def instructions_of_types():
@@ -316,6 +340,7 @@ def registry():
         for part in getattr(task.metadata, "tasks", []):
             whole[part.metadata.name] = task.metadata.name
     texts = {task.metadata.name for task in known}
+    family = families({task.metadata.name for task in known if not hasattr(task.metadata, "tasks")})
     print("\nbenchmarks:")
     for bench in mteb.get_benchmarks():
         if all(task.metadata.name in texts for task in bench.tasks):
@@ -329,7 +354,7 @@ def registry():
     print("  # mteb")
     for task in known:
         if not hasattr(task.metadata, "tasks"):
-            print(f"  {yaml(task.metadata.name)}: {yaml(entry(task, whole, instructions))}")
+            print(f"  {yaml(task.metadata.name)}: {yaml(entry(task, whole, instructions, family))}")
 
 
 

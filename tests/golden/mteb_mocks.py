@@ -53,7 +53,7 @@ def make(model, folder):
     instructions = mteb_tasks.instructions_of_types()
     for task in tasks:
         mteb_tasks.write_task(folder / "data", task())
-        lines.append(f"  {task.metadata.name}: {mteb_tasks.yaml(mteb_tasks.entry(task, {}, instructions))}")
+        lines.append(f"  {task.metadata.name}: {mteb_tasks.yaml(mteb_tasks.entry(task, {}, instructions, {}))}")
     (folder / "data/tasks.yaml").write_text("\n".join(lines) + "\n")
     encoder = SentenceTransformer(model, device="cpu")
     for task in tasks:

@@ -212,6 +212,16 @@ nauc = measures.nauc
 measures.nauc = lambda confidence, metric: np.nan if np.ptp(metric) < 1e-12 else nauc(confidence, metric)
 write_expected("instruct", flat(measures.evaluate_p_mrr_change(qrels, found(candidates), changed, CUTS)))
 
+# subqueries: the same, four to a query, of which some find only their candidates; the judgements of the last count
+new = {q: f"s_{i % 3}_{q}" for i, q in enumerate(queries)}
+renamed = {new[q]: qrels[list(qrels)[i % 3 if i < 9 else i]] for i, q in enumerate(queries)}
+results = {new[q]: r for q, r in found({q: c for q, c in candidates.items() if q[1] in "024"}).items()}
+write_judgements("instruct_subqueries_qrels", renamed)
+write_rows("instruct_subqueries", [{"_id": new[q], "x.emb": [float(x) for x in v]} for q, v in queries.items()])
+listed = {new[q]: c if q[1] in "024" else names for q, c in candidates.items()}
+write_rows("instruct_subqueries_candidates", [{"query-id": q, "corpus-ids": ids} for q, ids in listed.items()])
+write_expected("instruct_subqueries", measures.max_over_subqueries(renamed, results, CUTS))
+
 # groups of queries: the same, named as NevIR's pairs, of one relevant document, and as InstructIR's and IFIR's variants
 for kind, name in (("pairs", "{}_q{}"), ("groups", "{}_v{}")):
     new = {q: name.format(q.split("-")[0], 1 + q.endswith("changed")) for q in queries}
