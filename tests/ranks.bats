@@ -149,6 +149,23 @@ same() {
 	END
 }
 
+@test "ranks: scored pairs, a teacher's candidates, held-out pairs and the best step" {
+	need_ranks
+	model=$G/bert
+	awk '{ sub(/}$/, ", \"score\": " NR % 7 / 7 ", \"scores\": [" NR % 5 / 5 "]}"); if (/hard": \[\]/) sub(/\[0?[.0-9]*\]}$/, "[]}"); print }' one.jsonl >scored.jsonl
+	printf 'batch: 18\ntasks: {a: {datasets: [{name: one, file: scored.jsonl, negatives: hard, score: score, negative_scores: scores}]}}\n' >mix.yaml
+	tasksample -q -s 9 -b 30 --steps 2 mix.yaml | tok -q -m "$model" >dev.mts
+	for objective in cosent angle online margin-mse kl; do
+		alone --objective $objective --dev dev.mts --dev-every 2
+		ranks 3 --objective $objective --dev dev.mts --dev-every 2
+		close_to 1e-5 <(column loss 3.log.tsv) <(column loss alone.log.tsv)
+		close_to 1e-5 <(column gradient_norm 3.log.tsv) <(column gradient_norm alone.log.tsv)
+		close_to 1e-4 <(column dev_loss 3.log.tsv | grep .) <(column dev_loss alone.log.tsv | grep .)
+		diff <(jq .steps 3/train.json) <(jq .steps alone/train.json)
+		rm -r alone* 3*
+	done
+}
+
 @test "ranks: the same number of ranks gives the same bits, with any number of threads" {
 	need_ranks
 	model=$G/bert

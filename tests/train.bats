@@ -949,6 +949,8 @@ recipe() {
 	recipe
 	cp mix.yaml gate.yaml
 	cp mix.yaml pairs.yaml
+	printf 'sentence1\tsentence2\tscore\n' >rated.tsv
+	awk 'BEGIN { for (i = 0; i < 40; i++) printf "%c b\tb %c\t%.1f\n", 97 + i % 25, 99 + i % 20, i % 11 / 2 }' >>rated.tsv
 	cp mix.yaml held-out.yaml
 	upcycle -q -m "$G/bert" --experts left -o mote
 	sed -i 's/batch:/temperature: 0.1\n&/; s/{temperature: 0../{experts: left/' mix.yaml
@@ -961,12 +963,13 @@ recipe() {
 	cp "$G/nomic_bert/vocab.txt" olmoe
 	sed -i 's/"vocab_size": 40/"vocab_size": 48/' olmoe/config.json
 	page_examples train.1 >examples
-	[ "$(wc -l <examples)" -eq 10 ]
+	[ "$(wc -l <examples)" -eq 19 ]
 	bash -eu -o pipefail examples
 	[ -e trained/model.safetensors ]
 	[ -e model/model.safetensors ]
 	[ -e decoder/model.safetensors ]
 	[ -e tuned/model.safetensors ]
+	[ -e rated/model.safetensors ]
 	[ "$(wc -l <trained.log.tsv)" = 3 ]
 	[ -e gate/adapter_model.safetensors ]
 }

@@ -4,6 +4,7 @@
  * reads	a recipe (YAML) and the text files that it names
  * writes	query, document	text	one record a batch, one row an example
  *		negatives	text, depth 2	if a data set has them
+ *		document.score, negatives.score	f32	with the recipe's 'score'
  *		query.key, document.key, negatives.key	i64	hashes of the texts
  *		dataset, task, query.expert, document.expert	text	where they vary by row
  */

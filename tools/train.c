@@ -5,6 +5,8 @@
  *		document.ids	i32, depth 1	row i's positive
  *		negatives.ids	i32, depth 2	hard negatives, optional
  *		*.key		i64		hashes of texts, optional
+ *		document.score	number		scored pairs: of each row
+ *		negatives.score	number, depth 1	of each negative
  *		relation.target	f32 [2 width]	--reze: what reze-stats apply makes
  *		*.ids		i32		--objective mlm, clm: all of them
  * writes	a model folder, a log and checkpoints beside it
@@ -79,12 +81,17 @@ static const struct cli_option options[] = {
 	{ 's', "seed", "N", "seed of the random numbers (default: 0)",
 	    CLI_INTEGER(trainer.objective.seed, 0, INT64_MAX) },
 	CLI_GROUP("Loss:"),
-	{ OPT_OBJECTIVE, "objective", "infonce|mlm|clm", "loss (default: infonce)",
-	    CLI_CUSTOM },
-	{ 0, "temperature", "X", "of InfoNCE (default: the record's, else 0.03)",
+	{ OPT_OBJECTIVE, "objective",
+	    "infonce|mlm|clm|cosent|angle|mse|contrastive|online|margin-mse|kl",
+	    "loss (default: infonce)", CLI_CUSTOM },
+	{ 0, "temperature", "X",
+	    "of similarities (default: the record's, else 0.03; cosent, angle: 0.05; kl: 1)",
 	    CLI_REAL(trainer.objective.contrast.temperature, 1e-4, 100) },
-	{ 0, "similarity", "cosine|dot", "of InfoNCE (default: cosine)",
+	{ 0, "similarity", "cosine|dot", "of query and document (default: cosine)",
 	    CLI_WORD(trainer.objective.dot, 0) },
+	{ 0, "margin", "X",
+	    "contrastive, online: distance from which a negative is far (default: 0.5)",
+	    CLI_REAL(trainer.objective.margin, 0, 2) },
 	{ 0, "bidirectional", NULL, "add the loss of documents that choose queries",
 	    CLI_FLAG(trainer.objective.bidirectional) },
 	{ 0, "balance", "X",
@@ -105,7 +112,7 @@ static const struct cli_option options[] = {
 	    "pairs or texts that are not trained on: their loss goes to the log",
 	    CLI_TEXT(trainer.objective.dev) },
 	{ 0, "dev-corpus", "FILE",
-	    "infonce: documents that the pairs' queries search, beside the pairs' own",
+	    "documents that the pairs' queries search, beside the pairs' own",
 	    CLI_TEXT(trainer.objective.dev_corpus) },
 	{ 0, "dev-every", "N",
 	    "steps between measurements (default: --save-every, and the last)",
@@ -205,6 +212,7 @@ parse(int argc, char **argv)
 		.contrast.epochs = 1,
 		.batch_tokens = 8192,
 		.mask_share = 0.15,
+		.margin = 0.5,
 		.balance = -1 };
 	while ((opt = cli_next(&cli, argc, argv, &a)) != -1)
 		if (opt == OPT_OBJECTIVE)
@@ -277,7 +285,7 @@ open_model(const struct settings *a, uint64_t seed)
 static void
 demand_learning(const struct settings *a, const struct model *model)
 {
-	bool predicts = a->trainer.objective.type != &objective_infonce;
+	bool predicts = a->trainer.objective.type->predicts;
 
 	for (int i = 0; i < model_parameters(model); i++)
 		if (predicts || !model_parameter(model, i)->predicts)

@@ -21,6 +21,8 @@ struct collate {
 	int text[FIELDS], key[FIELDS], dataset, task,
 	    expert[SIDES]; /* columns; -1: none */
 	struct text_column texts[FIELDS], datasets, tasks, experts[SIDES];
+	int score[FIELDS];		    /* columns of floats; -1: none */
+	struct buffer scores[FIELDS];	    /* of documents, of negatives */
 	struct numbers keys[FIELDS], lists; /* lists: where each row's negatives end */
 };
 
@@ -74,6 +76,15 @@ begin_text(struct collate *collate, int field, const struct recipe_task *task)
 }
 
 static void
+add_score(struct collate *collate, int field, double score)
+{
+	float value = (float)score;
+
+	if (collate->score[field] >= 0)
+		buffer_add(&collate->scores[field], (const char *)&value, sizeof value);
+}
+
+static void
 add_negatives(
     struct collate *collate, const struct recipe_source *source, const struct pair *pair)
 {
@@ -89,6 +100,7 @@ add_negatives(
 			    (int64_t)rng_hash(
 				0, texts->bytes.data + start, texts->bytes.used - start));
 		text_column_end(texts);
+		add_score(collate, NEGATIVES, pair->negatives[i].score);
 	}
 	numbers_add(&collate->lists, (int64_t)texts->offsets.count - 1);
 }
@@ -121,6 +133,7 @@ add_row(struct collate *collate, const struct example *example)
 			numbers_add(collate->keys + side, (int64_t)pair_key(pair, side));
 		add_name(collate->experts + side, experts[side]);
 	}
+	add_score(collate, SIDE_DOCUMENT, pair->score);
 	if (collate->text[NEGATIVES] >= 0)
 		add_negatives(collate, source, pair);
 	add_name(&collate->datasets, source->name);
@@ -176,6 +189,33 @@ add_column(
 				   .depth = depth });
 }
 
+/* Dies unless all data sets have scores, or none. */
+static void
+add_score_columns(struct collate *collate)
+{
+	const struct recipe *recipe = collate->recipe;
+	const struct recipe_source *first = recipe->sources;
+
+	for (int s = 1; s < recipe->source_count; s++) {
+		const struct recipe_source *source = first + s;
+		if (!source->score != !first->score ||
+		    (source->negatives && first->negatives &&
+			!source->negative_scores != !first->negative_scores))
+			tree_die(source->node,
+			    "the data sets '%s' and '%s' are drawn together: give both a 'score', and their negatives 'negative_scores', or neither",
+			    first->name, source->name);
+	}
+	bool negatives = false;
+	for (int s = 0; s < recipe->source_count; s++)
+		negatives |= first[s].negative_scores != NULL;
+	if (first->score)
+		collate->score[SIDE_DOCUMENT] = add_column(
+		    collate->out, DTYPE_F32, 0, fields[SIDE_DOCUMENT], ".score");
+	if (negatives && collate->text[NEGATIVES] >= 0)
+		collate->score[NEGATIVES] =
+		    add_column(collate->out, DTYPE_F32, 1, fields[NEGATIVES], ".score");
+}
+
 static void
 add_columns(struct collate *collate)
 {
@@ -198,6 +238,7 @@ add_columns(struct collate *collate)
 	for (int field = 0; field < FIELDS - !negatives && keys; field++)
 		collate->key[field] =
 		    add_column(out, DTYPE_I64, field == NEGATIVES, fields[field], ".key");
+	add_score_columns(collate);
 	if (mixes)
 		collate->dataset = add_column(out, DTYPE_U8, 1, "dataset", "");
 	if (!recipe->is_static || collate->in_order || recipe->task_count == 1)
@@ -220,7 +261,7 @@ collate_new(const struct recipe *recipe, struct pairs *const *sets, struct write
 	collate->out = out;
 	collate->in_order = in_order;
 	for (int field = 0; field < FIELDS; field++)
-		collate->text[field] = collate->key[field] = -1;
+		collate->text[field] = collate->key[field] = collate->score[field] = -1;
 	collate->dataset = collate->task = collate->expert[0] = collate->expert[1] = -1;
 	/* dies of a wrong field now, not at the first batch of the data set */
 	for (int s = 0; s < recipe->source_count; s++)
@@ -294,6 +335,7 @@ clear(struct collate *collate)
 	for (int field = 0; field < FIELDS; field++) {
 		text_column_clear(collate->texts + field);
 		collate->keys[field].count = 0;
+		collate->scores[field].used = 0;
 	}
 	for (int side = 0; side < SIDES; side++)
 		text_column_clear(collate->experts + side);
@@ -332,6 +374,13 @@ collate_put(
 			record->columns[collate->key[side]].data =
 			    collate->keys[side].data;
 	}
+	if (collate->score[SIDE_DOCUMENT] >= 0)
+		record->columns[collate->score[SIDE_DOCUMENT]].data =
+		    collate->scores[SIDE_DOCUMENT].data;
+	if (collate->score[NEGATIVES] >= 0)
+		record->columns[collate->score[NEGATIVES]] =
+		    (struct array){ .offsets = { collate->lists.data },
+			    .data = collate->scores[NEGATIVES].data };
 	set_text(record, collate->dataset, &collate->datasets);
 	set_text(record, collate->task, &collate->tasks);
 	if (collate->text[NEGATIVES] >= 0)
@@ -352,6 +401,7 @@ collate_free(struct collate *collate)
 	for (int field = 0; field < FIELDS; field++) {
 		text_column_free(collate->texts + field);
 		free(collate->keys[field].data);
+		free(collate->scores[field].data);
 	}
 	for (int side = 0; side < SIDES; side++)
 		text_column_free(collate->experts + side);

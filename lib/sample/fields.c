@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,21 @@ append_object(struct buffer *to, const struct tree *record, const char *name,
 		    to, value, &passage, &(struct fields_choice){ .all = true });
 	else
 		tree_die(record, "is an object without 'text': field '%s'", name);
+}
+
+double
+fields_number(const struct tree *record, const char *name, const struct tree *value)
+{
+	double number;
+
+	if (value->kind == TREE_INTEGER)
+		return (double)value->integer;
+	if (value->kind == TREE_REAL && isfinite(value->real))
+		return value->real;
+	if (value->kind == TREE_STRING &&
+	    number_read(value->string, value->length, &number) && isfinite(number))
+		return number;
+	tree_die(record, "is not a number: field '%s'", name);
 }
 
 void

@@ -52,6 +52,10 @@ const struct tree *fields_text(const struct tree *value, size_t index);
 void fields_append_value(struct buffer *to, const struct tree *record, const char *name,
     const struct tree *value);
 
+/* A number, or a text of one; dies otherwise. */
+double fields_number(
+    const struct tree *record, const char *name, const struct tree *value);
+
 /* The number of records of a row: the length of its lists; 1 without lists.  Dies if their lengths differ. */
 size_t fields_members(const struct tree *row, const struct fields_each *each);
 

@@ -136,11 +136,38 @@ set_negatives(struct pairs *pairs, const struct tree *record)
 			pairs->negatives = mem_grow(pairs->negatives,
 			    &pairs->negatives_room, count + 1, sizeof *pairs->negatives);
 			pairs->negatives[count++] =
-			    (struct pair_text){ *name, fields_text(value, i) };
+			    (struct pair_text){ *name, fields_text(value, i), 0 };
 		}
 	}
 	pairs->pair.negatives = pairs->negatives;
 	pairs->pair.negative_count = count;
+}
+
+/* Sets the scores of the pair and of its negatives, in the order of the fields. */
+static void
+set_scores(struct pairs *pairs, const struct tree *record)
+{
+	const struct recipe_source *source = pairs->source;
+	struct pair *pair = &pairs->pair;
+	const char *const *name = (const char *const *)source->negative_scores;
+	size_t count = 0;
+
+	if (!source->score)
+		return;
+	pair->score =
+	    fields_number(record, source->score, fields_need(record, source->score)) /
+	    source->scale;
+	for (; name && *name; name++) {
+		const struct tree *value = fields_need(record, *name);
+		for (size_t i = 0; i < fields_texts(value); i++, count++)
+			if (count < pair->negative_count)
+				pairs->negatives[count].score =
+				    fields_number(record, *name, fields_text(value, i)) /
+				    source->scale;
+	}
+	if (source->negative_scores && count < pair->negative_count)
+		tree_die(record, "has %zu scores of negatives, and %zu negatives", count,
+		    pair->negative_count);
 }
 
 const struct pair *
@@ -168,6 +195,7 @@ pairs_get(struct pairs *pairs, int64_t index, const uint64_t chances[SIDES])
 	}
 	pair->record = record;
 	set_negatives(pairs, record);
+	set_scores(pairs, record);
 	return pair;
 }
 

@@ -32,6 +32,7 @@ struct pairs;
 struct pair_text {
 	const char *field;
 	const struct tree *value;
+	double score; /* with the recipe's 'negative_scores' */
 };
 
 struct pair {
@@ -39,6 +40,7 @@ struct pair {
 	const struct tree *record; /* the row; of a folder: the document */
 	const struct pair_text *negatives;
 	size_t negative_count;
+	double score; /* of query and document, with the recipe's 'score' */
 	bool labelled;
 	uint64_t label; /* if labelled, the label's hash */
 };

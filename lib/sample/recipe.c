@@ -224,6 +224,22 @@ read_negatives(const struct tree *node, struct recipe_source *source)
 }
 
 static void
+read_scores(const struct tree *node, struct recipe_source *source)
+{
+	size_t count = 0;
+
+	source->score = field_of(node, "score");
+	read_names_of(node, "negative_scores", &source->negative_scores, &count);
+	source->scale = positive(node, "scale", 1);
+	if (count && !source->negatives)
+		tree_die(tree_get(node, "negative_scores"),
+		    "'negative_scores' needs 'negatives'");
+	if (!source->score && (count || tree_get(node, "scale")))
+		tree_die(tree_get(node, count ? "negative_scores" : "scale"),
+		    "'%s' needs 'score'", count ? "negative_scores" : "scale");
+}
+
+static void
 read_type(const struct tree *node, struct recipe_source *source)
 {
 	const char *words[TASK_TYPES + 1] = { NULL };
@@ -255,11 +271,12 @@ static void
 read_fields(struct tree *node, struct recipe_source *source)
 {
 	static const char *const of_files[] = { "file", "label", "names", "negatives",
-		"max_negatives", "each", "group", NULL };
+		"max_negatives", "each", "group", "score", NULL };
 	static const char *const of_folders[] = { "split", NULL };
 	static const char *const of_pairs[] = { "document", "names", "negatives",
-		"max_negatives", "part_by", "group", "type", NULL };
-	static const char *const of_groups[] = { "negatives", "max_negatives", NULL };
+		"max_negatives", "part_by", "group", "type", "score", NULL };
+	static const char *const of_groups[] = { "negatives", "max_negatives", "score",
+		NULL };
 
 	source->label = field_of(node, "label");
 	if (tree_get(node, "beir")) {
@@ -280,6 +297,7 @@ read_fields(struct tree *node, struct recipe_source *source)
 	if (source->group)
 		refuse(node, of_groups, "does not apply to groups");
 	read_negatives(node, source);
+	read_scores(node, source);
 }
 
 static void
@@ -378,8 +396,8 @@ add_source(struct recipe *recipe, struct tree *node, double task_weight)
 {
 	static const char *const keys[] = { "name", "type", "file", "beir", "split",
 		"each", "query", "document", "label", "names", "group", "negatives",
-		"max_negatives", "where", "part", "part_by", "sample", "first", "weight",
-		NULL };
+		"max_negatives", "score", "negative_scores", "scale", "where", "part",
+		"part_by", "sample", "first", "weight", NULL };
 	size_t count = (size_t)recipe->source_count;
 
 	tree_only(node, keys);
@@ -508,6 +526,7 @@ free_source(struct recipe_source *source)
 	free(source->files);
 	free(source->each.names);
 	free(source->negatives);
+	free(source->negative_scores);
 }
 
 void

@@ -28,6 +28,8 @@ struct recipe_source {
 	int64_t group; /* queries of one document per example; 0: one row per example */
 	const char *field[SIDES], *label; /* NULL: not given */
 	const char **negatives;		  /* fields, NULL at the end; NULL: not given */
+	const char *score, **negative_scores; /* fields of numbers; likewise */
+	double scale;			      /* which scores are divided by */
 	const struct tree *names; /* of label values, a mapping or a list; NULL: none */
 	int64_t max_negatives;
 	struct comparison **where; /* all must hold */

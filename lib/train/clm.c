@@ -49,6 +49,7 @@ const struct objective_type objective_clm = {
 	.size = sizeof(struct lm),
 	.rate = 5e-4,
 	.balance = -1,
+	.predicts = true,
 	.applies = "batch-tokens balance",
 	.open = open_texts,
 	.close = lm_close,

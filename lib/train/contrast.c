@@ -12,6 +12,7 @@
 #include "stream/values.h"
 #include "text/json.h"
 #include "token/tokenizer.h"
+#include "train/batch_scores.h"
 #include "train/batch_sync.h"
 #include "train/precomputed.h"
 
@@ -36,6 +37,7 @@ struct contrast {
 	size_t key_capacity;
 	struct loss_keys loss_keys[LOSS_KEYS]; /* of columns; hashes of tokens */
 	struct floats targets;
+	struct batch_scores scores;	 /* of the record */
 	struct precomputed *precomputed; /* NULL: documents are computed */
 	struct batch_sync sync;		 /* with the other ranks */
 };
@@ -103,6 +105,9 @@ open_stream(struct contrast *contrast)
 	stream_need(contrast->reader, "query.ids", DTYPE_I32, 1);
 	stream_need(contrast->reader, "document.ids", DTYPE_I32, 1);
 	contrast->target = find_target(contrast);
+	if (contrast->options.scores)
+		batch_scores_open(
+		    &contrast->scores, contrast->reader, contrast->text[NEGATIVES].ids);
 	contrast->texts.in = contrast->reader;
 }
 
@@ -191,6 +196,7 @@ contrast_close(struct contrast *contrast)
 	free(contrast->path);
 	free(contrast->keys);
 	free(contrast->targets.data);
+	batch_scores_free(&contrast->scores);
 	batch_sync_close(&contrast->sync);
 	free(contrast);
 }
@@ -371,6 +377,8 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 		.keys = contrast->options.keep_duplicates ? NULL : contrast->loss_keys,
 		.parts = batch_sync_parts(&contrast->sync),
 		.targets = take_targets(contrast),
+		.scores = contrast->options.scores ? contrast->scores.values : NULL,
+		.negative_rows = contrast->scores.rows,
 	};
 }
 
@@ -378,7 +386,7 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 static uint64_t
 hash_rows(const struct contrast *contrast)
 {
-	uint64_t sum = 0;
+	uint64_t sum = contrast->scores.hash;
 
 	for (enum side side = QUERY; side < SIDES; side++) {
 		int64_t count;
@@ -432,8 +440,12 @@ advance(struct contrast *contrast)
 	struct sync_message message = { .state = SYNC_END };
 
 	contrast->sync.awaited = true;
-	if (read_ahead(contrast))
+	if (read_ahead(contrast)) {
+		if (contrast->options.scores)
+			batch_scores_take(
+			    &contrast->scores, contrast->reader, &contrast->record);
 		message = message_of(contrast);
+	}
 	if (!batch_sync_exchange(&contrast->sync, &message, contrast_name(contrast)))
 		return false;
 	uint64_t hash = batch_sync_hash(&contrast->sync);
@@ -488,8 +500,8 @@ contrast_next(struct contrast *contrast, struct contrast_batch *batch)
 	take(contrast, batch);
 	batch->temperature = contrast->options.temperature;
 	if (batch->temperature == 0)
-		batch->temperature =
-		    tree_real(attributes, "temperature", CONTRAST_TEMPERATURE);
+		batch->temperature = tree_real(
+		    attributes, "temperature", contrast->options.usual_temperature);
 	if (!(batch->temperature > 0))
 		bad(contrast, "the temperature is not above 0");
 	batch->task = tree_string(attributes, "task", "");

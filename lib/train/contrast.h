@@ -6,6 +6,7 @@
  *	query.key, document.key		i64, depth 0	hashes of the texts, optional
  *	negatives.key			i64, depth 1 (or 0)
  *	query.expert, document.expert	text		task expert of each row, optional
+ *	document.score, negatives.score	numbers		scores of the pairs (batch_scores.h)
  *	relation.target			f32 [2 width]	targets of the relations (relation_loss.h)
  * Attributes: temperature, experts{query, document}, prompt_tokens{query, document, negatives},
  * task, dataset, epoch, step.  Property of the stream: batches (their number).
@@ -26,8 +27,10 @@
 #include "train/loss.h"
 
 struct contrast_options {
-	const char *expert;    /* of both sides, if the stream names none; or NULL */
-	double temperature;    /* 0: the record's attribute, else CONTRAST_TEMPERATURE */
+	const char *expert; /* of both sides, if the stream names none; or NULL */
+	double temperature; /* 0: the record's attribute, else `usual_temperature` */
+	double usual_temperature;
+	bool scores;	       /* read the scores of pairs (batch_scores.h) */
 	bool keep_duplicates;  /* no keys: a duplicate of a text is a negative */
 	bool freeze_documents; /* only queries pass through the adapter */
 	const char *documents; /* file of their embeddings (precomputed.h); or NULL */
@@ -35,7 +38,6 @@ struct contrast_options {
 	bool whole;	       /* every rank reads all of a file by itself */
 	int64_t epochs;	       /* readings of a file; standard input is read once */
 };
-#define CONTRAST_TEMPERATURE 0.03 /* MoTE, appendix D */
 
 struct contrast_batch {
 	int64_t rows, negatives, tokens;
@@ -44,6 +46,8 @@ struct contrast_batch {
 	const struct loss_keys *keys; /* [LOSS_KEYS]; NULL: keep_duplicates */
 	struct loss_parts parts;      /* of the ranks */
 	const float *targets;	      /* [rows, 2 width]; NULL without `targets` */
+	const double *scores;	      /* [rows + negatives]; NULL without `scores` */
+	const int64_t *negative_rows; /* [negatives] rows of the negatives; likewise */
 	double temperature;
 	const char *task, *dataset; /* "" if the record has none */
 	int64_t epoch, record;	    /* epoch from 0; record number from 1 */

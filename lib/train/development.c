@@ -87,7 +87,7 @@ is_better(const struct development *d)
 		return false;
 	if (!d->best_step)
 		return true;
-	return searches(d) ? now->ndcg > best->ndcg : now->loss < best->loss;
+	return now->best > best->best;
 }
 
 bool
@@ -173,6 +173,8 @@ development_print_names(const struct development *d, FILE *log)
 		fputs("\tdev_accuracy", log);
 	if (searches(d))
 		fputs("\tdev_ndcg_at_10\tdev_recall_at_1", log);
+	if (type->dev_spearman)
+		fputs("\tdev_spearman", log);
 }
 
 void
@@ -182,11 +184,12 @@ development_print(const struct development *d, int64_t step, FILE *log)
 
 	if (!d)
 		return;
+	const struct objective_type *type = d->options->objective.type;
 	const double values[] = { d->last.loss, d->last.accuracy, d->last.ndcg,
-		d->last.recall };
-	const bool wanted[] = { true, d->options->objective.type->dev_accuracy,
-		searches(d), searches(d) };
-	for (int i = 0; i < 4; i++)
+		d->last.recall, d->last.spearman };
+	const bool wanted[] = { true, type->dev_accuracy, searches(d), searches(d),
+		type->dev_spearman };
+	for (int i = 0; i < 5; i++)
 		if (wanted[i] && is)
 			fprintf(log, "\t%.8g", values[i]);
 		else if (wanted[i])
@@ -206,6 +209,9 @@ development_state(const struct development *d)
 		tree_set(state, "ndcg_at_10", tree_of_real(d->best.ndcg));
 		tree_set(state, "recall_at_1", tree_of_real(d->best.recall));
 	}
+	if (d->options->objective.type->dev_spearman)
+		tree_set(state, "spearman", tree_of_real(d->best.spearman));
+	tree_set(state, "best", tree_of_real(d->best.best));
 	tree_set(state, "worse", tree_of_integer(d->worse));
 	return state;
 }
@@ -217,9 +223,12 @@ development_resume(struct development *d, const struct tree *state)
 		return;
 	d->best_step = tree_integer_in(state, "step", 0, INT64_MAX);
 	d->worse = tree_integer_in(state, "worse", 0, INT64_MAX);
-	d->best = (struct dev_report){ tree_real(state, "loss", 0),
-		tree_real(state, "accuracy", 0), tree_real(state, "ndcg_at_10", 0),
-		tree_real(state, "recall_at_1", 0) };
+	d->best = (struct dev_report){ .loss = tree_real(state, "loss", 0),
+		.accuracy = tree_real(state, "accuracy", 0),
+		.ndcg = tree_real(state, "ndcg_at_10", 0),
+		.recall = tree_real(state, "recall_at_1", 0),
+		.spearman = tree_real(state, "spearman", 0),
+		.best = tree_real(state, "best", 0) };
 	if (d->best_step && d->best_step != d->steps && !d->options->last_step &&
 	    !ranks_own() && step_of(d, d->folder) < d->best_step && !is_moved(d))
 		die("%s: the model of step %lld, the best so far, is not there; put it back, or begin anew with --restart",

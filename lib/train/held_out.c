@@ -336,6 +336,7 @@ held_out_measure(struct held_out *h, struct objective *objective,
 	end(&h->queries);
 	end(&h->documents);
 	model_balance(h->model, objective->balance);
+	report->best = h->corpus ? report->ndcg : -report->loss;
 	ranks_gather(all, report, sizeof *report);
 	*report = all[0];
 	free(all);

@@ -221,7 +221,8 @@ lm_dev(struct objective *objective, struct dev_report *report)
 		sums[1] += (double)count;
 	}
 	ranks_add(sums, 2);
-	*report = (struct dev_report){ .loss = sums[0] / sums[1] };
+	double loss = sums[0] / sums[1];
+	*report = (struct dev_report){ .loss = loss, .best = -loss };
 }
 
 struct tree *

@@ -128,6 +128,7 @@ const struct objective_type objective_mlm = {
 	.name = "mlm",
 	.size = sizeof(struct mlm),
 	.rate = 5e-4,
+	.predicts = true,
 	.applies = "batch-tokens mask-share",
 	.open = open_texts,
 	.close = lm_close,

@@ -11,7 +11,9 @@
 
 /* A checkpoint has the index: new objectives come last. */
 const struct objective_type *const objectives[] = { &objective_infonce, &objective_mlm,
-	&objective_clm, NULL };
+	&objective_clm, &objective_cosent, &objective_angle, &objective_mse,
+	&objective_contrastive, &objective_online, &objective_margin_mse, &objective_kl,
+	NULL };
 
 const struct objective_type *
 objective_called(const char *name)

@@ -1,5 +1,6 @@
 /*
- * objective - what a training step learns: InfoNCE on pairs (infonce.c), or tokens of texts, masked (mlm.c) or next ones (clm.c).
+ * objective - what a training step learns: InfoNCE on pairs (infonce.c), scores of pairs (scored.c), or tokens of texts, masked
+ * (mlm.c) or next ones (clm.c).
  *
  * An objective is a file that defines a `struct objective_type`, and a row of `objectives` in objective.c.  The trainer knows
  * only the functions of that struct.
@@ -19,7 +20,8 @@ struct objective_options {
 	const struct objective_type *type;
 	struct contrast_options contrast; /* expert and epochs hold for all types */
 	bool bidirectional;
-	bool dot;	      /* InfoNCE: dot products, not cosines */
+	bool dot;	      /* dot products, not cosines */
+	double margin;	      /* of contrastive and online */
 	double balance;	      /* weight of the load-balancing loss (balance.h); 0: none */
 	double reze;	      /* InfoNCE: weight of relation_loss.h; 0: none */
 	int64_t tokens;	      /* per forward and backward pass: bounds the activations */
@@ -57,6 +59,8 @@ struct dev_report {
 	double
 	    accuracy; /* share of the pairs, or tokens, whose right answer scored highest */
 	double ndcg, recall; /* with dev_corpus: nDCG@10, recall@1 */
+	double spearman;     /* of similarities and scores */
+	double best;	     /* the best step has the greatest */
 };
 
 struct objective_type {
@@ -64,6 +68,7 @@ struct objective_type {
 	size_t size;	     /* bytes of the objective's own struct */
 	double rate;	     /* default --lr */
 	double balance;	     /* default --balance with token experts; -1: config.json's */
+	bool predicts;	     /* tokens: a head that only predicts them learns */
 	const char *applies; /* the options of train(1) that only some objectives have */
 
 	/* Opens the stream; dies if it does not fit the objective or the model. */
@@ -94,7 +99,7 @@ struct objective_type {
 	bool (*leave)(struct objective *objective);
 	bool (*left)(const struct objective *objective);
 
-	bool dev_accuracy; /* `dev` sets the accuracy */
+	bool dev_accuracy, dev_spearman; /* which of them `dev` sets */
 	/* Measures the held-out data, which are not learned; masks are the same each time. */
 	void (*dev)(struct objective *objective, struct dev_report *report);
 
@@ -104,7 +109,9 @@ struct objective_type {
 	void (*resume)(struct objective *objective, const struct tree *position);
 };
 
-extern const struct objective_type objective_infonce, objective_mlm, objective_clm;
+extern const struct objective_type objective_infonce, objective_mlm, objective_clm,
+    objective_cosent, objective_angle, objective_mse, objective_contrastive,
+    objective_online, objective_margin_mse, objective_kl;
 extern const struct objective_type *const objectives[]; /* ends with NULL */
 
 /* Dies naming --objective if there is none of that name. */

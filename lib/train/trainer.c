@@ -156,10 +156,14 @@ log_traffic(struct trainer *trainer)
 static void
 log_step(struct trainer *trainer, const struct step_report *r, double seconds)
 {
-	fprintf(trainer->log, "%lld\t%lld\t%s\t%s\t%.8g\t%.6g\t%.8g\t%.8g\t%lld\t%lld",
+	double accuracy = r->examples ? r->correct / (double)r->examples : 0;
+	char text[NUMBER_ROOM] = "";
+
+	if (!isnan(accuracy))
+		snprintf(text, sizeof text, "%.6g", accuracy);
+	fprintf(trainer->log, "%lld\t%lld\t%s\t%s\t%.8g\t%s\t%.8g\t%.8g\t%lld\t%lld",
 	    (long long)trainer->step, (long long)r->epoch, r->task, r->dataset, r->loss,
-	    r->examples ? r->correct / (double)r->examples : 0, r->rate, r->norm,
-	    (long long)r->examples, (long long)r->tokens);
+	    text, r->rate, r->norm, (long long)r->examples, (long long)r->tokens);
 	if (trainer->options->objective.balance > 0)
 		fprintf(trainer->log, "\t%.8g", r->balance);
 	if (trainer->options->objective.reze > 0)

@@ -1,0 +1,108 @@
+#include "train/batch_scores.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "stream/values.h"
+
+static const char *const names[] = { "document.score", "negatives.score" };
+
+void
+batch_scores_open(struct batch_scores *scores, const struct reader *reader, int ids)
+{
+	scores->ids = ids;
+	for (int side = 0; side < 2; side++) {
+		scores->columns[side] = -1;
+		if (side && ids < 0)
+			continue;
+		scores->columns[side] = stream_find(reader, names[side]);
+		if (scores->columns[side] < 0)
+			die("%s: there is no column \"%s\", the scores of the %s; the recipe's '%s' makes it",
+			    stream_name(reader), names[side],
+			    side ? "negatives" : "pairs",
+			    side ? "negative_scores" : "score");
+		values_single(reader, scores->columns[side],
+		    side && stream_column(reader, ids)->depth > 1);
+	}
+}
+
+/* The number of negatives of rows before `row`. */
+static int64_t
+negatives_before(const struct batch_scores *scores, const struct reader *reader,
+    const struct record *record, int64_t row)
+{
+	const struct column *ids =
+	    scores->ids < 0 ? NULL : stream_column(reader, scores->ids);
+
+	if (!ids || ids->depth < 2)
+		return ids ? row : 0;
+	return record->columns[scores->ids].offsets[0][row];
+}
+
+static double
+number(const struct batch_scores *scores, const struct reader *reader,
+    const struct record *record, int side, int64_t index)
+{
+	int column = scores->columns[side];
+	double value = values_number(reader, column, &record->columns[column], index);
+
+	if (!isfinite(value))
+		die("%s: record %lld: %s: value %lld is missing or not finite",
+		    stream_name(reader), (long long)stream_records(reader), names[side],
+		    (long long)index + 1);
+	return value;
+}
+
+/* Dies unless every negative has one score. */
+static void
+check_negatives(const struct batch_scores *scores, const struct reader *reader,
+    const struct record *record)
+{
+	int column = scores->columns[1];
+
+	if (column < 0 || stream_column(reader, scores->ids)->depth < 2)
+		return;
+	for (int64_t row = 0; row <= record->rows; row++)
+		if (values_start(stream_column(reader, column), &record->columns[column],
+			row) != negatives_before(scores, reader, record, row))
+			die("%s: record %lld: row %lld has not one score for each negative",
+			    stream_name(reader), (long long)stream_records(reader),
+			    (long long)row);
+}
+
+void
+batch_scores_take(
+    struct batch_scores *scores, const struct reader *reader, const struct record *record)
+{
+	int64_t rows = record->rows;
+	int64_t negatives = negatives_before(scores, reader, record, rows);
+
+	check_negatives(scores, reader, record);
+	scores->values = mem_grow(scores->values, &scores->values_room,
+	    (size_t)(rows + negatives), sizeof *scores->values);
+	scores->rows = mem_grow(
+	    scores->rows, &scores->rows_room, (size_t)negatives, sizeof *scores->rows);
+	scores->hash = 0;
+	for (int64_t row = 0, k = 0; row < rows; row++) {
+		uint64_t hash = 0;
+		scores->values[row] = number(scores, reader, record, 0, row);
+		hash = rng_hash(hash, &scores->values[row], sizeof *scores->values);
+		for (; k < negatives_before(scores, reader, record, row + 1); k++) {
+			double *to = &scores->values[rows + k];
+			*to = number(scores, reader, record, 1, k);
+			hash = rng_hash(hash, to, sizeof *to);
+			scores->rows[k] = row;
+		}
+		scores->hash += hash;
+	}
+}
+
+void
+batch_scores_free(struct batch_scores *scores)
+{
+	free(scores->values);
+	free(scores->rows);
+}

@@ -1,0 +1,180 @@
+#include "train/paired.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "nn/nn.h"
+#include "ranks/ranks.h"
+
+static struct paired *
+own(const struct objective *objective)
+{
+	return (struct paired *)objective;
+}
+
+void
+paired_open(struct objective *objective, const char *path)
+{
+	struct paired *pairs = own(objective);
+	struct objective_options *o = &objective->options;
+
+	pairs->contrast = contrast_open(path, objective->model, &o->contrast);
+	pairs->cache = gradient_cache_new(objective->model, o->tokens);
+	if (o->dev)
+		pairs->held_out = held_out_open(objective);
+}
+
+void
+paired_close(struct objective *objective)
+{
+	struct paired *pairs = own(objective);
+
+	contrast_close(pairs->contrast);
+	gradient_cache_free(pairs->cache);
+	if (pairs->held_out)
+		held_out_close(pairs->held_out);
+	nn_free(pairs->gradient, pairs->gradient_size);
+}
+
+const char *
+paired_stream(const struct objective *objective)
+{
+	return contrast_name(own(objective)->contrast);
+}
+
+struct tree *
+paired_about(const struct objective *objective)
+{
+	return contrast_about(own(objective)->contrast);
+}
+
+int64_t
+paired_total(struct objective *objective)
+{
+	return contrast_total(own(objective)->contrast);
+}
+
+/* A rank sums the gradients of every task expert that some rank's sequences use. */
+static void
+agree_on_experts(struct model *model, const struct contrast_batch *batch, int64_t count)
+{
+	size_t ranks = (size_t)ranks_count();
+	uint64_t used = 0, *all;
+
+	if (ranks == 1 || !model_spec(model)->experts)
+		return;
+	all = mem_new(ranks, sizeof *all);
+	for (int64_t i = 0; i < count; i++)
+		if (!batch->sequences[i].frozen && batch->sequences[i].expert >= 0)
+			used |= (uint64_t)1 << batch->sequences[i].expert;
+	ranks_gather(all, &used, sizeof used);
+	for (size_t r = 0; r < ranks; r++)
+		used |= all[r];
+	for (int expert = 0; expert < SPEC_EXPERTS; expert++)
+		if (used >> expert & 1)
+			model_reach(model, expert, false);
+	free(all);
+}
+
+/* Makes room for the gradient of a batch; returns its number of vectors. */
+static int64_t
+reserve(struct paired *pairs, const struct contrast_batch *batch)
+{
+	int64_t count = 2 * batch->rows + batch->negatives;
+
+	pairs->gradient = nn_reserve(pairs->gradient, &pairs->gradient_size,
+	    (size_t)count, (size_t)model_width(pairs->objective.model) * sizeof(float));
+	return count;
+}
+
+bool
+paired_learn(struct objective *objective, int64_t number, struct batch_report *report,
+    const struct model_whole *whole)
+{
+	struct paired *pairs = own(objective);
+	struct contrast_batch batch;
+
+	(void)number;
+	if (!contrast_next(pairs->contrast, &batch))
+		return false;
+	int64_t count = reserve(pairs, &batch);
+	*report = (struct batch_report){ .examples = batch.rows,
+		.tokens = batch.tokens,
+		.epoch = batch.epoch,
+		.record = batch.record,
+		.task = batch.task,
+		.dataset = batch.dataset };
+	if (objective->balance)
+		balance_begin(objective->balance);
+	float *vectors = gradient_cache_embed(pairs->cache, batch.sequences, count);
+	if (objective->balance)
+		report->balance = objective_balance(objective);
+	pairs->begin(pairs, &batch, vectors, report);
+	agree_on_experts(objective->model, &batch, count);
+	gradient_cache_backward(pairs->cache, pairs->gradient, whole);
+	report->loss = pairs->end(pairs, &report->correct);
+	if (!isfinite(report->loss))
+		gradient_cache_demand_finite(pairs->cache);
+	objective_sum_report(report);
+	return true;
+}
+
+void
+paired_prepare(struct objective *objective)
+{
+	contrast_prepare(own(objective)->contrast);
+}
+
+bool
+paired_leave(struct objective *objective)
+{
+	return contrast_leave(own(objective)->contrast);
+}
+
+bool
+paired_left(const struct objective *objective)
+{
+	return contrast_left(own(objective)->contrast);
+}
+
+static double
+held_out_batch(struct objective *objective, const struct contrast_batch *batch,
+    float *vectors, double *correct)
+{
+	struct paired *pairs = own(objective);
+
+	reserve(pairs, batch);
+	pairs->begin(pairs, batch, vectors, NULL);
+	return pairs->end(pairs, correct);
+}
+
+void
+paired_dev(struct objective *objective, struct dev_report *report)
+{
+	struct paired *pairs = own(objective);
+
+	held_out_measure(
+	    pairs->held_out, objective, pairs->cache, held_out_batch, report);
+}
+
+struct tree *
+paired_position(const struct objective *objective)
+{
+	struct contrast_position at = contrast_position(own(objective)->contrast);
+	struct tree *tree = tree_object();
+
+	tree_set(tree, "taken", tree_of_integer(at.taken));
+	tree_set(tree, "step", tree_of_integer(at.step));
+	tree_set(tree, "hash", objective_hash(at.hash));
+	return tree;
+}
+
+void
+paired_resume(struct objective *objective, const struct tree *position)
+{
+	struct contrast_position at = { tree_integer(position, "taken", 0),
+		tree_integer(position, "step", -1), objective_hash_in(position) };
+
+	contrast_resume(own(objective)->contrast, &at);
+}

@@ -1,0 +1,48 @@
+/*
+ * paired - objectives on batches of pairs, through the gradient cache: what infonce.c and scored.c share.
+ *
+ * An objective sets `begin` and `end` in its open, after paired_open.
+ */
+#ifndef TRAIN_PAIRED_H
+#define TRAIN_PAIRED_H
+
+#include "train/contrast.h"
+#include "train/gradient_cache.h"
+#include "train/held_out.h"
+#include "train/objective.h"
+
+struct paired {
+	struct objective objective;
+	struct contrast *contrast;
+	struct gradient_cache *cache;
+	struct held_out *held_out; /* NULL: none */
+	float *gradient; /* nn memory [2 rows + negatives, width]: d loss / d vectors */
+	size_t gradient_size;
+
+	/*
+	 * Computes the gradient of a batch whose embeddings are `vectors`, which it may normalise.  report NULL: held-out pairs, of
+	 * this rank alone, of which only the loss is wanted.
+	 */
+	void (*begin)(struct paired *pairs, const struct contrast_batch *batch,
+	    float *vectors, struct batch_report *report);
+	/* This rank's share of the loss, and of the number of rows that are right. */
+	double (*end)(struct paired *pairs, double *correct);
+};
+
+void paired_open(struct objective *objective, const char *path);
+void paired_close(struct objective *objective);
+
+/* The functions of struct objective_type. */
+const char *paired_stream(const struct objective *objective);
+struct tree *paired_about(const struct objective *objective);
+int64_t paired_total(struct objective *objective);
+bool paired_learn(struct objective *objective, int64_t number,
+    struct batch_report *report, const struct model_whole *whole);
+void paired_prepare(struct objective *objective);
+bool paired_leave(struct objective *objective);
+bool paired_left(const struct objective *objective);
+void paired_dev(struct objective *objective, struct dev_report *report);
+struct tree *paired_position(const struct objective *objective);
+void paired_resume(struct objective *objective, const struct tree *position);
+
+#endif

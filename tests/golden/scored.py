@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""scored.py - training on scored pairs by torch, with the losses of sentence-transformers, for tests/scored.bats.
+
+Writes scored/pairs.txt (batches as tests/support/pairs_stream reads them, two negatives a row), scored/scores.jsonl (a row's
+scores: document.score, negatives.score; labels: 0 or 1 for contrastive and online) and, for each loss, scored/LOSS.tsv: loss and
+norm of the gradient of each step of torch.optim.AdamW from the tiny BERT of train/bert.  The losses of pairs see the documents
+alone; cosent_three and angle_three the negatives as well, as pairs with their own scores.
+Needs torch, transformers, sentence-transformers.
+"""
+import json
+import os
+import random
+
+import torch
+from sentence_transformers.sentence_transformer import losses
+from transformers import BertModel
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STEPS, ROWS, NEGATIVES, VOCABULARY = 5, 8, 2, 48
+
+
+def sequence(rng):
+    return [2] + [rng.randrange(5, VOCABULARY) for _ in range(rng.randint(2, 10))] + [3]
+
+
+def embed(model, sequences):
+    rows = []
+    for ids in sequences:
+        hidden = model(input_ids=torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.long))
+        rows.append(hidden.last_hidden_state[0].mean(0))
+    return torch.stack(rows)
+
+
+def cosine(a, b):
+    return torch.nn.functional.cosine_similarity(a, b)
+
+
+def pairs_of(x, t, three):
+    """Columns of embeddings and scores as pairs: the documents, and with `three` the negatives row by row."""
+    if not three:
+        return [x[0], x[1]], t[:, 0]
+    left = torch.cat([x[0], x[0].repeat_interleave(NEGATIVES, 0)])
+    right = torch.cat([x[1], torch.stack(x[2:], 1).flatten(0, 1)])
+    return [left, right], torch.cat([t[:, 0], t[:, 1:].flatten()])
+
+
+LOSSES = {
+    "cosent": (lambda x, t, y: losses.CoSENTLoss(None).compute_loss_from_embeddings(*pairs_of(x, t, False))),
+    "cosent_three": (lambda x, t, y: losses.CoSENTLoss(None).compute_loss_from_embeddings(*pairs_of(x, t, True))),
+    "angle": (lambda x, t, y: losses.AnglELoss(None).compute_loss_from_embeddings(*pairs_of(x, t, False))),
+    "angle_three": (lambda x, t, y: losses.AnglELoss(None).compute_loss_from_embeddings(*pairs_of(x, t, True))),
+    "mse": (lambda x, t, y: losses.CosineSimilarityLoss(None).compute_loss_from_embeddings(x[:2], t[:, 0])),
+    "contrastive": (lambda x, t, y: losses.ContrastiveLoss(None).compute_loss_from_embeddings(x[:2], y)),
+    "online": (lambda x, t, y: losses.OnlineContrastiveLoss(None).compute_loss_from_embeddings(x[:2], y)),
+    "margin-mse": (lambda x, t, y: losses.MarginMSELoss(None, cosine).compute_loss_from_embeddings(x, t)),
+    "margin-mse_dot": (lambda x, t, y: losses.MarginMSELoss(None).compute_loss_from_embeddings(x, t)),
+    "kl": (lambda x, t, y: losses.DistillKLDivLoss(None, cosine, 0.5).compute_loss_from_embeddings(x, t)),
+    "kl_dot": (lambda x, t, y: losses.DistillKLDivLoss(None).compute_loss_from_embeddings(x, t)),
+}
+
+
+def main():
+    rng = random.Random(17)
+    batches = [[[sequence(rng) for _ in range(2 + NEGATIVES)] for _ in range(ROWS)] for _ in range(STEPS)]
+    scores = [[[round(rng.choice([rng.random(), i / ROWS]), 2)] + [round(rng.random() * 0.6, 2) for _ in range(NEGATIVES)]
+               for i in range(ROWS)] for _ in range(STEPS)]
+    scores[0][1][0] = scores[0][0][0]  # a tie
+    labels = [[rng.randrange(2) for _ in range(ROWS)] for _ in range(STEPS - 1)] + [[1] * ROWS]
+    os.makedirs(f"{HERE}/scored", exist_ok=True)
+    with open(f"{HERE}/scored/pairs.txt", "w") as out:
+        for batch in batches:
+            for row in batch:
+                print("\t".join(" ".join(map(str, ids)) for ids in row), file=out)
+            print(file=out)
+    with open(f"{HERE}/scored/scores.jsonl", "w") as out:
+        for step in range(STEPS):
+            for t, y in zip(scores[step], labels[step]):
+                print(json.dumps({"document.score": t[0], "negatives.score": t[1:], "label": y}), file=out)
+    for name, loss_of in LOSSES.items():
+        model = BertModel.from_pretrained(f"{HERE}/train/bert", add_pooling_layer=False).float().eval()
+        parameters = list(model.parameters())
+        decays = lambda p: p.squeeze().dim() >= 2
+        optimiser = torch.optim.AdamW([{"params": [p for p in parameters if decays(p)], "weight_decay": 0.1},
+                                       {"params": [p for p in parameters if not decays(p)], "weight_decay": 0.0}],
+                                      lr=1e-3, betas=(0.9, 0.98), eps=1e-6)
+        with open(f"{HERE}/scored/{name}.tsv", "w") as out:
+            print("loss\tgradient_norm", file=out)
+            for batch, t, y in zip(batches, scores, labels):
+                optimiser.zero_grad(set_to_none=True)
+                x = [embed(model, [row[c] for row in batch]) for c in range(2 + NEGATIVES)]
+                loss = loss_of(x, torch.tensor(t), torch.tensor(y))
+                loss.backward()
+                norm = torch.nn.utils.clip_grad_norm_(parameters, 1e9)
+                print(f"{loss.item():.8g}\t{norm.item():.8g}", file=out)
+                optimiser.step()
+
+
+if __name__ == "__main__":
+    main()

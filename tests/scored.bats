@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+load helper
+load train
+
+# Pairs with scores: the losses cosent, angle, mse, contrastive, online; of a teacher's scores margin-mse, kl.
+G=$GOLDEN/scored
+
+setup() {
+	cd "$T" || return
+	pairs_stream <"$G/pairs.txt" >ids.mts
+	mkstream 8 <"$G/scores.jsonl" >scores.mts
+	mts paste ids.mts <(mts cat -c document.score,negatives.score scores.mts) >three.mts
+	mts cat -c query.ids,document.ids,document.score three.mts >pairs.mts
+	mts paste <(mts cat -c query.ids,document.ids ids.mts) <(mts cat -c label scores.mts | mts cat --rename label=document.score) >labels.mts
+	options=(-q -m "$GOLDEN/train/bert" --warmup 0 --schedule constant --lr 1e-3 --decay 0.1 --beta2 0.98 --eps 1e-6 --clip 0)
+}
+
+# agrees NAME FILE OPTION...: five steps are those of sentence-transformers in NAME.tsv
+agrees() {
+	train "${options[@]}" -o out "${@:3}" "$2"
+	for name in loss gradient_norm; do
+		close_to 2e-5 <(column $name out.log.tsv) <(column $name "$G/$1.tsv") || { echo "$* $name"; return 1; }
+	done
+	[ "$(wc -l <out.log.tsv)" -eq 6 ]
+}
+
+# bats test_tags=plain
+@test "scored: five steps of each loss are sentence-transformers', in one chunk and through the gradient cache" {
+	for chunk in "" "--tokens 20"; do
+		# shellcheck disable=SC2086
+		{
+			agrees cosent pairs.mts --objective cosent $chunk
+			agrees cosent_three three.mts --objective cosent $chunk
+			agrees angle pairs.mts --objective angle $chunk
+			agrees angle_three three.mts --objective angle $chunk
+			agrees mse pairs.mts --objective mse $chunk
+			agrees contrastive labels.mts --objective contrastive $chunk
+			agrees online labels.mts --objective online $chunk
+			agrees margin-mse three.mts --objective margin-mse $chunk
+			agrees margin-mse_dot three.mts --objective margin-mse --similarity dot $chunk
+			agrees kl three.mts --objective kl --temperature 0.5 $chunk
+			agrees kl_dot three.mts --objective kl --similarity dot $chunk
+		}
+	done
+}
+
+@test "scored: gradients agree with central differences" {
+	pair_loss_check
+}
+
+# bats test_tags=plain
+@test "scored: the temperature is the option, the record's, or the loss's own; --margin; scores of any type" {
+	train "${options[@]}" -o out --objective cosent pairs.mts
+	train "${options[@]}" -o same --objective cosent --temperature 0.05 pairs.mts
+	cmp out.log.tsv same.log.tsv
+	pairs_stream '{"temperature": 0.2}' <"$G/pairs.txt" | mts cat -c query.ids,document.ids |
+		mts paste - <(mts cat -c document.score scores.mts) >warm.mts
+	train "${options[@]}" -o out --objective cosent --temperature 0.2 pairs.mts
+	train "${options[@]}" -o same --objective cosent warm.mts
+	cmp out.log.tsv same.log.tsv
+	train "${options[@]}" -o out --objective contrastive labels.mts
+	train "${options[@]}" -o same --objective contrastive --margin 1.5 labels.mts
+	run ! cmp -s out.log.tsv same.log.tsv
+	[ -z "$(column accuracy out.log.tsv | tr -d '\n')" ]
+	# texts of numbers, as a table has them
+	sed 's/"document.score": \([^,]*\),.*/"document.score": "\1"}/' "$G/scores.jsonl" | mkstream 8 |
+		mts paste <(mts cat -c query.ids,document.ids ids.mts) - >texts.mts
+	train "${options[@]}" -o out --objective mse texts.mts
+	train "${options[@]}" -o same --objective mse pairs.mts
+	close_to 1e-6 <(column loss out.log.tsv) <(column loss same.log.tsv)
+}
+
+# bats test_tags=plain
+@test "scored: --dev has the loss and Spearman's correlation, which choose the best step; a killed run goes on" {
+	command -v jq >/dev/null || skip "needs jq"
+	settings=("${options[@]}" --objective cosent --epochs 4 --dev pairs.mts --dev-every 3 --save-every 2)
+	train "${settings[@]}" -o whole pairs.mts
+	[ "$(head -n 1 whole.log.tsv | cut -f11-)" = $'dev_loss\tdev_spearman' ]
+	best=$(paste <(column step whole.log.tsv) <(column dev_spearman whole.log.tsv) | awk 'NF == 2' | sort -k2,2gr -s | head -n 1 | cut -f1)
+	[ "$(jq .steps whole/train.json)" = "$best" ]
+	cut_short 8 "${settings[@]}" -o out pairs.mts
+	train "${settings[@]}" -o out pairs.mts
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+	# the correlation is that of mteb-score
+	train "${options[@]}" --objective mse --dev pairs.mts -o out pairs.mts
+	encode -q -m out pairs.mts | mts cat -c query.emb,document.emb,document.score --rename query.emb=sentence1.emb \
+		--rename document.emb=sentence2.emb --rename document.score=score | mteb-score sts -q >report
+	[ "$(column dev_spearman out.log.tsv | tail -n 1 | awk '{ printf "%.4f", $1 }')" = "$(awk '$1 == "cosine_spearman" { printf "%.4f", $2 }' report)" ]
+	# a teacher's candidates are searched for
+	train "${options[@]}" --objective kl --dev three.mts --dev-corpus ids.mts -o out three.mts
+	[ "$(head -n 1 out.log.tsv | cut -f11-)" = $'dev_loss\tdev_accuracy\tdev_ndcg_at_10\tdev_recall_at_1' ]
+}
+
+@test "scored: missing, wrong and incomplete scores are named; options that do not apply" {
+	dies 'train: ids.mts: there is no column "document.score", the scores of the pairs; ' train "${options[@]}" -o out --objective mse ids.mts
+	mts paste ids.mts <(mts cat -c document.score scores.mts) >some.mts
+	dies 'train: some.mts: there is no column "negatives.score", the scores of the negatives; ' train "${options[@]}" -o out --objective kl some.mts
+	sed '20s/"negatives.score": \[[^,]*,/"negatives.score": [/' "$G/scores.jsonl" | mkstream 8 | mts cat -c document.score,negatives.score |
+		mts paste ids.mts - >short.mts
+	dies "train: short.mts: record 3: row 4 has not one score for each negative" train "${options[@]}" -o out --objective kl short.mts
+	sed '9s/"document.score": [^,]*,.*/"document.score": "high"}/; s/"document.score": \([0-9.]*\),.*/"document.score": "\1"}/' "$G/scores.jsonl" |
+		mkstream 8 | mts paste <(mts cat -c query.ids,document.ids ids.mts) - >words.mts
+	dies "train: words.mts: record 2: " train "${options[@]}" -o out --objective mse words.mts
+	does_not_apply --margin train "${options[@]}" -o out --objective cosent --margin 1 pairs.mts
+	does_not_apply --temperature train "${options[@]}" -o out --objective mse --temperature 1 pairs.mts
+	does_not_apply --similarity train "${options[@]}" -o out --objective angle --similarity dot pairs.mts
+	does_not_apply --dev-corpus train "${options[@]}" -o out --objective mse --dev pairs.mts --dev-corpus pairs.mts pairs.mts
+	does_not_apply --reze train "${options[@]}" -o out --objective kl --reze 1 three.mts
+}
+
+# A table with scores of a pair, and of two negatives in a list.
+rated() {
+	printf 'batch: 5\nduplicates: keep\ntasks: {a: {datasets: [{name: x, file: x.jsonl, query: q, document: d%s}]}}\n' "$1" >mix.yaml
+}
+
+@test "scored: tasksample: score, negative_scores, scale" {
+	command -v jq >/dev/null || skip "needs jq"
+	awk 'BEGIN { for (i = 0; i < 12; i++) printf "{\"q\": \"a%d\", \"d\": \"b%d\", \"y\": %s, \"n\": [\"u%d\", \"v%d\"], \"ns\": [%g, \"%g\"]}\n",
+		i, i, i % 2 ? i / 4 : "\"" i / 4 "\"", i, i, i / 2, -i }' >x.jsonl
+	rated ", score: y, scale: 0.5, negatives: n, negative_scores: ns"
+	tasksample -q mix.yaml >x.mts
+	mts to jsonl x.mts | jq -r '[.document[1:], .["document.score"], .["negatives.score"][], .negatives[]] | @tsv' | sort -n >got
+	awk 'BEGIN { for (i = 0; i < 12; i++) printf "%d\t%g\t%g\t%g\tu%d\tv%d\n", i, i / 2, i, 0 - 2 * i, i, i }' | diff <(sed 's/-0\t/0\t/' got) -
+	# the first negatives, with their scores
+	rated ", score: y, negatives: n, negative_scores: ns, max_negatives: 1"
+	[ "$(tasksample -q --all mix.yaml | mts to jsonl | jq -c '.["negatives.score"]' | sed -n 4p)" = '[1.5]' ]
+	# trained on, in ranks too
+	rated ", score: y"
+	tasksample -q mix.yaml | tok -q -m "$GOLDEN/train/bert" | train -q -m "$GOLDEN/train/bert" --objective cosent -o out
+	[ "$(tasksample -q --rank 1 --ranks 2 mix.yaml | mts to jsonl | wc -l)" -eq 5 ]
+	for fault in "score: z=field 'z'" "scale: 2='scale' needs 'score'" "negative_scores: ns='negative_scores' needs 'negatives'" \
+		"score: q=is not a number: field 'q'" "score: y, scale: -1=it must be above 0" "score: y, label: d=does not apply to pairs of one label"; do
+		rated ", ${fault%=*}"
+		run -1 --separate-stderr tasksample mix.yaml
+		[[ $stderr == *"${fault##*=}"* ]]
+	done
+	sed -i '5s/\[2, /[/' x.jsonl
+	rated ", score: y, negatives: n, negative_scores: ns"
+	run -1 --separate-stderr tasksample -q mix.yaml
+	[[ $stderr == "tasksample: ./x.jsonl:5: "*"has 1 scores of negatives, and 2 negatives" || $stderr == "tasksample: x.jsonl:5: has 1 scores of negatives, and 2 negatives" ]]
+	printf 'tasks: {a: {datasets: [{name: x, file: x.jsonl, query: q, document: d, score: y}, {name: z, file: x.jsonl, query: q, document: d}]}}\n' >mix.yaml
+	run -1 --separate-stderr tasksample mix.yaml
+	[[ $stderr == *"the data sets 'x' and 'z' are drawn together: give both a 'score', "* ]]
+}
