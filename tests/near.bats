@@ -518,6 +518,14 @@ npy() {
 	bash -eo pipefail example.6
 	near --fuse rrf --run-weights 1,2 1.run 2.run | cmp - both.run
 	bash -eo pipefail example.7 | cut -f1,2 | diff - <(awk '!seen[$1]++' "$GOLDEN/near_cosine.tsv" | cut -f1,2)
+	cp test.tsv train.tsv
+	cp corpus.jsonl before.jsonl
+	for side in queries corpus; do
+		mts to jsonl -c _id $side.mts | sed 's/}/, "text": "any"}/' >$side.jsonl
+	done
+	bash -e example.11
+	[ "$(wc -l <hard.jsonl)" -ge 10 ]
+	mv before.jsonl corpus.jsonl
 	tok -m "$GOLDEN/bert" -f text corpus.jsonl | encode -m "$GOLDEN/bert" >corpus.mts
 	sed -i "s|-m MODEL|-m $GOLDEN/bert|g" example.2
 	bash -eo pipefail example.2 >out

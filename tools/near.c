@@ -5,6 +5,7 @@
  *		_id or id	text or i64	optional
  *		FIELD or text	text		optional, or another column: what is shown
  *		of the corpus also from an index
+ *		--mine: a run and qrels
  * writes	text, JSON Lines or a TREC run
  */
 #include <float.h>
@@ -24,6 +25,7 @@
 #include "search/corpus_search.h"
 #include "search/fuse.h"
 #include "search/merge.h"
+#include "search/mine.h"
 
 struct settings {
 	struct search_options search;
@@ -31,6 +33,7 @@ struct settings {
 	bool json, merge, self;
 	enum fuse_method fuse; /* 0: none */
 	const char *run_weights;
+	struct mine_options mine;
 	int threads;
 };
 
@@ -62,6 +65,28 @@ static const struct cli_option options[] = {
 	    CLI_WORD(fuse, FUSE_RRF) },
 	{ 0, "run-weights", "W,...", "with --fuse: weights of the runs (default: 1 each)",
 	    CLI_TEXT(run_weights) },
+	{ 0, "mine", "QRELS",
+	    "print pairs with hard negatives from a run, JSON Lines, -k a pair (default: 3)",
+	    CLI_TEXT(mine.qrels) },
+	{ 0, "query-texts", "FILE", "with --mine and --texts: texts of queries",
+	    CLI_TEXT(mine.query_texts) },
+	{ 0, "skip", "N", "with --mine: skip the N best candidates (default: 0)",
+	    CLI_INTEGER(mine.first, 0, 1000000) },
+	{ 0, "depth", "N",
+	    "with --mine: candidates, with those skipped (default: as needed)",
+	    CLI_INTEGER(mine.last, 1, 1000000) },
+	{ 0, "margin", "X",
+	    "with --mine: score + X is at most that of the relevant document",
+	    CLI_REAL(mine.margin, -FLT_MAX, FLT_MAX) },
+	{ 0, "relative-margin", "X",
+	    "with --mine: a score is that share below that of the relevant document",
+	    CLI_REAL(mine.relative_margin, 0, 1e6) },
+	{ 0, "max-score", "X", "with --mine: largest score of a negative",
+	    CLI_REAL(mine.most, -FLT_MAX, FLT_MAX) },
+	{ 0, "random", NULL, "with --mine: take candidates at random, not the best",
+	    CLI_FLAG(mine.random) },
+	{ 's', "seed", "N", "with --mine: seed of --random (default: 0)",
+	    CLI_INTEGER(mine.seed, 0, INT64_MAX) },
 	{ 'f', "field", "NAME", "embeddings are NAME.emb (default: the only ones)",
 	    CLI_TEXT(search.field) },
 	{ 0, "similarity", "cosine|dot",
@@ -82,7 +107,8 @@ static const struct cli cli = { "near",
 	"       near [OPTION]... CORPUS\n"
 	"       near --self [OPTION]... CORPUS\n"
 	"       near --merge [-k N] RUN...\n"
-	"       near --fuse rrf|min-max [--run-weights W,...] [-k N] RUN...",
+	"       near --fuse rrf|min-max [--run-weights W,...] [-k N] RUN...\n"
+	"       near --mine QRELS [OPTION]... RUN",
 	options,
 	"  near q.mts c.mts\n"
 	"  tok -m DIR q.txt | encode -m DIR | near -k 3 --texts corpus.jsonl c.mts\n"
@@ -90,6 +116,7 @@ static const struct cli cli = { "near",
 	"  near --self --threshold 0.9 c.mts\n"
 	"  near --merge c1.run c2.run c3.run > c.run\n"
 	"  near --fuse rrf words.run meaning.run > both.run\n"
+	"  near --mine train.tsv --texts c.jsonl --query-texts q.jsonl c.run > hard.jsonl\n"
 	"  near q.mts c.mts --run - | mteb-score retrieval --qrels test.tsv --from-run -\n",
 	nn_about, NULL, ".mts" };
 
@@ -220,6 +247,34 @@ fuse(const struct settings *settings, char **runs, int count)
 }
 
 static void
+mine_run(struct settings *settings, int argc, char **argv)
+{
+	struct mine_options *o = &settings->mine;
+
+	cli_only(&cli, "--mine",
+	    "mine top threshold texts query-texts skip depth margin relative-margin max-score random seed output");
+	o->run = cli_input(argc, argv);
+	o->count = settings->search.depth ? settings->search.depth : 3;
+	o->least = settings->search.threshold;
+	o->texts = settings->text;
+	if (!o->texts != !o->query_texts)
+		die_usage("--texts and --query-texts are given together, or neither");
+	if (o->last && o->last - o->first < o->count)
+		die_usage(
+		    "--depth %lld after --skip %lld leaves fewer candidates than -k %lld",
+		    (long long)o->last, (long long)o->first, (long long)o->count);
+	struct output *output = output_print(settings->output);
+	int64_t without = mine(o);
+
+	if (fflush(stdout) || ferror(stdout))
+		die("%s:", output_name(output));
+	output_finish(output);
+	if (without)
+		inform(
+		    "%lld pairs have no negatives and are left out", (long long)without);
+}
+
+static void
 check(const struct settings *settings)
 {
 	if (settings->run)
@@ -236,6 +291,9 @@ int
 main(int argc, char **argv)
 {
 	struct settings settings = { .search = { .threshold = -INFINITY },
+		.mine = { .margin = -INFINITY,
+		    .relative_margin = -INFINITY,
+		    .most = INFINITY },
 		.output = "-" };
 	struct search_options *search = &settings.search;
 
@@ -249,8 +307,14 @@ main(int argc, char **argv)
 		fuse(&settings, argv + optind, argc - optind);
 		return 0;
 	}
+	if (settings.mine.qrels) {
+		mine_run(&settings, argc, argv);
+		return 0;
+	}
 	if (settings.run_weights)
 		die_usage("--run-weights needs --fuse");
+	cli_only(&cli, "a search",
+	    "top threshold exclude-self self rescore show texts json run field similarity any-model memory output threads");
 	take_streams(search, argv + optind, argc - optind, settings.self);
 	check(&settings);
 	if (!search->depth)

@@ -1,0 +1,316 @@
+#include "search/mine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/rng.h"
+#include "sample/fields.h"
+#include "search/run.h"
+#include "text/datafile.h"
+#include "text/json.h"
+#include "text/qrels.h"
+#include "text/triples.h"
+
+struct mine {
+	const struct mine_options *options;
+	struct run *run;
+	struct qrels *qrels;
+	int64_t last, positives; /* positives: the greatest number of a query */
+	struct row_texts queries, documents;
+	/* of the query in work: candidates, then the chosen ones */
+	struct hit *at;
+	int64_t count;
+	size_t room;
+	int64_t query, first, end; /* number in the run; its judgements */
+};
+
+static bool
+is_relevant(const struct mine *mine, int64_t judgement)
+{
+	return mine->qrels->judgements[judgement].grade > 0;
+}
+
+static const char *
+document_of(const struct mine *mine, int64_t judgement)
+{
+	return strings_get(
+	    mine->qrels->documents, mine->qrels->judgements[judgement].document);
+}
+
+/* The number in the run of a judged document, which is added if no query found it. */
+static int64_t
+number_of(struct mine *mine, int64_t judgement)
+{
+	int64_t number = mine->qrels->judgements[judgement].document;
+
+	return strings_add(mine->run->documents, document_of(mine, judgement),
+	    strings_length(mine->qrels->documents, number), NULL);
+}
+
+/* Sets the query; false if it is not judged. */
+static bool
+take_query(struct mine *mine, int64_t query)
+{
+	int64_t number =
+	    strings_find(mine->qrels->queries, strings_get(mine->run->queries, query),
+		strings_length(mine->run->queries, query));
+
+	if (number < 0)
+		return false;
+	mine->query = query;
+	mine->first = mine->qrels->starts[number];
+	mine->end = mine->qrels->starts[number + 1];
+	return true;
+}
+
+static void
+count_positives(struct mine *mine)
+{
+	for (int64_t q = 0; q < strings_count(mine->qrels->queries); q++) {
+		int64_t count = 0;
+		for (int64_t j = mine->qrels->starts[q]; j < mine->qrels->starts[q + 1];
+		     j++)
+			count += is_relevant(mine, j);
+		if (count > mine->positives)
+			mine->positives = count;
+	}
+}
+
+/* The score of a document for the query; -INFINITY: it was not found. */
+static float
+score_of(const struct mine *mine, int64_t document)
+{
+	struct hits hits = mine->run->hits[mine->query];
+
+	for (int64_t k = 0; k < hits.count; k++)
+		if (hits.at[k].document == (uint32_t)document)
+			return hits.at[k].score;
+	return -INFINITY;
+}
+
+static bool
+is_positive(struct mine *mine, uint32_t document)
+{
+	for (int64_t j = mine->first; j < mine->end; j++)
+		if (is_relevant(mine, j) && number_of(mine, j) == (int64_t)document)
+			return true;
+	return false;
+}
+
+/* The least score of a relevant document. */
+static float
+hardest(struct mine *mine)
+{
+	float least = INFINITY;
+
+	for (int64_t j = mine->first; j < mine->end; j++)
+		if (is_relevant(mine, j))
+			least = fminf(least, score_of(mine, number_of(mine, j)));
+	return least;
+}
+
+/* In float, as the scores. */
+static bool
+is_allowed(const struct mine_options *o, float score, float positive)
+{
+	if (o->margin > -INFINITY && !(score + (float)o->margin <= positive))
+		return false;
+	if (o->relative_margin > -INFINITY &&
+	    !(score <= positive - fabsf(positive) * (float)o->relative_margin))
+		return false;
+	return score <= (float)o->most && score >= (float)o->least;
+}
+
+/* Keeps `count` of the candidates, in their order. */
+static void
+choose_at_random(struct mine *mine)
+{
+	const char *id = strings_get(mine->run->queries, mine->query);
+	struct rng rng =
+	    rng_seed((uint64_t)mine->options->seed, rng_hash(0, id, strlen(id)));
+	int64_t wanted = mine->options->count, kept = 0;
+
+	for (int64_t i = 0; i < mine->count && wanted; i++)
+		if ((int64_t)rng_below(&rng, (uint64_t)(mine->count - i)) < wanted) {
+			mine->at[kept++] = mine->at[i];
+			wanted--;
+		}
+	mine->count = kept;
+}
+
+static void
+choose(struct mine *mine)
+{
+	const struct mine_options *o = mine->options;
+	struct hits hits = mine->run->hits[mine->query];
+	float positive = hardest(mine);
+	int64_t number = 0;
+
+	mine->count = 0;
+	for (int64_t k = 0; k < hits.count && k < mine->last + mine->positives; k++) {
+		if (is_positive(mine, hits.at[k].document) ||
+		    !is_allowed(o, hits.at[k].score, positive))
+			continue;
+		if (number++ < o->first || number > mine->last)
+			continue;
+		mine->at = mem_grow(
+		    mine->at, &mine->room, (size_t)mine->count + 1, sizeof *mine->at);
+		mine->at[mine->count++] = hits.at[k];
+	}
+	if (o->random)
+		choose_at_random(mine);
+	else if (mine->count > o->count)
+		mine->count = o->count;
+}
+
+/* Texts. --------------------------------------------------------------------------- */
+
+/* Reads the texts of the ids, by _id or id; a title goes before its text. */
+static void
+read_texts(struct row_texts *texts, const struct strings *ids, const char *path)
+{
+	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
+	struct buffer text = { 0 };
+	const struct tree *record;
+
+	while ((record = datafile_next(file))) {
+		const struct tree *id = tree_get(record, "_id");
+		char digits[TRIPLES_ID_ROOM];
+		struct tsv_column found;
+		id = id ? id : tree_get(record, "id");
+		if (!id || !triples_id(id, digits, &found))
+			die("%s:%lld: there is no '_id' or 'id', by which a text is found",
+			    datafile_name(file), (long long)datafile_line(file));
+		int64_t number = strings_find(ids, found.start, found.length);
+		if (number < 0)
+			continue;
+		text.used = 0;
+		fields_append_value(&text, record, "text", record);
+		row_texts_put(texts, number, text.data, text.used);
+	}
+	datafile_close(file);
+	free(text.data);
+}
+
+static struct tree *
+text_of(const struct row_texts *texts, const struct strings *ids, int64_t number,
+    const char *path)
+{
+	const struct row_text *text = row_texts_get(texts, number);
+
+	if (!text)
+		die("%s: has no text of '%s'", path, strings_get(ids, number));
+	return tree_of_bytes(text->bytes, text->length);
+}
+
+/* Output. -------------------------------------------------------------------------- */
+
+static struct tree *
+number(float score)
+{
+	char digits[NUMBER_ROOM];
+
+	if (!isfinite(score))
+		return tree_of_null();
+	return tree_of_digits(
+	    digits, number_put(digits, (double)score, true), (double)score);
+}
+
+static void
+print_pair(struct mine *mine, int64_t document)
+{
+	const struct mine_options *o = mine->options;
+	const struct run *run = mine->run;
+	struct tree *line = tree_object(), *ids = tree_list(), *scores = tree_list(),
+		    *texts = tree_list();
+
+	for (int64_t i = 0; i < mine->count; i++) {
+		int64_t negative = mine->at[i].document;
+		tree_add(ids, tree_of_string(strings_get(run->documents, negative)));
+		tree_add(scores, number(mine->at[i].score));
+		if (o->texts)
+			tree_add(texts, text_of(&mine->documents, run->documents,
+					    negative, o->texts));
+	}
+	tree_set(
+	    line, "query_id", tree_of_string(strings_get(run->queries, mine->query)));
+	tree_set(
+	    line, "document_id", tree_of_string(strings_get(run->documents, document)));
+	tree_set(line, "negative_ids", ids);
+	tree_set(line, "score", number(score_of(mine, document)));
+	tree_set(line, "negative_scores", scores);
+	if (o->texts) {
+		tree_set(line, "query",
+		    text_of(&mine->queries, run->queries, mine->query, o->query_texts));
+		tree_set(line, "document",
+		    text_of(&mine->documents, run->documents, document, o->texts));
+		tree_set(line, "negatives", texts);
+	} else {
+		tree_free(texts);
+	}
+	char *text = json_text(line, 0);
+	puts(text);
+	free(text);
+	tree_free(line);
+}
+
+static int64_t
+last_of(const struct mine *mine)
+{
+	const struct mine_options *o = mine->options;
+	bool limited =
+	    o->margin > -INFINITY || o->relative_margin > -INFINITY || o->most < INFINITY;
+
+	return o->last ? o->last
+		       : o->first + o->count * (limited ? 10 : 1) + mine->positives;
+}
+
+/* Adds the documents that are relevant and that no query found, so that they have texts. */
+static void
+add_relevant(struct mine *mine)
+{
+	for (int64_t q = 0; q < strings_count(mine->run->queries); q++)
+		if (take_query(mine, q))
+			for (int64_t j = mine->first; j < mine->end; j++)
+				if (is_relevant(mine, j))
+					number_of(mine, j);
+}
+
+int64_t
+mine(const struct mine_options *options)
+{
+	struct mine mine = { .options = options,
+		.run = run_read(options->run),
+		.qrels = qrels_read(options->qrels) };
+	int64_t without = 0;
+
+	count_positives(&mine);
+	mine.last = last_of(&mine);
+	add_relevant(&mine);
+	if (options->texts) {
+		read_texts(&mine.queries, mine.run->queries, options->query_texts);
+		read_texts(&mine.documents, mine.run->documents, options->texts);
+	}
+	for (int64_t q = 0; q < strings_count(mine.run->queries); q++) {
+		if (!take_query(&mine, q))
+			continue;
+		choose(&mine);
+		for (int64_t j = mine.first; j < mine.end; j++) {
+			if (is_relevant(&mine, j) && mine.count)
+				print_pair(&mine, number_of(&mine, j));
+			without += is_relevant(&mine, j) && !mine.count;
+		}
+	}
+	row_texts_free(&mine.queries);
+	row_texts_free(&mine.documents);
+	free(mine.at);
+	run_free(mine.run);
+	qrels_free(mine.qrels);
+	return without;
+}

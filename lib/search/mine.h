@@ -1,0 +1,36 @@
+/*
+ * mine - hard negatives from a run: documents that a search found near a query and that are not judged relevant.
+ *
+ * The rules are those of sentence-transformers' mine_hard_negatives.  Of a query's first `last` + P hits, P the greatest number of
+ * relevant documents of a query, relevant ones are left out, and hits that a limit refuses; of the rest those number `first` to
+ * `last` - 1 are candidates, of which the best `count` are taken, or as many at random.
+ *
+ * The margins are to the relevant document of the lowest score, as the hardest.  One that the run has not found is below all hits:
+ * with a margin its query has no negatives.
+ */
+#ifndef SEARCH_MINE_H
+#define SEARCH_MINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/output.h"
+
+struct mine_options {
+	const char *run, *qrels;
+	const char *query_texts, *texts; /* JSON Lines, TSV ...; NULL: ids alone */
+	int64_t count;			 /* negatives of a pair */
+	int64_t first,
+	    last; /* numbers from 0; last 0: as many as are needed, ten times as many with a limit */
+	double
+	    margin; /* score + margin is at most the relevant document's; -INFINITY: any */
+	double relative_margin; /* of the relevant document's score; -INFINITY: any */
+	double least, most;	/* scores; -INFINITY, INFINITY: any */
+	bool random;
+	int64_t seed;
+};
+
+/* Prints a JSON object for each query and relevant document that has negatives.  Returns the number of pairs without. */
+int64_t mine(const struct mine_options *options);
+
+#endif
