@@ -136,6 +136,11 @@ setup() {
 	grep -q '^Accept=yes' motes.socket
 	command=$(sed -n 's/^ExecStart=//p' motes@.service)
 	echo 'where are the keys?' | bash -c "$command" | near -k 1 notes.mts | grep 'house.md\|keys'
+	cp motes@.service vectors.service
+	recipe systemd 4 | bash -eu -o pipefail
+	command=$(sed -n 's/^ExecStart=//p' motes@.service)
+	echo 'where are the keys?' | bash -c "$command" | grep '  1 .*The keys hang'
+	mv vectors.service motes@.service
 	# the unit files themselves, where systemd looks at them
 	recipe systemd 3 | bash -n
 	systemd-analyze verify --help >/dev/null 2>&1 || skip "needs systemd-analyze"

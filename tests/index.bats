@@ -257,7 +257,27 @@ vectors() {
 	done
 }
 
-@test "index: two writers do not meet; a pipe that stays open is answered" {
+@test "index: each line of a pipe that stays open is answered" {
+	printf 'the %s\n' boat ship river fish >texts.txt
+	tok -q -m "$GOLDEN/bert" --keep texts.txt | encode -q -m "$GOLDEN/bert" >c.mts
+	mts index -o c.index c.mts
+	mkfifo in out
+	bash -o pipefail -c "tok -q -m $GOLDEN/bert --keep | encode -q -m $GOLDEN/bert | near -q --json -k 1 - c.index" <in >out 3>&- &
+	live=$!
+	exec 5>in 6<out
+	for text in fish boat river ship fish; do
+		echo "the $text" >&5
+		IFS= read -r -t 600 -u 6 line
+		[[ $line == "{\"id\":"*"\"text\":\"the $text\",\"hits\":[{\"id\":"*"\"text\":\"the $text\",\"score\":"* ]]
+	done
+	printf 'the %s\n' river ship >&5
+	exec 5>&-
+	[ "$(cut -d'"' -f6 <&6 | paste -sd,)" = "the river,the ship" ]
+	exec 6<&-
+	wait $live
+}
+
+@test "index: two writers do not meet" {
 	vectors 50 8 1 | mkstream >a.mts
 	mts index -o c.index a.mts
 	mkfifo pipe

@@ -16,6 +16,9 @@
 
 enum { BLOCK_BYTES = 16 << 20, LEAST_BLOCK_BYTES = 1 << 19, SLACK_TEXTS = 64 };
 
+/* Seconds that queries wait for others: a corpus of streams is read anew for each answer. */
+static const double patience = 0.02;
+
 /* A document that is the query itself. */
 struct self_match {
 	int64_t query;
@@ -96,10 +99,12 @@ read_queries(struct corpus_search *searching)
 	const struct search_options *options = searching->options;
 	struct rows *rows = searching->queries_rows;
 	struct run *run = searching->run;
+	double wait = searching->index ? 0 : patience;
 	struct row row = { .number = -1 };
 
-	while (!(strings_count(run->queries) && searching->live && rows_wait(rows)) &&
-	       rows_next(rows, &row))
+	while (
+	    !(strings_count(run->queries) && searching->live && rows_wait(rows, wait)) &&
+	    rows_next(rows, &row))
 		take_query(searching, &row);
 	if (strings_count(searching->seen))
 		return;

@@ -13,7 +13,6 @@
 enum { SHOWN = 100 };
 
 enum { FEW_ROWS = 256 }; /* a writer that does not pause makes larger records */
-static const double patience = 0.02; /* seconds */
 
 /* An open stream. */
 struct row_stream {
@@ -305,10 +304,10 @@ rows_next(struct rows *rows, struct row *row)
 }
 
 bool
-rows_wait(const struct rows *rows)
+rows_wait(const struct rows *rows, double seconds)
 {
 	return rows->row == rows->record.rows && rows->row < FEW_ROWS &&
-	       stream_waits(rows->stream.vectors->reader, patience);
+	       stream_waits(rows->stream.vectors->reader, seconds);
 }
 
 void

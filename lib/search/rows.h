@@ -41,8 +41,8 @@ struct rows *rows_open(const char *const *paths, int count, const char *unit,
 void rows_show(struct rows *rows, const char *column);
 bool rows_next(struct rows *rows, struct row *row);
 
-/* Whether the stream is a pipe that pauses after few rows: its writer may be waiting for an answer. */
-bool rows_wait(const struct rows *rows);
+/* Whether the stream is a pipe that pauses after few rows for so many seconds: its writer may be waiting for an answer. */
+bool rows_wait(const struct rows *rows, double seconds);
 
 /* Restarts at the first row, without progress display and repeated warnings. */
 void rows_rewind(struct rows *rows);

@@ -35,6 +35,8 @@ struct table {
 	bool hurried;	      /* the input paused before the sample was complete */
 	int64_t stored;	      /* rows of all records */
 	double since;	      /* time at which the first waiting row was read */
+	double patience;      /* seconds that it waits for others */
+	double paused;	      /* time of the last pause */
 	struct numbers lines; /* of the rows */
 	struct array *arrays; /* [count] */
 	int64_t rows;
@@ -46,6 +48,7 @@ table_open(struct datafile *file)
 	struct table *table = mem_zero(1, sizeof *table);
 
 	table->file = file;
+	table->patience = TABLE_PATIENCE;
 	return table;
 }
 
@@ -116,11 +119,29 @@ look_at_object(struct table *table, const struct tree *object)
 	}
 }
 
-/* Whether the rows read have waited long enough for the next one. */
+/* Whether the rows read have waited long enough for the next one.  A writer that wants an answer sends nothing before
+ * it comes: after a wait in vain the next one is shorter. */
 static bool
-pauses(const struct table *table)
+pauses(struct table *table)
 {
-	return datafile_waits(table->file, table->since + TABLE_PATIENCE);
+	static const double least = 1e-3;
+
+	if (!datafile_waits(table->file, table->since + table->patience))
+		return false;
+	table->paused = clock_now();
+	table->patience = table->patience > least ? table->patience / 4 : 0;
+	return true;
+}
+
+/* Notes that the first row of a record was read.  One that comes sooner after a pause than any answer is one of many. */
+static void
+begin_waiting(struct table *table)
+{
+	static const double soon = 2e-3;
+
+	table->since = clock_now();
+	if (table->since - table->paused < soon)
+		table->patience = TABLE_PATIENCE;
 }
 
 /* Storing. ------------------------------------------------------------------------- */
@@ -329,7 +350,7 @@ decide_columns(struct table *table)
 		table->sample_lines[table->sampled] = datafile_line(table->file);
 		table->sample[table->sampled++] = tree_copy(object);
 		if (table->sampled == 1)
-			table->since = clock_now();
+			begin_waiting(table);
 		table->hurried = table->sampled < TABLE_SAMPLE && pauses(table);
 	}
 	for (size_t f = 0; f < table->count; f++) {
@@ -408,7 +429,7 @@ put_next(struct table *table)
 	if (object)
 		put_object(table, object, datafile_line(table->file));
 	if (table->rows == 1)
-		table->since = clock_now();
+		begin_waiting(table);
 	return object;
 }
 

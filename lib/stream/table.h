@@ -15,7 +15,7 @@
  * with file, line and field: nothing is dropped or rounded.
  *
  * If a pipe pauses, records wait for at most TABLE_PATIENCE seconds for others and are then returned; the first ones
- * then decide the types.  Each row equals the row that a file would give, or is refused.
+ * then decide the types.  If none came, the next records wait a quarter as long, and soon no more.  Each row equals the row that a file would give, or is refused.
  *
  *	struct table *table = table_open(datafile_open(path, DATAFILE_GUESS));
  *	while (table_next(table, rows, bytes, &record)) {
