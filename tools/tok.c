@@ -48,6 +48,8 @@ static const struct cli_option options[] = {
 	    CLI_TEXT(token.template) },
 	{ 0, "prepare", "none|moee", "edit each text first, as MoEE does (default: none)",
 	    CLI_WORD(token.prepare, FRAME_NONE) },
+	{ 0, "pair", NULL, "put the texts of two fields into one sequence, for rerank",
+	    CLI_FLAG(token.pair) },
 	CLI_GROUP("Length:"),
 	{ 0, "max-length", "N", "largest number of ids (default: the model's)",
 	    CLI_INTEGER(token.most, 1, 1 << 24) },
@@ -57,6 +59,9 @@ static const struct cli_option options[] = {
 	    "the end that is cut (default: the model's)",
 	    CLI_WORD(token.side, TOKENISE_LEFT) },
 	{ 0, "no-truncate", NULL, "fail on a longer text", CLI_FLAG(token.refuse) },
+	{ 0, "truncation", "longest_first|only_second",
+	    "with --pair: the text that is cut (default: longest_first)",
+	    CLI_WORD(token.truncation, PAIR_LONGEST_FIRST) },
 	{ 0, "passages", "N",
 	    "cut texts, and text files as a whole, into passages of at most N ids (default: for a folder 256, or the model's maximum if less)",
 	    CLI_INTEGER(token.passage, 8, 1 << 24) },
@@ -99,6 +104,7 @@ static const struct cli cli = { "tok", "turn text into token ids",
 	"  tok -m MODEL notes/ | encode -m MODEL > notes.mts\n"
 	"  tok -m MODEL -f sentence1 -f sentence2 pairs.jsonl | encode -m MODEL > emb.mts\n"
 	"  tok -m MODEL --task search_document -f document=title+text corpus.tsv > c.mts\n"
+	"  tok -m MODEL --pair -f query -f text pairs.tsv | rerank -m MODEL > s.mts\n"
 	"  tok -m MODEL --template prompteol texts.txt > ids.mts\n"
 	"  tok -m MODEL texts.txt | tok -m MODEL --decode | mts head\n"
 	"  tok --learn wordpiece --vocab-size 8192 -o DIR corpus.txt\n",
@@ -107,6 +113,8 @@ static const struct cli cli = { "tok", "turn text into token ids",
 /* The options of each mode. */
 static const char encode_options[] =
     "model field task prompt template prepare max-length truncate truncation-side no-truncate passages overlap keep format shard max-line record-rows level threads output";
+static const char pair_options[] =
+    "model field pair truncation max-length truncate truncation-side no-truncate keep format shard max-line record-rows level threads output";
 static const char decode_options[] = "decode model keep level specials output";
 static const char wordpiece_options[] =
     "learn field format max-line max-length output vocab-size min-frequency alphabet cased";
@@ -116,7 +124,14 @@ static const char bpe_options[] =
 static void
 encode(struct settings *set, char **files, int count)
 {
-	cli_only(&cli, "tokenising", encode_options);
+	bool pair = set->token.pair;
+
+	cli_only(
+	    &cli, pair ? "--pair" : "tokenising", pair ? pair_options : encode_options);
+	if (pair && set->token.fields.count != 2)
+		die_usage("--pair takes two fields: -f FIRST -f SECOND");
+	if (pair && set->token.refuse)
+		set->token.truncation = PAIR_REFUSE;
 	if (set->token.task && set->token.prompt)
 		die_usage("--task and --prompt exclude each other");
 	char *model = tokenizer_model(model_folder(set->token.model));

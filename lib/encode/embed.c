@@ -30,7 +30,9 @@ struct embedded_column {
 	} rows[2];
 };
 
-/* Texts by [expert, adapter, skip, ids ...], and their embeddings by the number of the text. */
+enum { KEY = 4 };
+
+/* Texts by [expert, adapter, skip, second, ids ...], and their embeddings by the number of the text. */
 struct embedding_cache {
 	struct strings *texts;
 	float *made; /* [texts,width] */
@@ -77,11 +79,13 @@ add_column(struct embed *e, int in, struct writer *out)
 	    (struct embedded_column){ .name = mem_format("%.*s", (int)stem, ids->name),
 		    .out = -1 };
 	if (emit_embedding(e->emit)) {
-		char *name = mem_format("%s.%s", column->name, emit_embedding(e->emit));
+		bool scores = e->options.scores;
+		char *name = mem_format(
+		    "%s.%s", column->name, scores ? "score" : emit_embedding(e->emit));
 		column->out = stream_add(out, &(struct column){ .name = name,
 						  .dtype = DTYPE_F32,
 						  .depth = ids->depth - 1,
-						  .rank = 1,
+						  .rank = !scores || e->width > 1,
 						  .shape = { e->width } });
 		free(name);
 	}
@@ -149,6 +153,9 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 		add_column(e, i, out);
 		if (!options->keep)
 			stream_drop(out, name);
+		int second = e->columns[e->count - 1].text.second;
+		if (!options->keep && second >= 0)
+			stream_drop(out, stream_column(in, second)->name);
 	}
 	if (!e->count)
 		die("%s: has no column of token ids ('NAME.ids'); put 'tok -m %s' before",
@@ -182,15 +189,14 @@ finish(struct embed *e, int64_t record)
  * more there are; of a device, in batches of its own size. */
 enum { WATCHED = 2048, EACH = 8192, QUEUE = 8 };
 
-static int64_t
-group_tokens(const struct embed *e)
+int64_t
+embed_group_tokens(int64_t tokens, bool watched)
 {
-	int64_t tokens = e->options.tokens;
 	int64_t one = (int64_t)nn_worker_tokens(DTYPE_F32);
 
 	if (nn_device())
-		return tokens ? tokens : e->watched ? one : QUEUE * one;
-	if (e->watched)
+		return tokens ? tokens : watched ? one : QUEUE * one;
+	if (watched)
 		return tokens ? tokens : WATCHED;
 	return (tokens ? tokens : EACH) * (int64_t)nn_workers();
 }
@@ -200,7 +206,7 @@ static void
 compute(struct embed *e, int64_t count, float *const *made, const int64_t *place,
     const int64_t *offsets, struct progress *progress)
 {
-	int64_t budget = group_tokens(e);
+	int64_t budget = embed_group_tokens(e->options.tokens, e->watched);
 
 	batch_sort(e->order, count, e->texts.sequences);
 	for (int64_t first = 0, end; first < count; first = end) {
@@ -251,13 +257,14 @@ look_up(struct embed *e, int64_t *place, int64_t lists)
 		size_t length = (size_t)s->length;
 		bool fresh;
 		cache->key = mem_grow(
-		    cache->key, &cache->key_room, length + 3, sizeof *cache->key);
+		    cache->key, &cache->key_room, length + KEY, sizeof *cache->key);
 		cache->key[0] = (int32_t)s->expert;
 		cache->key[1] = (int32_t)s->adapter;
 		cache->key[2] = s->skip;
-		memcpy(cache->key + 3, s->ids, length * sizeof *s->ids);
+		cache->key[3] = s->second;
+		memcpy(cache->key + KEY, s->ids, length * sizeof *s->ids);
 		place[i] = strings_add(cache->texts, (const char *)cache->key,
-		    (length + 3) * sizeof *cache->key, &fresh);
+		    (length + KEY) * sizeof *cache->key, &fresh);
 		if (fresh && !is_zero(e, s))
 			e->order[count++] = i;
 	}

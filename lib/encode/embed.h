@@ -43,7 +43,8 @@ struct embed_options {
 	    routed; /* rows name their adapters; else all texts go through adapter 0, if there is one */
 	const struct embed_router *router; /* NULL: none; borrowed */
 	bool keep;			   /* the columns of ids */
-	bool zero; /* a text without tokens has the embedding 0; else it is an error */
+	bool scores; /* of a classifier: the columns are X.score, of one value a scalar */
+	bool zero;   /* a text without tokens has the embedding 0; else it is an error */
 	const char *emit; /* what to make (emit.h); NULL: embeddings */
 	int64_t
 	    cache; /* bytes of the cache of embeddings, which always has those of a record */
@@ -54,6 +55,9 @@ struct embed;
 /* Adds and drops columns of `out`; dies when `in` has no token ids. */
 struct embed *embed_new(struct model *model, const struct reader *in, struct writer *out,
     const struct embed_options *options);
+
+/* Tokens of a group of batches, of `tokens` of the options; watched: hidden states are asked for. */
+int64_t embed_group_tokens(int64_t tokens, bool watched);
 
 /* Whether embeddings are asked for. */
 bool embed_embeds(const struct embed *embed);

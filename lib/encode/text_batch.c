@@ -31,6 +31,7 @@ text_batch_column(const struct reader *in, int ids, const char *name,
 		.name = name, .expert_name = expert_name, .ids = ids, .adapter = -1
 	};
 	char *expert = mem_format("%s.expert", expert_name);
+	char *second = mem_format("%s.second", name);
 	char *gate = mem_format("%s.gate", name);
 
 	column.expert = stream_find(in, expert);
@@ -43,6 +44,10 @@ text_batch_column(const struct reader *in, int ids, const char *name,
 			     stream_column(in, index)->depth == 2;
 		column.adapter = stream_need(in, found, DTYPE_U8, lists ? 2 : 1);
 	}
+	column.second = stream_find(in, second);
+	if (column.second >= 0)
+		stream_need(in, second, DTYPE_I32, 0);
+	free(second);
 	free(expert);
 	free(gate);
 	return column;
@@ -181,6 +186,24 @@ demand(const struct text_batch *batch, const char *name, const int32_t *ids,
 	batch_free(&all);
 }
 
+/* Where the second texts of pairs begin. */
+static void
+add_seconds(const struct text_batch *batch, const struct token_column *column,
+    const struct record *record, struct sequence *to)
+{
+	if (column->second < 0 || stream_column(batch->in, column->ids)->depth != 1)
+		return;
+	const int32_t *places = record->columns[column->second].data;
+	for (int64_t i = 0; i < record->rows; i++) {
+		if (places[i] < 0 || places[i] > to[i].length)
+			die("%s: record %lld: row %lld: '%s.second' is %d, and the pair has %d tokens",
+			    stream_name(batch->in), (long long)stream_records(batch->in),
+			    (long long)i + 1, column->name, (int)places[i],
+			    (int)to[i].length);
+		to[i].second = places[i];
+	}
+}
+
 struct sequence *
 text_batch_add(struct text_batch *batch, const struct token_column *column,
     const struct record *record)
@@ -202,6 +225,7 @@ text_batch_add(struct text_batch *batch, const struct token_column *column,
 			    .length = (int32_t)(offsets[i + 1] - offsets[i]),
 			    .skip = skip,
 			    .expert = -1 };
+	add_seconds(batch, column, record, to);
 	struct texts_at at = { column->name, record, to, count,
 		ids->depth == 2 ? array->offsets[0] : NULL };
 	choose_experts(batch, column, &at);

@@ -7,6 +7,8 @@
  * given.  The adapter of a text is what its row, or the row's list, has in the text column "X.gate", or "gate", -1 where
  * that is empty; without such a column 0.  The prompt is as long as the attribute prompt_tokens{X} says.
  *
+ * Of pairs of texts the column "X.second" has the place where the second begins.
+ *
  * All functions die naming stream, record and what is wrong.
  */
 #ifndef ENCODE_TEXT_BATCH_H
@@ -23,7 +25,7 @@ struct token_column {
 	const char *name; /* X; borrowed */
 	const char *
 	    expert_name; /* X of the expert's column and attribute: negatives have the documents'; borrowed */
-	int ids, expert, adapter; /* columns of the stream; -1: there is none */
+	int ids, expert, adapter, second; /* columns of the stream; -1: there is none */
 };
 
 struct text_batch {

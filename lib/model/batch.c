@@ -23,7 +23,7 @@ batch_cut(struct batch *batch, const int32_t *ids, const int64_t *offsets, int64
 		budget = INT32_MAX;
 	batch->ids = ids + offsets[first];
 	batch->sequences = batch->tokens = 0;
-	batch->skip = NULL;
+	batch->skip = batch->second = NULL;
 	batch->starts =
 	    mem_grow(batch->starts, &batch->starts_room, 1, sizeof *batch->starts);
 	batch->starts[0] = 0;
@@ -89,7 +89,7 @@ void
 batch_pack(struct batch *batch, const int64_t *order, int64_t count,
     const struct sequence *sequences)
 {
-	bool skips = false;
+	bool skips = false, seconds = false;
 
 	batch->sequences = count;
 	batch->tokens = 0;
@@ -99,6 +99,8 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 	    batch->starts, &batch->starts_room, (size_t)count + 1, sizeof *batch->starts);
 	batch->skips = mem_grow(
 	    batch->skips, &batch->skips_room, (size_t)count, sizeof *batch->skips);
+	batch->seconds = mem_grow(
+	    batch->seconds, &batch->seconds_room, (size_t)count, sizeof *batch->seconds);
 	batch->sides = mem_grow(
 	    batch->sides, &batch->sides_room, (size_t)count, sizeof *batch->sides);
 	batch->adapters = mem_grow(batch->adapters, &batch->adapters_room, (size_t)count,
@@ -117,11 +119,14 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 		batch->sides[i] = s->side;
 		batch->adapters[i] = s->adapter;
 		batch->draws[i] = s->draw;
+		batch->seconds[i] = s->second;
 		skips |= s->skip > 0;
+		seconds |= s->second > 0;
 		batch->expert = s->expert;
 	}
 	batch->ids = batch->packed;
 	batch->skip = skips ? batch->skips : NULL;
+	batch->second = seconds ? batch->seconds : NULL;
 }
 
 int32_t
@@ -140,6 +145,7 @@ batch_free(struct batch *batch)
 {
 	free(batch->starts);
 	free(batch->skips);
+	free(batch->seconds);
 	free(batch->sides);
 	free(batch->adapters);
 	free(batch->draws);

@@ -16,9 +16,11 @@ struct sequence {
 	const int32_t *ids; /* [length], host memory, borrowed */
 	int32_t length;
 	int32_t skip; /* prompt tokens that pooling leaves out */
-	int expert;   /* task expert; -1: the dense weights */
-	int adapter;  /* -1: none; not read of a model without adapters */
-	bool frozen;  /* nothing learns from it */
+	int32_t
+	    second; /* place of the first token of a pair's second text, whose type is 1; 0: all types are 0 */
+	int expert; /* task expert; -1: the dense weights */
+	int adapter; /* -1: none; not read of a model without adapters */
+	bool frozen; /* nothing learns from it */
 	const float
 	    *vector; /* its embedding if it is known, host memory; NULL: it is computed */
 	int side;    /* balance.h */
@@ -34,6 +36,7 @@ struct batch {
 	const int32_t *ids; /* [tokens], host memory, borrowed or packed */
 	int32_t *starts;    /* [sequences + 1] */
 	int32_t *skip;	    /* [sequences]; NULL: all 0 */
+	int32_t *second;    /* [sequences]; NULL: all 0 */
 	int32_t *sides;	    /* [sequences]; NULL: all 0 */
 	int32_t *adapters;  /* [sequences]; NULL: all -1 */
 	uint64_t *draws;    /* [sequences]; NULL: all 0 */
@@ -41,9 +44,9 @@ struct batch {
 	bool
 	    empty; /* sequences without tokens are allowed: their embedding is not computed */
 	/* memory of the arrays above, and its room */
-	int32_t *packed, *skips;
-	size_t starts_room, packed_room, skips_room, sides_room, adapters_room,
-	    draws_room;
+	int32_t *packed, *skips, *seconds;
+	size_t starts_room, packed_room, skips_room, seconds_room, sides_room,
+	    adapters_room, draws_room;
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "folder/adapter_folder.h"
 #include "folder/folder.h"
 #include "folder/static_folder.h"
+#include "model/classifier.h"
 #include "model/experts.h"
 #include "model/family/family.h"
 #include "model/model_struct.h"
@@ -68,17 +69,20 @@ model_configure(struct model *model, const char *dir)
 	if (access(dir, R_OK | X_OK))
 		die("%s: model folder:", dir);
 	adapter_folder_refuse(dir);
-	model->folder = head_read(&model->head, dir);
+	model->folder =
+	    model->classifies ? classifier_folder(dir) : head_read(&model->head, dir);
 	enum static_kind kind = static_folder_kind(dir);
 	model->config = kind ? static_folder_config(model->folder)
 			     : json_need(model->folder, "config.json");
-	if (kind && !model->head.table) { /* no modules.json */
+	if (kind && !model->head.table && !model->classifies) { /* no modules.json */
 		head_of_table(&model->head);
 		head_normalize(
 		    &model->head, tree_boolean(model->config, "normalize", false));
 	}
 	family_configure(&model->spec, model->config);
 	configure_positions(model);
+	if (model->classifies)
+		classifier_configure(&model->head, &model->spec, model->config, dir);
 	if (model->head.assumed && model->spec.causal && is_language_model(model->config))
 		model->head.pool[0] = NN_POOL_LAST;
 	token_experts_configure(&model->spec, model->config);

@@ -74,6 +74,7 @@ part_of(const struct batch *batch, int64_t first, int64_t end)
 		.tokens = batch->starts[end] - before,
 		.ids = batch->ids + before,
 		.skip = batch->skip ? batch->skip + first : NULL,
+		.second = batch->second ? batch->second + first : NULL,
 		.sides = batch->sides ? batch->sides + first : NULL,
 		.adapters = batch->adapters ? batch->adapters + first : NULL,
 		.draws = batch->draws ? batch->draws + first : NULL,

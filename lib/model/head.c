@@ -33,6 +33,7 @@ static const struct {
 	enum nn_act act;
 } activations[] = { { "Tanh", NN_TANH }, { "ReLU", NN_RELU }, { "GELU", NN_GELU },
 	{ "Sigmoid", NN_SIGMOID }, { "SiLU", NN_SILU } };
+static const float NORM_EPSILON = 1e-5f; /* torch's default */
 enum { ACTIVATIONS = sizeof activations / sizeof *activations };
 
 static struct head_module *
@@ -84,25 +85,23 @@ read_pooling(struct head *head, const char *folder)
 	tree_free(config);
 }
 
-/* "torch.nn.modules.activation.Tanh": the last name. */
-static void
-read_activation(struct head_module *module, const struct tree *config)
+bool
+head_activation(
+    enum nn_act *act, const char *name, const struct tree *config, const char *key)
 {
-	const char *key = "activation_function";
-	const char *name = tree_string(config, key, "torch.nn.Tanh");
 	const char *last = strrchr(name, '.');
 	int i = 0;
 
 	last = last && !strncmp(name, "torch.", 6) ? last + 1 : "";
 	while (i < ACTIVATIONS && strcmp(last, activations[i].name))
 		i++;
-	module->activated = i < ACTIVATIONS;
-	if (module->activated)
-		module->act = activations[i].act;
+	if (i < ACTIVATIONS)
+		*act = activations[i].act;
 	else if (strcmp(last, "Identity"))
-		tree_die(tree_get(config, key),
+		tree_die(tree_get(config, key) ? tree_get(config, key) : config,
 		    "'%s' is '%s'; known are Tanh, ReLU, GELU, Sigmoid, SiLU and Identity, of torch.nn",
 		    key, name);
+	return i < ACTIVATIONS;
 }
 
 /* Dies unless input and output of the module are the sentence embedding. */
@@ -131,13 +130,15 @@ read_normalize(const char *folder)
 static void
 read_dense(struct head_module *module, const char *folder)
 {
+	const char *key = "activation_function";
 	struct tree *config = json_need(folder, "config.json");
 
 	check_names(config, "Dense");
 	module->in = (int)tree_integer_in(config, "in_features", 1, 1 << 20);
 	module->out = (int)tree_integer_in(config, "out_features", 1, 1 << 20);
 	module->bias = tree_boolean(config, "bias", true);
-	read_activation(module, config);
+	module->activated = head_activation(
+	    &module->act, tree_string(config, key, "torch.nn.Tanh"), config, key);
 	if (tree_boolean(config, "use_residual", false))
 		tree_die(config, "'use_residual' is not known");
 	tree_free(config);
@@ -150,6 +151,7 @@ read_norm(struct head_module *module, const char *folder)
 
 	module->in = module->out = (int)tree_integer_in(config, "dimension", 1, 1 << 20);
 	module->bias = true;
+	module->epsilon = NORM_EPSILON;
 	tree_free(config);
 }
 
@@ -423,8 +425,6 @@ head_difference(const struct head *a, const struct head *b)
 
 /* Running. ------------------------------------------------------------------------ */
 
-static const float NORM_EPSILON = 1e-5f; /* torch's default */
-
 void
 head_layout(struct head_state *state, struct workspace *w, const struct head *head,
     size_t T, size_t N, size_t C, bool training)
@@ -477,7 +477,7 @@ head_forward(const struct head *head, const struct head_state *state, const floa
 			width = to;
 		} else if (module->kind == HEAD_NORM) {
 			nn_norm(out, NULL, state->lengths[i], last, NULL,
-			    module->weight.at, module->bias_values, NORM_EPSILON,
+			    module->weight.at, module->bias_values, module->epsilon,
 			    NN_LAYERNORM, N, width);
 		} else {
 			nn_normalize(out, state->lengths[i], last, N, width);

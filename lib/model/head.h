@@ -22,10 +22,15 @@ struct head_module {
 	enum head_kind kind;
 	char name[32];	  /* of its folder when written: "2_Dense" */
 	char source[256]; /* its folder when read */
+	/* a classifier's (classifier.h): its name in the model's own file, "PREFIX.classifier"; inside: after the prefix of the
+	 * transformer's names; NULL: the module has a file of its own */
+	const char *module;
+	bool inside;
 	/* Dense: y = act(x W' + b), or without act.  LayerNorm: in = out, with bias. */
 	int in, out;
 	bool bias, activated;
 	enum nn_act act;
+	float epsilon; /* of a LayerNorm */
 	/* set when the model is opened */
 	struct nn_matrix weight;  /* [out,in]; of a LayerNorm [out] */
 	const float *bias_values; /* [out] */
@@ -50,6 +55,11 @@ struct head {
 /* Reads modules.json and each module's config.json; dies naming a module that is not known.  Returns the folder of the
  * transformer, which the caller frees. */
 char *head_read(struct head *head, const char *dir);
+
+/* Sets the activation that a folder names: "torch.nn.modules.activation.Tanh".  False: it is the identity.  Dies, naming config
+ * and key, if it is not known. */
+bool head_activation(
+    enum nn_act *act, const char *name, const struct tree *config, const char *key);
 
 /* Makes it the head of static embeddings, for a folder without modules.json. */
 void head_of_table(struct head *head);

@@ -27,14 +27,26 @@
 #include "model/token_experts.h"
 #include "text/json.h"
 
+/* "bert.pooler.dense.weight", of a module of the model's own file; to be freed. */
+static char *
+classifier_tensor_name(
+    const struct model *model, const struct head_module *module, int which)
+{
+	return mem_format("%s%s.%s", module->inside ? model->weights.prefix : "",
+	    module->module, which ? "bias" : "weight");
+}
+
 static struct tensor_slice
 module_part(struct model *model, const struct head_module *module,
     struct safetensors *file, int which, int64_t columns)
 {
-	const char *name = head_tensor_name(module, which);
-	const struct safetensor *stored = file ? safetensors_need(file, name) : NULL;
+	const char *own = head_tensor_name(module, which);
+	char *name = module->module ? classifier_tensor_name(model, module, which)
+				    : mem_format("%s.%s", module->name, own);
+	const struct safetensor *stored =
+	    file ? safetensors_need(file, module->module ? name : own) : NULL;
 
-	struct parameter wanted = { .name = mem_format("%s.%s", module->name, name),
+	struct parameter wanted = { .name = name,
 		.rows = module->out,
 		.columns = columns,
 		.layer = -1,
@@ -58,7 +70,9 @@ open_modules(struct model *model)
 		if (!head_tensor_name(module, 0))
 			continue;
 		struct safetensors *file = NULL;
-		if (model->file) {
+		if (module->module) {
+			file = model->file;
+		} else if (model->file) {
 			char *folder = mem_format("%s/%s", model->dir, module->source);
 			file = model->head_files[i] = safetensors_open(folder);
 			free(folder);
@@ -255,10 +269,11 @@ model_note_fingerprint(struct model *model, uint64_t seed)
 }
 
 static struct model *
-begin(const char *dir, enum model_mode mode)
+begin(const char *dir, enum model_mode mode, bool classifies)
 {
 	struct model *model = mem_zero(1, sizeof *model);
 
+	model->classifies = classifies;
 	model->mode = mode;
 	model_configure(model, dir);
 	model_match(model);
@@ -303,14 +318,14 @@ model_close_stored(struct model *model)
 struct model *
 model_open(const char *dir, enum model_mode mode, uint64_t seed)
 {
-	return complete(begin(dir, mode), seed);
+	return complete(begin(dir, mode, false), seed);
 }
 
 struct model *
 model_open_frozen(
     const char *dir, enum model_mode mode, uint64_t seed, const char *const *patterns)
 {
-	struct model *model = begin(dir, mode);
+	struct model *model = begin(dir, mode, false);
 
 	freeze_weights(model, patterns);
 	return complete(model, seed);
@@ -319,26 +334,38 @@ model_open_frozen(
 struct model *
 model_open_int8(const char *dir, bool keep)
 {
-	struct model *model = begin(dir, MODEL_ENCODE);
+	struct model *model = begin(dir, MODEL_ENCODE, false);
 
 	quantized_weights_load(model, keep);
 	return complete(model, 0);
 }
 
-struct model *
-model_open_packed(const char *dir, enum dtype kind, bool keep)
+static struct model *
+open_packed(const char *dir, enum dtype kind, bool keep, bool classifies)
 {
-	if (!nn_supports(kind)) {
+	struct model *model = begin(dir, MODEL_ENCODE, classifies);
+
+	if (kind != DTYPE_F32 && !nn_supports(kind))
 		inform("%s: products of %s are not quicker here; those of f32 are made",
 		    dir, dtype_name(kind));
-		return model_open(dir, MODEL_ENCODE, 0);
-	}
-	struct model *model = begin(dir, MODEL_ENCODE);
-
+	if (kind == DTYPE_F32 || !nn_supports(kind))
+		return complete(model, 0);
 	model->packed = packed_weights_new(kind);
 	complete(model, 0);
 	packed_weights_load(model, keep);
 	return model;
+}
+
+struct model *
+model_open_packed(const char *dir, enum dtype kind, bool keep)
+{
+	return open_packed(dir, kind, keep, false);
+}
+
+struct model *
+model_open_classifier(const char *dir, enum dtype kind, bool keep)
+{
+	return open_packed(dir, kind, keep, true);
 }
 
 /* Bytes of the model's copy of a tensor. */

@@ -49,6 +49,9 @@ struct model *model_open_int8(const char *dir, bool keep);
  * as above, for i8, in model.precision-int8.safetensors.
  */
 struct model *model_open_packed(const char *dir, enum dtype kind, bool keep);
+
+/* The same, kind DTYPE_F32 included, of a cross-encoder (classifier.h): model_encode makes the scores of the labels. */
+struct model *model_open_classifier(const char *dir, enum dtype kind, bool keep);
 void model_close(struct model *model);
 
 /* Training: products of the blocks' linear layers in bf16, forward and back (nn_matrix.rounded); weights, gradients, other layers

@@ -21,6 +21,7 @@ struct model {
 	/* hash of the files that decide an embedding; the same with the precision of the weights */
 	char folder_fingerprint[17], fingerprint[17], *expert_names;
 	enum model_mode mode;
+	bool classifies;     /* the head is a classifier's (classifier.h) */
 	struct tree *config; /* config.json */
 	struct spec spec;
 	struct head head;

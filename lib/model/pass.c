@@ -110,6 +110,10 @@ layout_batch(struct pass *pass, const struct model *model, const struct batch *b
 			   ? workspace_take(workspace, (size_t)batch->tokens, 1,
 				 sizeof *pass->places)
 			   : NULL;
+	pass->types =
+	    batch->second && model->spec.types > 1
+		? workspace_take(workspace, (size_t)batch->tokens, 1, sizeof *pass->types)
+		: NULL;
 	pass->counts = model->table_rows.weight
 			   ? workspace_floats(workspace, (size_t)batch->tokens, 1)
 			   : NULL;
@@ -133,6 +137,20 @@ upload_places(const struct pass *pass, const struct spec *spec, const struct bat
 			host[t] = batch->ids[t] == padding ? padding : next++;
 	}
 	nn_upload(pass->places, host, (size_t)batch->tokens * sizeof *host);
+	free(host);
+}
+
+/* The type of each token: 1 from a pair's second text on. */
+static void
+upload_types(const struct pass *pass, const struct batch *batch)
+{
+	int32_t *host = mem_zero((size_t)batch->tokens, sizeof *host);
+
+	for (int64_t i = 0; i < batch->sequences; i++)
+		for (int32_t t = batch->starts[i] + batch->second[i];
+		     batch->second[i] && t < batch->starts[i + 1]; t++)
+			host[t] = 1;
+	nn_upload(pass->types, host, (size_t)batch->tokens * sizeof *host);
 	free(host);
 }
 
@@ -198,6 +216,8 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 		nn_upload(pass->skip, batch->skip, N * sizeof *pass->skip);
 	if (pass->places)
 		upload_places(pass, &model->spec, batch);
+	if (pass->types)
+		upload_types(pass, batch);
 	if (pass->sides)
 		upload_sides(pass, batch);
 	if (pass->adapters.keys)
@@ -206,7 +226,8 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 						.N = N,
 						.T = (size_t)batch->tokens,
 						.longest = (size_t)batch_longest(batch),
-						.positions = pass->places },
+						.positions = pass->places,
+						.types = pass->types },
 		.bias = pass->distance.bias,
 		.dbias = pass->distance.dbias,
 		.adapters = pass->adapters };

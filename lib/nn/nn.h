@@ -330,9 +330,11 @@ struct nn_sequences {
 	size_t longest;	       /* tokens of the longest sequence */
 	/* [T] the row of each token in the table of positions; NULL: counted from the start of its sequence */
 	const int32_t *positions;
+	const int32_t
+	    *types; /* [T] the row of each token in the table of types; NULL: row 0 */
 };
 
-/* x[T,C] = tokens[ids[t]] + types[0] + positions[sequences->positions[t]]; types.at and positions.at may be NULL.  tokens
+/* x[T,C] = tokens[ids[t]] + types[sequences->types[t]] + positions[sequences->positions[t]]; types.at and positions.at may be NULL.  tokens
  * may be i8, here of integers without scales. */
 void nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
     struct nn_matrix tokens, struct nn_matrix types, struct nn_matrix positions,

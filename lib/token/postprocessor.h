@@ -1,8 +1,8 @@
 /*
- * postprocessor - the "post_processor" of a tokenizer.json: the special tokens around a text.
+ * postprocessor - the "post_processor" of a tokenizer.json: the special tokens around a text, and around a pair.
  *
  * Supports TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing) and Sequences of
- * them; refuses any other by name.  Only the template of single texts is read.  At most one member of a Sequence may
+ * them; refuses any other by name.  At most one member of a Sequence may
  * add tokens; the reference does not implement more.
  */
 #ifndef TOKEN_POSTPROCESSOR_H
@@ -10,8 +10,10 @@
 
 #include "text/tree.h"
 #include "token/ids.h"
+#include "token/pair.h"
 
-/* Appends the ids before and after a text.  node: "post_processor" of tokenizer.json; NULL: none. */
-void postprocessor_read(const struct tree *node, struct ids *before, struct ids *after);
+/* Appends the ids before and after a text, and those of a pair.  node: "post_processor" of tokenizer.json; NULL: none. */
+void postprocessor_read(const struct tree *node, struct ids *before, struct ids *after,
+    struct pair_around *pair);
 
 #endif

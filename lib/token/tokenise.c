@@ -6,14 +6,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/progress.h"
-#include "folder/prompt.h"
 #include "stream/documents.h"
 #include "stream/stream.h"
 #include "stream/table.h"
-#include "token/frame.h"
 #include "token/passage_rows.h"
 #include "token/template.h"
-#include "token/tokenised.h"
+#include "token/token_columns.h"
 #include "token/tokenizer.h"
 
 enum { RECORD_BYTES = 64 << 20, PASSAGE = 256 };
@@ -25,18 +23,14 @@ struct tokenise {
 	struct text_field_list *fields;
 	struct tokenizer *tokenizer;
 	struct template template;
-	struct frame *frame;
-	char *prompt, *fingerprint;
-	bool forced; /* the prompt is the command line's, not the model's default */
+	char *fingerprint;
 	size_t most;
 	struct writer *writer;
 	const struct table *table; /* of the text file that is being read, or NULL */
 	char *first;		   /* the input that decided on the columns */
 	struct column *columns;
 	int column_count;
-	int *made_columns;	/* [fields] */
-	struct tokenised *made; /* [fields] */
-	int64_t texts, cut, repaired, empty;
+	struct token_columns *made;
 	struct progress *progress;
 	double before, of_all; /* shares of the work: before this file; of this file */
 	bool cuts;	       /* texts into passages: */
@@ -78,6 +72,8 @@ set_passages(struct tokenise *stream, char *const *files, int count)
 		die_usage("--overlap needs --passages or a folder");
 	if (!stream->cuts)
 		return;
+	if (options->pair)
+		die_usage("--pair does not apply to a folder of documents");
 	if (options->shard.count)
 		die_usage(
 		    "--shard does not apply to passages; mts split cuts their stream");
@@ -90,9 +86,9 @@ set_passages(struct tokenise *stream, char *const *files, int count)
 	if (options->overlap > most / 2)
 		die_usage("--overlap: %zu is more than half of a passage of %zu",
 		    options->overlap, most);
-	stream->passages =
-	    passages_new(stream->tokenizer, options->template ? &stream->template : NULL,
-		options->prepare, stream->prompt, most, options->overlap);
+	stream->passages = passages_new(stream->tokenizer,
+	    options->template ? &stream->template : NULL, options->prepare,
+	    token_columns_prompt(stream->made), most, options->overlap);
 }
 
 struct tokenise *
@@ -110,15 +106,11 @@ tokenise_open(struct tokenise_options *options, char *const *files, int count)
 	stream->most = options->most ? options->most
 		       : table	     ? table->most
 				     : tokenizer_max_length(model);
-	stream->forced = options->task || options->prompt;
-	stream->prompt = options->task	   ? prompt_find(model, options->task)
-			 : options->prompt ? mem_string(options->prompt)
-					   : prompt_default(model);
 	if (options->template)
 		stream->template = template_find(options->template);
 	set_side(stream, table);
-	stream->frame = frame_new(stream->tokenizer,
-	    options->template ? &stream->template : NULL, options->prepare, stream->most);
+	stream->made = token_columns_new(options, stream->tokenizer,
+	    options->template ? &stream->template : NULL, stream->most);
 	set_passages(stream, files, count);
 	stream->progress = options->shard.count ? progress_new("texts", 0)
 						: progress_files("texts", files, count);
@@ -155,24 +147,6 @@ drop_texts(struct tokenise *stream)
 			dropped[column] = true;
 		}
 	free(dropped);
-}
-
-static void
-add_ids(struct tokenise *stream)
-{
-	size_t count = stream->fields->count;
-
-	stream->made_columns = mem_new(count, sizeof *stream->made_columns);
-	stream->made = mem_zero(count, sizeof *stream->made);
-	for (size_t f = 0; f < count; f++) {
-		const struct text_field *field = stream->fields->items[f];
-		char *name = mem_format("%s.ids", field->name);
-		struct column ids = { .name = name,
-			.dtype = DTYPE_I32,
-			.depth = stream->columns[field->columns[0]].depth };
-		stream->made_columns[f] = stream_add(stream->writer, &ids);
-		free(name);
-	}
 }
 
 /* The columns of an input, and with passages their start; to be freed. */
@@ -222,7 +196,7 @@ create(struct tokenise *stream, struct reader *reader, int added)
 		stream_add(stream->writer, &stream->columns[i]);
 	if (!stream->options->keep && !stream->cuts)
 		drop_texts(stream);
-	add_ids(stream);
+	token_columns_add(stream->made, stream->columns, stream->writer);
 }
 
 /* The columns of an input: those of the first one make the stream's header. */
@@ -256,79 +230,6 @@ set_columns(struct tokenise *stream, const char *name, struct reader *reader,
 
 /* Records. ------------------------------------------------------------------------- */
 
-/* A member of an object among the attributes, which is made if need be; NULL takes it away. */
-static void
-set_attribute(
-    struct tree *attributes, const char *object, const char *key, struct tree *value)
-{
-	struct tree *inner = tree_get(attributes, object);
-
-	if (value)
-		tree_set(inner ? inner : tree_set(attributes, object, tree_object()), key,
-		    value);
-	else if (inner)
-		tree_remove(inner, key);
-}
-
-/* The prompt of a field: the command line's, else the record's, else the model's default. */
-static void
-set_prompt(struct tokenise *stream, const char *field, struct tree *attributes)
-{
-	const char *task = stream->options->task, *prompt = stream->prompt;
-
-	if (!stream->forced)
-		prompt = tree_string(tree_get(attributes, "prompts"), field, prompt);
-	if (task)
-		set_attribute(attributes, "experts", field, tree_of_string(task));
-	frame_prompt(stream->frame, prompt ? prompt : "");
-	set_attribute(attributes, "prompts", field,
-	    prompt && *prompt ? tree_of_string(prompt) : NULL);
-	int64_t head = (int64_t)frame_head(stream->frame);
-	set_attribute(
-	    attributes, "prompt_tokens", field, head ? tree_of_integer(head) : NULL);
-}
-
-_Noreturn static void
-die_long(const struct tokenise *stream, const struct text_field *field, int depth,
-    const char *name, int64_t number, int64_t text)
-{
-	static const char advice[] =
-	    "leave out --no-truncate, or give more with --max-length";
-
-	if (stream->table && depth == 1 && !stream->cuts)
-		die("%s:%lld: '%s' is longer than %zu tokens; %s", name,
-		    (long long)table_line(stream->table, text), field->name, stream->most,
-		    advice);
-	die("%s: record %lld: text %lld of '%s' is longer than %zu tokens; %s", name,
-	    (long long)number, (long long)text + 1, field->name, stream->most, advice);
-}
-
-static void
-tokenise_field(struct tokenise *stream, size_t index, const char *name, int64_t number,
-    const struct record *from, struct record *made)
-{
-	struct text_field *field = stream->fields->items[index];
-	int depth = stream->columns[field->columns[0]].depth;
-	struct tokenised *result = &stream->made[index];
-	struct array texts = text_field_texts(field, from);
-	int64_t count = depth == 2 ? texts.offsets[0][from->rows] : from->rows;
-
-	set_prompt(stream, field->name, made->attributes);
-	tokenise_texts(
-	    result, stream->frame, texts.data, texts.offsets[depth - 1], count);
-	if (result->cut && stream->options->refuse)
-		die_long(stream, field, depth, name, number, result->first_cut);
-	stream->texts += count;
-	stream->cut += result->cut;
-	stream->repaired += result->repaired;
-	for (int64_t i = 0; i < count; i++)
-		stream->empty += result->offsets[i] == result->offsets[i + 1];
-	made->columns[stream->made_columns[index]] = (struct array){ .data = result->ids,
-		.offsets = { depth == 2 ? texts.offsets[0] : result->offsets,
-		    depth == 2 ? result->offsets : NULL } };
-	progress_add(stream->progress, count);
-}
-
 static void
 put_record(struct tokenise *stream, const char *name, int64_t number,
     const struct record *from, struct record *made, double share)
@@ -339,8 +240,11 @@ put_record(struct tokenise *stream, const char *name, int64_t number,
 	/* the header may be that of an input of another kind, with the same columns */
 	for (int i = 0; i < stream->column_count; i++)
 		made->columns[i] = from->columns[i];
-	for (size_t f = 0; f < stream->fields->count; f++)
-		tokenise_field(stream, f, name, number, from, made);
+	int64_t texts = token_columns_counts(stream->made)->texts;
+	token_columns_make(stream->made,
+	    &(struct token_place){ name, number, stream->cuts ? NULL : stream->table },
+	    from, made);
+	progress_add(stream->progress, token_columns_counts(stream->made)->texts - texts);
 	stream_put(stream->writer, made);
 	progress_span(
 	    stream->progress, share, 0); /* a row may have many texts, or none */
@@ -463,12 +367,13 @@ add_documents(struct tokenise *stream, struct documents *documents, const char *
 static void
 add_folder(struct tokenise *stream, const char *path)
 {
-	int64_t before = stream->texts;
+	const struct token_counts *counts = token_columns_counts(stream->made);
+	int64_t before = counts->texts;
 
 	if (stream->options->format != DATAFILE_GUESS)
 		die_usage("--format does not apply to a folder");
 	add_documents(stream, documents_open(path), path);
-	if (stream->texts == before)
+	if (counts->texts == before)
 		die("%s: its files hold no text", path);
 }
 
@@ -564,32 +469,29 @@ tokenise_close(struct tokenise *stream)
 		put_nothing(stream);
 	stream_finish(stream->writer);
 	progress_free(stream->progress);
-	if (stream->cut)
+	const struct token_counts *counts = token_columns_counts(stream->made);
+	const char *what = stream->options->pair ? "pairs" : "texts";
+	if (counts->cut)
 		warn(
-		    "%lld of %lld texts were longer than %zu tokens and were cut (see --max-length, --no-truncate)",
-		    (long long)stream->cut, (long long)stream->texts, stream->most);
-	if (stream->empty && !tokenizer_static(stream->tokenizer))
+		    "%lld of %lld %s were longer than %zu tokens and were cut (see --max-length, --no-truncate)",
+		    (long long)counts->cut, (long long)counts->texts, what, stream->most);
+	if (counts->empty && !tokenizer_static(stream->tokenizer))
 		warn(
 		    "%lld of %lld texts have no tokens; what becomes of them is for encode --empty to say",
-		    (long long)stream->empty, (long long)stream->texts);
-	if (stream->repaired)
-		warn("%lld texts had invalid UTF-8, which was taken as U+FFFD",
-		    (long long)stream->repaired);
-	for (size_t f = 0; f < stream->fields->count; f++)
-		tokenised_free(&stream->made[f]);
+		    (long long)counts->empty, (long long)counts->texts);
+	if (counts->repaired)
+		warn("%lld %s had invalid UTF-8, which was taken as U+FFFD",
+		    (long long)counts->repaired, what);
 	if (stream->passage_rows)
 		passage_rows_free(stream->passage_rows);
 	if (stream->passages)
 		passages_free(stream->passages);
 	for (int i = 0; i < stream->column_count; i++)
 		free((char *)stream->columns[i].name);
-	free(stream->made);
-	free(stream->made_columns);
 	free(stream->columns);
 	free(stream->first);
-	free(stream->prompt);
 	free(stream->fingerprint);
-	frame_free(stream->frame);
+	token_columns_free(stream->made);
 	template_free(&stream->template);
 	tokenizer_close(stream->tokenizer);
 	free(stream);

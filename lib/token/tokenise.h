@@ -18,6 +18,7 @@
 #include "text/datafile.h"
 #include "token/shard.h"
 #include "token/frame.h"
+#include "token/pair.h"
 #include "token/text_field.h"
 
 /* The end at which longer texts are cut; TOKENISE_MODEL: the model's. */
@@ -38,9 +39,11 @@ struct tokenise_options {
 	size_t
 	    passage; /* most ids of a passage; 0: only folders are cut, into at most 256 ids */
 	size_t overlap; /* tokens that a passage shares with the one before it */
-	bool refuse;	/* die on a longer text instead of cutting it */
-	bool keep;	/* keep the texts */
-	int level;	/* of compression; -1: the stream's default */
+	bool pair;	/* two fields become one column of pairs (token_columns.h) */
+	enum pair_truncation truncation; /* of pairs */
+	bool refuse;			 /* die on a longer text instead of cutting it */
+	bool keep;			 /* keep the texts */
+	int level;			 /* of compression; -1: the stream's default */
 	int64_t rows;
 	const char *output; /* "-": standard output */
 };

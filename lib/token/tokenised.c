@@ -13,26 +13,76 @@ enum { ALONE = 1 << 15 };
 /* The result of one thread: texts first .. last-1. */
 struct tokenised_part {
 	struct ids ids;
-	int64_t first, last, cut, repaired, first_cut;
+	int64_t first, last, cut, repaired, first_cut, first_long;
+};
+
+/* Texts, or pairs of texts: then rules are set, and frame is NULL. */
+struct tokenised_job {
+	const struct frame *frame;
+	const struct pair_rules *rules;
+	const char *bytes[2];
+	const int64_t *offsets[2]; /* [texts + 1] */
+	int64_t *lengths;	   /* [texts], made */
+	int32_t *second;	   /* [texts], made of pairs */
 };
 
 static void
-encode_part(struct tokenised_part *part, const struct frame *frame, const char *bytes,
-    const int64_t *offsets, int64_t *lengths)
+encode_texts(struct tokenised_part *part, const struct tokenised_job *job)
 {
+	const int64_t *offsets = job->offsets[0];
 	struct framed string = { 0 };
 
 	for (int64_t i = part->first; i < part->last; i++) {
-		const char *text = bytes + offsets[i];
+		const char *text = job->bytes[0] + offsets[i];
 		size_t length = (size_t)(offsets[i + 1] - offsets[i]),
 		       before = part->ids.count;
 		part->repaired += utf8_valid(text, length) < length;
-		if (frame_encode(frame, text, length, &string, &part->ids) &&
+		if (frame_encode(job->frame, text, length, &string, &part->ids) &&
 		    part->cut++ == 0)
 			part->first_cut = i;
-		lengths[i] = (int64_t)(part->ids.count - before);
+		job->lengths[i] = (int64_t)(part->ids.count - before);
 	}
 	free(string.text);
+}
+
+/* One text of pair i, without special tokens. */
+static struct pair_side
+encode_side(const struct tokenised_job *job, int side, int64_t i, size_t limit,
+    struct ids *ids, bool *repaired)
+{
+	const char *text = job->bytes[side] + job->offsets[side][i];
+	size_t length = (size_t)(job->offsets[side][i + 1] - job->offsets[side][i]);
+
+	ids->count = 0;
+	*repaired |= utf8_valid(text, length) < length;
+	pair_text(job->rules->tokenizer, text, length, limit, ids);
+	return (struct pair_side){ ids->id, ids->count };
+}
+
+static void
+encode_pairs(struct tokenised_part *part, const struct tokenised_job *job)
+{
+	struct ids first = { 0 }, second = { 0 };
+
+	for (int64_t i = part->first; i < part->last; i++) {
+		bool repaired = false;
+		size_t before = part->ids.count;
+		struct pair_side a = encode_side(job, 0, i, 0, &first, &repaired);
+		size_t limit =
+		    pair_second_limit(job->rules->tokenizer, job->rules->most, a.count);
+		struct pair_side b = encode_side(job, 1, i, limit, &second, &repaired);
+		job->second[i] = 0;
+		enum pair_outcome outcome =
+		    pair_join(job->rules->tokenizer, a, b, job->rules->most,
+			job->rules->truncation, &part->ids, &job->second[i]);
+		part->repaired += repaired;
+		part->cut += outcome == PAIR_CUT;
+		if (outcome == PAIR_LONG && part->first_long < 0)
+			part->first_long = i;
+		job->lengths[i] = (int64_t)(part->ids.count - before);
+	}
+	ids_free(&first);
+	ids_free(&second);
 }
 
 /* Where thread `index` of `count` begins: equal shares of bytes, not of texts. */
@@ -63,7 +113,7 @@ gather(struct tokenised *made, struct tokenised_part *part, int parts)
 		total += part[p].ids.count;
 	made->ids = mem_grow(made->ids, &made->ids_room, total + 1, sizeof *made->ids);
 	made->cut = made->repaired = 0;
-	made->first_cut = -1;
+	made->first_cut = made->first_long = -1;
 	total = 0;
 	for (int p = 0; p < parts; p++) {
 		if (part[p].ids.count)
@@ -72,30 +122,37 @@ gather(struct tokenised *made, struct tokenised_part *part, int parts)
 		total += part[p].ids.count;
 		if (part[p].cut && made->first_cut < 0)
 			made->first_cut = part[p].first_cut;
+		if (made->first_long < 0)
+			made->first_long = part[p].first_long;
 		made->cut += part[p].cut;
 		made->repaired += part[p].repaired;
 		ids_free(&part[p].ids);
 	}
 }
 
-void
-tokenise_texts(struct tokenised *made, const struct frame *frame, const char *bytes,
-    const int64_t *offsets, int64_t texts)
+/* Runs a job of which lengths and second are not set. */
+static void
+run(struct tokenised *made, struct tokenised_job job, int64_t texts)
 {
+	const int64_t *offsets = job.offsets[job.rules ? 1 : 0];
 	bool few = offsets[texts] - offsets[0] < ALONE; /* too few for threads */
 	int parts = few ? 1 : omp_get_max_threads();
 	struct tokenised_part *part = mem_zero((size_t)parts, sizeof *part);
 
-	bytes = bytes ? bytes : ""; /* bytes may be NULL if there are no texts */
 	made->offsets = mem_grow(
 	    made->offsets, &made->offsets_room, (size_t)texts + 1, sizeof *made->offsets);
 	made->offsets[0] = 0;
-	int64_t *lengths = made->offsets + 1;
+	job.lengths = made->offsets + 1;
+	job.second = made->second;
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
 	for (int p = 0; p < parts; p++) {
 		part[p].first = share(offsets, texts, p, parts);
 		part[p].last = share(offsets, texts, p + 1, parts);
-		encode_part(&part[p], frame, bytes, offsets, lengths);
+		part[p].first_long = -1;
+		if (job.rules)
+			encode_pairs(&part[p], &job);
+		else
+			encode_texts(&part[p], &job);
 	}
 	for (int64_t i = 0; i < texts; i++)
 		made->offsets[i + 1] += made->offsets[i];
@@ -103,9 +160,40 @@ tokenise_texts(struct tokenised *made, const struct frame *frame, const char *by
 	free(part);
 }
 
+/* bytes may be NULL if there are no texts */
+static const char *
+bytes_of(const char *bytes)
+{
+	return bytes ? bytes : "";
+}
+
+void
+tokenise_texts(struct tokenised *made, const struct frame *frame, const char *bytes,
+    const int64_t *offsets, int64_t texts)
+{
+	run(made,
+	    (struct tokenised_job){
+		.frame = frame, .bytes = { bytes_of(bytes) }, .offsets = { offsets } },
+	    texts);
+}
+
+void
+tokenise_pairs(struct tokenised *made, const struct pair_rules *rules, struct array first,
+    struct array second, int64_t pairs)
+{
+	made->second = mem_grow(
+	    made->second, &made->second_room, (size_t)pairs + 1, sizeof *made->second);
+	run(made,
+	    (struct tokenised_job){ .rules = rules,
+		.bytes = { bytes_of(first.data), bytes_of(second.data) },
+		.offsets = { first.offsets[0], second.offsets[0] } },
+	    pairs);
+}
+
 void
 tokenised_free(struct tokenised *made)
 {
+	free(made->second);
 	free(made->offsets);
 	free(made->ids);
 }

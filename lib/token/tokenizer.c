@@ -78,6 +78,9 @@ tokenizer_close(struct tokenizer *tokenizer)
 	vocabulary_free(tokenizer->extra);
 	ids_free(&tokenizer->before);
 	ids_free(&tokenizer->after);
+	ids_free(&tokenizer->pair.before);
+	ids_free(&tokenizer->pair.between);
+	ids_free(&tokenizer->pair.after);
 	ids_free(&tokenizer->special);
 	free(tokenizer->path);
 	free(tokenizer);

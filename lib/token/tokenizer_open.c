@@ -380,6 +380,7 @@ tokenizer_open(const char *dir)
 	tokenizer->kind = source.kind;
 	tokenizer->vocabulary = source.vocabulary;
 	tokenizer->extra = vocabulary_new();
+	tokenizer->pair.typed = true; /* unless the template says otherwise */
 	tokenizer->raw = added_new();
 	tokenizer->normal = added_new();
 	if (settings) {
@@ -395,9 +396,10 @@ tokenizer_open(const char *dir)
 	tokenizer->decoder = decoder_new(tree_get(root, "decoder"));
 	if (json)
 		postprocessor_read(tree_get(root, "post_processor"), &tokenizer->before,
-		    &tokenizer->after);
+		    &tokenizer->after, &tokenizer->pair);
 	check_template(tokenizer, &tokenizer->before);
 	check_template(tokenizer, &tokenizer->after);
+	check_template(tokenizer, &tokenizer->pair.between);
 	if (settings)
 		tokenizer_rules_around(tokenizer, settings, json);
 	tokenizer->cut_left = tokenizer_rules_cut_left(root, settings);

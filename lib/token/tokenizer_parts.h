@@ -12,6 +12,7 @@
 #include "token/decoder.h"
 #include "token/ids.h"
 #include "token/normalizer.h"
+#include "token/pair.h"
 #include "token/pretokenizer.h"
 #include "token/unigram.h"
 #include "token/vocabulary.h"
@@ -38,6 +39,7 @@ struct tokenizer {
 	struct bpe *bpe;
 	struct unigram *unigram;
 	struct ids before, after; /* special tokens around a text */
+	struct pair_around pair;
 	struct decoder *decoder;
 	struct ids special; /* special tokens, which decoding skips */
 	bool split_special; /* special tokens in a text are split like words */

@@ -398,10 +398,41 @@ set_end(struct tokenizer *tokenizer, struct ids *ids, bool first,
 		    flag, tokenizer_token(tokenizer, id));
 	if (!wanted || there || id < 0)
 		return;
+	tokenizer->pair.fault =
+	    "add_bos_token or add_eos_token changes the special tokens around a text, and is not supported for pairs";
 	if (first)
 		put_first(ids, id);
 	else
 		ids_push(ids, id);
+}
+
+/* Whether the model gets the types of the tokens, by "model_input_names" or the class. */
+static bool
+has_types(const struct tokenizer_settings *settings)
+{
+	const struct tree *names = tree_get(settings->config, "model_input_names");
+	bool found = false;
+
+	for (size_t i = 0; names && names->kind == TREE_LIST && i < names->count; i++)
+		found |= names->items[i]->kind == TREE_STRING &&
+			 !strcmp(names->items[i]->string, "token_type_ids");
+	return names ? found : settings->class && settings->class->types_given;
+}
+
+/* The pair of a folder without tokenizer.json, of its class. */
+static void
+set_pair(struct tokenizer *tokenizer, const struct tokenizer_class *class)
+{
+	struct pair_around *pair = &tokenizer->pair;
+
+	for (size_t i = 0; i < tokenizer->before.count; i++)
+		ids_push(&pair->before, tokenizer->before.id[i]);
+	for (size_t i = 0; i < tokenizer->after.count; i++) {
+		for (int j = 0; j < class->separators; j++)
+			ids_push(&pair->between, tokenizer->after.id[i]);
+		ids_push(&pair->after, tokenizer->after.id[i]);
+	}
+	pair->first = pair->between.count;
 }
 
 void
@@ -414,6 +445,9 @@ tokenizer_rules_around(
 		set_class(tokenizer, before, settings, settings->class->before, file);
 		set_class(tokenizer, after, settings, settings->class->after, file);
 	}
+	if (settings->class && !file)
+		set_pair(tokenizer, settings->class);
+	tokenizer->pair.typed &= has_types(settings);
 	if (settings->class &&
 	    settings->class->after) /* the class has a template of its own */
 		return;

@@ -18,7 +18,7 @@ void tokenizer_rules_apply(struct tree *root, const struct tokenizer_settings *s
 void tokenizer_rules_add(struct tokenizer *tokenizer, struct tree *root,
     const struct tokenizer_settings *settings);
 
-/* Sets the special tokens around a text.  file: there is a tokenizer.json, whose tokens were read; else they are the
+/* Sets the special tokens around a text and a pair.  file: there is a tokenizer.json, whose tokens were read; else they are the
  * class's. */
 void tokenizer_rules_around(
     struct tokenizer *tokenizer, const struct tokenizer_settings *settings, bool file);

@@ -23,6 +23,9 @@ struct tokenizer_class {
 	const char *names,
 	    *types; /* separated by blanks; types: "model_type" of config.json */
 	enum tokenizer_kind kind;
+	int separators; /* tokens `after` between the texts of a pair */
+	bool
+	    types_given; /* the model gets token types, unless "model_input_names" says otherwise */
 	const char *before, *after; /* keys of the tokens around a text; NULL: none */
 	const char *special[SPECIAL_TOKENS]; /* by tokenizer_special_keys; NULL: none */
 	bool blank_before_mask; /* the mask token includes the white space before it */

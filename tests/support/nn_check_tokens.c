@@ -47,9 +47,9 @@ check_rotary(void)
 	check_rotary_of("rotary, frequencies by sequence", 7);
 }
 
-/* rows_of: rows of the positions, NULL where they count from each sequence's start */
+/* rows_of: rows of the positions, NULL where they count from each sequence's start; types_of: rows of the types, NULL: 0 */
 static void
-check_embed_of(const char *name, const int32_t *rows_of)
+check_embed_of(const char *name, const int32_t *rows_of, const int32_t *types_of)
 {
 	static const int32_t starts[] = { 0, 3, 3, 7 }, ids[] = { 4, 0, 4, 1, 4, 2, 1 };
 	static const int32_t counted[] = { 0, 1, 2, 0, 1, 2, 3 };
@@ -62,15 +62,17 @@ check_embed_of(const char *name, const int32_t *rows_of)
 	int32_t *id = device_ints(ids, T);
 	const int32_t *row = rows_of ? rows_of : counted;
 
+	at.types = types_of ? device_ints(types_of, T) : NULL;
 	at.positions = rows_of ? device_ints(rows_of, T) : NULL;
 	for (size_t t = 0; t < T; t++)
 		for (size_t c = 0; c < C; c++) {
 			size_t token = (size_t)ids[t] * C + c,
-			       place = (size_t)row[t] * C + c;
+			       place = (size_t)row[t] * C + c,
+			       type = types_of ? (size_t)types_of[t] * C + c : c;
 			x->ref[t * C + c] =
-			    tokens->ref[token] + types->ref[c] + places->ref[place];
+			    tokens->ref[token] + types->ref[type] + places->ref[place];
 			dtokens->ref[token] += dx->ref[t * C + c];
-			dtypes->ref[c] += dx->ref[t * C + c];
+			dtypes->ref[type] += dx->ref[t * C + c];
 			dplaces->ref[place] += dx->ref[t * C + c];
 		}
 	nn_embed(x->at, id, &at, f32(tokens), f32(types), f32(places), C);
@@ -96,8 +98,11 @@ check_embed(void)
 {
 	static const int32_t rows[] = { 2, 1, 3, 1, 1, 2, 0 };
 
-	check_embed_of("embed", NULL);
-	check_embed_of("embed, rows of positions", rows);
+	static const int32_t types[] = { 0, 1, 1, 0, 0, 1, 0 };
+
+	check_embed_of("embed", NULL, NULL);
+	check_embed_of("embed, rows of positions", rows, NULL);
+	check_embed_of("embed, types", NULL, types);
 }
 
 struct pool {

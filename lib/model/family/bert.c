@@ -20,6 +20,8 @@ static const struct tensor_names bert = {
 	.stem = { EMBEDDINGS("embeddings.LayerNorm"), CLS_PREDICTIONS },
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
+	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
+	    { "classifier" } },
 	.heads = { "cls.", "pooler.", "classifier.", "qa_outputs." },
 };
 
@@ -30,6 +32,8 @@ static const struct tensor_names jina_bert = {
 	.block = { SELF_ATTENTION, MLP("mlp.gated_layers", "mlp.gated_layers", "mlp.wo"),
 	    NORMS("attention.output.LayerNorm", "mlp.layernorm") },
 	.gate_first = true,
+	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
+	    { "classifier" } },
 	.heads = { "cls.", "pooler.", "classifier." },
 };
 
@@ -39,6 +43,8 @@ static const struct tensor_names ernie = {
 	    CLS_PREDICTIONS, [STEM_TASKS] = "embeddings.task_type_embeddings" },
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
+	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
+	    { "classifier" } },
 	.heads = { "cls.", "pooler.", "classifier.", "qa_outputs." },
 };
 
@@ -50,6 +56,8 @@ static const struct tensor_names electra = {
 	    [STEM_PROJECT] = "embeddings_project" },
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
+	.classifier = { { "classifier.dense", ACTIVATED(NN_GELU) },
+	    { "classifier.out_proj" } },
 	.heads = { "generator_predictions.", "generator_lm_head.",
 	    "discriminator_predictions.", "classifier.", "qa_outputs.",
 	    "sequence_summary." },
@@ -60,6 +68,8 @@ static const struct tensor_names roberta = {
 	.stem = { EMBEDDINGS("embeddings.LayerNorm"), LM_HEAD },
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
+	.classifier = { { "classifier.dense", ACTIVATED(NN_TANH) },
+	    { "classifier.out_proj" } },
 	.heads = { "lm_head.", "pooler.", "classifier.", "qa_outputs." },
 };
 
@@ -72,6 +82,8 @@ static const struct tensor_names mpnet = {
 		       "attention.attn.o"),
 	    MLP("intermediate.dense", NULL, "output.dense"),
 	    NORMS("attention.LayerNorm", "output.LayerNorm") },
+	.classifier = { { "classifier.dense", ACTIVATED(NN_TANH) },
+	    { "classifier.out_proj" } },
 	.heads = { "lm_head.", "pooler.", "classifier.", "qa_outputs." },
 };
 
@@ -87,6 +99,8 @@ static const struct tensor_names albert = {
 		       "attention.dense"),
 	    MLP("ffn", NULL, "ffn_output"),
 	    NORMS("attention.LayerNorm", "full_layer_layer_norm") },
+	.classifier = { { "pooler", .inside = true, ACTIVATED(NN_TANH) },
+	    { "classifier" } },
 	.heads = { "predictions.", "sop_classifier.", "pooler.", "classifier.",
 	    "qa_outputs." },
 };
@@ -100,6 +114,7 @@ static const struct tensor_names distilbert = {
 		       "attention.out_lin"),
 	    MLP("ffn.lin1", NULL, "ffn.lin2"),
 	    NORMS("sa_layer_norm", "output_layer_norm") },
+	.classifier = { { "pre_classifier", ACTIVATED(NN_RELU) }, { "classifier" } },
 	.heads = { "vocab_transform.", "vocab_layer_norm.", "vocab_projector.",
 	    "pre_classifier.", "classifier.", "qa_outputs." },
 };

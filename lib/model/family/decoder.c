@@ -20,6 +20,7 @@ static const struct tensor_names decoder = {
 	.mixture = { [MLP_UP] = "up_proj",
 	    [MLP_GATE] = "gate_proj",
 	    [MLP_DOWN] = "down_proj" },
+	.classifier = { { "score", .bare = true } },
 	.heads = { "lm_head.", "score." },
 };
 
@@ -35,6 +36,7 @@ static const struct tensor_names gemma3 = {
 	    [BLOCK_Q_NORM] = "self_attn.q_norm", [BLOCK_K_NORM] = "self_attn.k_norm",
 	    [BLOCK_OUT_NORM] = "post_attention_layernorm",
 	    [BLOCK_DOWN_NORM] = "post_feedforward_layernorm" },
+	.classifier = { { "score", .bare = true } },
 	.heads = { "lm_head.", "score." },
 };
 

@@ -9,6 +9,17 @@
 
 #include "model/spec.h"
 
+/* A layer of the head of a *ForSequenceClassification, in the order of the arithmetic: the last one gives the labels. */
+struct classifier_layer {
+	const char *module; /* NULL: no more layers */
+	bool inside;	    /* its name has the prefix of the transformer's */
+	bool bare;	    /* no bias */
+	bool activated;
+	enum nn_act act;
+	/* the dense layer, or the norm, of the head that predicts tokens: bias and activation are that one's */
+	bool predicts, norm;
+};
+
 /*
  * The names of a family's tensors in a checkpoint: modules, to which ".weight" is added, and ".bias" for the parameter
  * that follows a weight.  Parameters of one name are rows of one tensor, one below the other, in the order of
@@ -31,6 +42,9 @@ struct tensor_names {
 	/* Or all experts of a block in one tensor: full names after "LAYERS N."; without a gate, up has the gate's. */
 	const char *stacked[MLP_PARAMETERS];
 	const char *mixture_bias; /* of the sum of the experts */
+	/* NULL first: no classifier of this family is known.  It reads the first token, or the last of a causal model,
+	 * unless "classifier_pooling" of config.json says otherwise. */
+	struct classifier_layer classifier[4];
 	/* First parts of names of tensors that are no parameters: heads for other tasks, weights of a table's rows. */
 	const char *heads[8];
 	/* These names do not apply to a file that has this tensor with other values than the tokens' embeddings; NULL: to all. */
@@ -38,6 +52,8 @@ struct tensor_names {
 	const struct tensor_names
 	    *otherwise; /* tried where a file has none of these names; NULL: none */
 };
+
+#define ACTIVATED(kind) .activated = true, .act = (kind)
 
 /* Modules that several families call alike. */
 #define EMBEDDINGS(norm)                                                                 \

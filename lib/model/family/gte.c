@@ -21,6 +21,8 @@ static const struct tensor_names transformers = {
 	.layers = "layers.",
 	.block = { SELF_ATTN, GATED_MLP,
 	    NORMS("post_attention_layernorm", "post_mlp_layernorm") },
+	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
+	    { "classifier" } },
 	.heads = { "lm_head.", "pooler.", "classifier." },
 };
 
@@ -32,6 +34,8 @@ static const struct tensor_names unpacked = {
 	.block = { QKV("attention.q_proj", "attention.k_proj", "attention.v_proj",
 		       "attention.o_proj"),
 	    REST },
+	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
+	    { "classifier" } },
 	.heads = { "lm_head.", "pooler.", "classifier." },
 	.otherwise = &transformers,
 };
@@ -43,6 +47,8 @@ static const struct tensor_names packed = {
 	.block = { QKV("attention.qkv_proj", "attention.qkv_proj", "attention.qkv_proj",
 		       "attention.o_proj"),
 	    REST },
+	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
+	    { "classifier" } },
 	.heads = { "lm_head.", "pooler.", "classifier." },
 	.otherwise = &unpacked,
 };

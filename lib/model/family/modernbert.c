@@ -18,6 +18,8 @@ static const struct tensor_names modernbert = {
 	.block = { QKV("attn.Wqkv", "attn.Wqkv", "attn.Wqkv", "attn.Wo"),
 	    MLP("mlp.Wi", "mlp.Wi", "mlp.Wo"), NORMS("attn_norm", "mlp_norm") },
 	.gate_first = true,
+	.classifier = { { "head.dense", .predicts = true },
+	    { "head.norm", .predicts = true, .norm = true }, { "classifier" } },
 	.heads = { "head.", "decoder.", "classifier." },
 };
 

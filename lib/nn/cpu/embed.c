@@ -10,6 +10,12 @@ position_of(const struct nn_sequences *sequences, size_t t)
 	return t - (size_t)sequences->starts[nn_sequence_of(sequences, t)];
 }
 
+static size_t
+type_of(const struct nn_sequences *sequences, size_t t)
+{
+	return sequences->types ? (size_t)sequences->types[t] : 0;
+}
+
 /* x = or += row `row` of a matrix of C columns */
 static void
 take_row(float *x, struct nn_matrix from, size_t row, size_t C, bool add)
@@ -41,7 +47,7 @@ nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
 		float *row = x + t * C;
 		take_row(row, tokens, (size_t)ids[t], C, false);
 		if (types.at)
-			take_row(row, types, 0, C, true);
+			take_row(row, types, type_of(sequences, t), C, true);
 		if (positions.at)
 			take_row(row, positions, position_of(sequences, t), C, true);
 	}
@@ -64,8 +70,9 @@ embed_back_slice(float *dtokens, float *dtypes, float *dpositions, const float *
 			float *place = dpositions ? dpositions + at * C : NULL;
 			for (size_t c = from; token && c < to; c++)
 				token[c] += row[c];
-			for (size_t c = from; dtypes && c < to; c++)
-				dtypes[c] += row[c];
+			float *type = dtypes ? dtypes + type_of(sequences, t) * C : NULL;
+			for (size_t c = from; type && c < to; c++)
+				type[c] += row[c];
 			for (size_t c = from; place && c < to; c++)
 				place[c] += row[c];
 		}

@@ -7,7 +7,7 @@ namespace
 
 struct embedding {
 	float *x;
-	const int32_t *ids, *starts, *position_ids;
+	const int32_t *ids, *starts, *position_ids, *type_ids;
 	struct nn_matrix tokens, types, positions;
 	size_t N, T, C;
 	bool whole;
@@ -40,12 +40,14 @@ embed(struct embedding a)
 {
 	for (size_t t = lines_row(); t < a.T; t += lines_rows()) {
 		size_t id = (size_t)a.ids[t], position = 0;
+		size_t kind = a.type_ids ? (size_t)a.type_ids[t] : 0;
 		if (a.positions.at)
 			position = position_of(a.starts, a.position_ids, a.N, t);
 		for (size_t c = lines_column(); c < a.C; c += lines_columns()) {
 			struct four x = take_row(a.tokens, id, c, a.C, a.whole);
 			if (a.types.at) {
-				struct four type = take_row(a.types, 0, c, a.C, a.whole);
+				struct four type =
+				    take_row(a.types, kind, c, a.C, a.whole);
 				for (int j = 0; j < 4; j++)
 					x.at[j] += type.at[j];
 			}
@@ -83,8 +85,8 @@ nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
 		     whole_matrix(types, C) && whole_matrix(positions, C);
 
 	device_launch(embed, lines.grid, lines.block, 0,
-	    embedding{ x, ids, sequences->starts, sequences->positions, tokens, types,
-		positions, sequences->N, sequences->T, C, whole });
+	    embedding{ x, ids, sequences->starts, sequences->positions, sequences->types,
+		tokens, types, positions, sequences->N, sequences->T, C, whole });
 }
 
 void
@@ -96,7 +98,9 @@ nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
 
 	if (dtokens)
 		device_scatter_add(dtokens, dx, ids, T, C);
-	if (dtypes)
+	if (dtypes && sequences->types)
+		device_scatter_add(dtypes, dx, sequences->types, T, C);
+	else if (dtypes)
 		column_sums(dtypes, matrix_element{ dx, C }, T, C);
 	if (!dpositions)
 		return;

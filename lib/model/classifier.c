@@ -1,0 +1,156 @@
+#include "model/classifier.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "folder/modules.h"
+#include "model/family/family.h"
+#include "text/json.h"
+
+enum { LABELS = 1 << 16 };
+
+/* Dies unless the pairs are read without a prompt. */
+static void
+check_settings(const char *dir)
+{
+	static const char expected[] = "CrossEncoder";
+	struct tree *config = json_find(dir, "config_sentence_transformers.json");
+	const char *kind = tree_string(config, "model_type", expected);
+
+	if (strcmp(kind, expected))
+		tree_die(tree_get(config, "model_type"),
+		    "'model_type' is '%s'; rerank takes a '%s', and encode embeds", kind,
+		    expected);
+	if (tree_get(config, "default_prompt_name"))
+		tree_die(tree_get(config, "default_prompt_name"),
+		    "'default_prompt_name' is not known of a cross-encoder; it must be null");
+	tree_free(config);
+}
+
+char *
+classifier_folder(const char *dir)
+{
+	struct modules *modules = modules_read(dir);
+
+	check_settings(dir);
+	for (size_t i = 0; modules && i < modules->count; i++)
+		if (strcmp(modules->at[i].type, "Transformer") || i)
+			tree_die(modules->at[i].node,
+			    "the module '%s' is not known in a cross-encoder, which is one Transformer",
+			    modules->at[i].type);
+	modules_free(modules);
+	return modules_transformer(dir);
+}
+
+/* Dies unless "architectures" ends in ForSequenceClassification. */
+static void
+check_architecture(const struct tree *config)
+{
+	static const char end[] = "ForSequenceClassification";
+	const struct tree *names = tree_get(config, "architectures");
+	const char *name = NULL;
+
+	if (names && names->kind == TREE_LIST && names->count)
+		name = names->items[0]->string;
+	size_t length = name ? strlen(name) : 0;
+	if (length < strlen(end) || strcmp(name + length - strlen(end), end))
+		tree_die(names ? names : config,
+		    "'architectures' is '%s', and a cross-encoder is a model '...%s'",
+		    name ? name : "", end);
+}
+
+static int
+labels_of(const struct tree *config)
+{
+	const struct tree *names = tree_get(config, "id2label");
+
+	if (!names)
+		return (int)tree_integer_or(config, "num_labels", 2, 1, LABELS);
+	if (names->kind != TREE_OBJECT || !names->count || names->count > LABELS)
+		tree_die(names, "'id2label' must have a name for each label");
+	return (int)names->count;
+}
+
+static enum nn_pool
+pooling_of(const struct spec *spec, const struct tree *config)
+{
+	const char *key = "classifier_pooling";
+	const char *kind = tree_string(config, key, spec->causal ? "last" : "cls");
+
+	if (!strcmp(kind, "mean"))
+		return NN_POOL_MEAN;
+	if (strcmp(kind, spec->causal ? "last" : "cls"))
+		tree_die(tree_get(config, key), "'%s' is '%s'; known are cls and mean",
+		    key, kind);
+	return spec->causal ? NN_POOL_LAST : NN_POOL_CLS;
+}
+
+static void
+add_layer(struct head *head, const struct spec *spec, const struct classifier_layer *from,
+    int out)
+{
+	struct head_module *module = &head->modules[head->count++];
+
+	*module = (struct head_module){ .kind = from->norm ? HEAD_NORM : HEAD_DENSE,
+		.module = from->module,
+		.inside = from->inside,
+		.in = spec->width,
+		.out = out,
+		.bias = !from->bare,
+		.activated = from->activated,
+		.act = from->act };
+	snprintf(module->name, sizeof module->name, "%s", from->module);
+	if (!from->predicts)
+		return;
+	module->bias = from->norm ? spec->norm_bias : spec->mlm_bias;
+	module->activated = !from->norm;
+	module->act = spec->head_act;
+	module->epsilon = spec->norm_eps;
+}
+
+/* The name of the activation, as the folder has it; to be freed.  "": it has none. */
+static char *
+activation_name(const struct tree *config, const char *dir)
+{
+	struct tree *own = json_find(dir, "config_sentence_transformers.json");
+	const char *name =
+	    tree_string(config, "sbert_ce_default_activation_function", "");
+
+	name =
+	    tree_string(tree_get(config, "sentence_transformers"), "activation_fn", name);
+	char *copy = mem_string(tree_string(own, "activation_fn", name));
+	tree_free(own);
+	return copy;
+}
+
+void
+classifier_configure(struct head *head, const struct spec *spec,
+    const struct tree *config, const char *dir)
+{
+	const struct classifier_layer *layer = spec->names->classifier;
+	int labels = labels_of(config);
+
+	check_architecture(config);
+	if (!layer->module || (layer->bare && !spec->causal))
+		tree_die(tree_get(config, "model_type"),
+		    "no classifier of a '%s' is known, only its embeddings",
+		    tree_string(config, "model_type", ""));
+	*head = (struct head){
+		.pools = 1, .pool = { pooling_of(spec, config) }, .include_prompt = true
+	};
+	for (; layer->module; layer++)
+		add_layer(head, spec, layer, layer[1].module ? spec->width : labels);
+	struct head_module *last = &head->modules[head->count - 1];
+	char *name = activation_name(config, dir);
+	if (*name) {
+		last->activated =
+		    head_activation(&last->act, name, config, "activation_fn");
+	} else {
+		last->activated = labels == 1;
+		last->act = NN_SIGMOID;
+	}
+	free(name);
+}

@@ -1,0 +1,163 @@
+#include "search/texts_by_id.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/input.h"
+#include "base/mem.h"
+#include "stream/stream.h"
+#include "stream/table.h"
+#include "token/text_field.h"
+
+enum { ROWS = 1024, RECORD_BYTES = 64 << 20, DIGITS = 24 };
+
+struct texts_reading {
+	struct row_texts *texts;
+	struct text_field_list fields; /* one */
+	const struct strings *ids;
+	const bool *wanted;
+	const char *name; /* of the input */
+	const char *field;
+};
+
+static int
+find(const struct column *columns, int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (!strcmp(columns[i].name, name))
+			return i;
+	return -1;
+}
+
+/* The column of ids; dies if there is none. */
+static int
+find_ids(const struct texts_reading *reading, const struct column *columns, int count)
+{
+	int id = find(columns, count, "_id");
+
+	if (id < 0)
+		id = find(columns, count, "id");
+	if (id < 0)
+		die("%s: there is no '_id' or 'id', by which a run names the rows",
+		    reading->name);
+	const struct column *column = &columns[id];
+	bool number = column->dtype == DTYPE_I64 && !column->rank && !column->depth;
+	if (!number && (!column->text || column->depth != 1))
+		die("%s: '%s' is neither a text nor an integer in each row",
+		    reading->name, column->name);
+	return id;
+}
+
+static int64_t
+number_of(const struct strings *ids, const struct array *array, bool text, int64_t row)
+{
+	char digits[DIGITS];
+
+	if (!text)
+		return strings_find(ids, digits,
+		    (size_t)snprintf(digits, sizeof digits, "%" PRId64,
+			((const int64_t *)array->data)[row]));
+	const int64_t *offsets = array->offsets[0] + row;
+	return strings_find(ids, (const char *)array->data + offsets[0],
+	    (size_t)(offsets[1] - offsets[0]));
+}
+
+static void
+take(struct texts_reading *reading, const struct column *columns, int count,
+    const struct record *record)
+{
+	int id = find_ids(reading, columns, count);
+	const char *otherwise = find(columns, count, "text") < 0 ? "query" : "text";
+
+	if (!reading->fields.count)
+		text_field_add(
+		    &reading->fields, reading->field ? reading->field : otherwise);
+	struct text_field *field = reading->fields.items[0];
+	text_field_find(field, reading->name, columns, count);
+	if (columns[field->columns[0]].depth != 1)
+		die("%s: '%s' has lists of texts; one text a row is expected",
+		    reading->name, field->name);
+	struct array texts = text_field_texts(field, record);
+	for (int64_t row = 0; row < record->rows; row++) {
+		int64_t number =
+		    number_of(reading->ids, &record->columns[id], columns[id].text, row);
+		const int64_t *offsets = texts.offsets[0] + row;
+		if (number >= 0 && reading->wanted[number])
+			row_texts_put(reading->texts, number,
+			    (const char *)texts.data + offsets[0],
+			    (size_t)(offsets[1] - offsets[0]));
+	}
+}
+
+static void
+read_table(struct texts_reading *reading, struct input *input)
+{
+	struct table *table = table_open(datafile_open_input(input, DATAFILE_GUESS));
+	struct record record;
+
+	while (table_next(table, ROWS, RECORD_BYTES, &record)) {
+		int count = table_columns(table);
+		struct column *columns = mem_new((size_t)count, sizeof *columns);
+		for (int i = 0; i < count; i++)
+			columns[i] = *table_column(table, i);
+		take(reading, columns, count, &record);
+		free(columns);
+	}
+	table_close(table);
+}
+
+static void
+read_stream(struct texts_reading *reading, struct input *input)
+{
+	struct reader *reader = stream_open_input(input);
+	int count = stream_columns(reader);
+	struct column *columns = mem_new((size_t)count, sizeof *columns);
+	struct record record;
+
+	for (int i = 0; i < count; i++)
+		columns[i] = *stream_column(reader, i);
+	while (stream_next(reader, &record))
+		take(reading, columns, count, &record);
+	free(columns);
+	stream_close(reader);
+}
+
+static void
+demand_all(const struct texts_reading *reading, const char *what)
+{
+	int64_t missing = 0, first = 0, all = 0;
+
+	for (int64_t i = strings_count(reading->ids) - 1; i >= 0; i--) {
+		all += reading->wanted[i];
+		if (!reading->wanted[i] || row_texts_get(reading->texts, i))
+			continue;
+		missing++;
+		first = i;
+	}
+	if (missing)
+		die("%s: %lld of the run's %lld %s have no text there; first: '%.60s'",
+		    reading->name, (long long)missing, (long long)all, what,
+		    strings_get(reading->ids, first));
+}
+
+void
+texts_by_id(struct row_texts *texts, const char *path, const char *field,
+    const struct strings *ids, const bool *wanted, const char *what)
+{
+	struct input *input = input_open(path);
+	char *name = mem_string(input_name(input));
+	struct texts_reading reading = {
+		.texts = texts, .ids = ids, .wanted = wanted, .name = name, .field = field
+	};
+
+	if (stream_is(input))
+		read_stream(&reading, input);
+	else
+		read_table(&reading, input);
+	demand_all(&reading, what);
+	text_field_list_free(&reading.fields);
+	free(name);
+}
