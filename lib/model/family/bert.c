@@ -21,7 +21,7 @@ static const struct tensor_names bert = {
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
 	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { "classifier" } },
+	    { .module = "classifier" } },
 	.heads = { "cls.", "pooler.", "classifier.", "qa_outputs." },
 };
 
@@ -33,7 +33,7 @@ static const struct tensor_names jina_bert = {
 	    NORMS("attention.output.LayerNorm", "mlp.layernorm") },
 	.gate_first = true,
 	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { "classifier" } },
+	    { .module = "classifier" } },
 	.heads = { "cls.", "pooler.", "classifier." },
 };
 
@@ -44,7 +44,7 @@ static const struct tensor_names ernie = {
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
 	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { "classifier" } },
+	    { .module = "classifier" } },
 	.heads = { "cls.", "pooler.", "classifier.", "qa_outputs." },
 };
 
@@ -57,7 +57,7 @@ static const struct tensor_names electra = {
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
 	.classifier = { { "classifier.dense", ACTIVATED(NN_GELU) },
-	    { "classifier.out_proj" } },
+	    { .module = "classifier.out_proj" } },
 	.heads = { "generator_predictions.", "generator_lm_head.",
 	    "discriminator_predictions.", "classifier.", "qa_outputs.",
 	    "sequence_summary." },
@@ -69,7 +69,7 @@ static const struct tensor_names roberta = {
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
 	.classifier = { { "classifier.dense", ACTIVATED(NN_TANH) },
-	    { "classifier.out_proj" } },
+	    { .module = "classifier.out_proj" } },
 	.heads = { "lm_head.", "pooler.", "classifier.", "qa_outputs." },
 };
 
@@ -83,7 +83,7 @@ static const struct tensor_names mpnet = {
 	    MLP("intermediate.dense", NULL, "output.dense"),
 	    NORMS("attention.LayerNorm", "output.LayerNorm") },
 	.classifier = { { "classifier.dense", ACTIVATED(NN_TANH) },
-	    { "classifier.out_proj" } },
+	    { .module = "classifier.out_proj" } },
 	.heads = { "lm_head.", "pooler.", "classifier.", "qa_outputs." },
 };
 
@@ -100,7 +100,7 @@ static const struct tensor_names albert = {
 	    MLP("ffn", NULL, "ffn_output"),
 	    NORMS("attention.LayerNorm", "full_layer_layer_norm") },
 	.classifier = { { "pooler", .inside = true, ACTIVATED(NN_TANH) },
-	    { "classifier" } },
+	    { .module = "classifier" } },
 	.heads = { "predictions.", "sop_classifier.", "pooler.", "classifier.",
 	    "qa_outputs." },
 };
@@ -114,7 +114,8 @@ static const struct tensor_names distilbert = {
 		       "attention.out_lin"),
 	    MLP("ffn.lin1", NULL, "ffn.lin2"),
 	    NORMS("sa_layer_norm", "output_layer_norm") },
-	.classifier = { { "pre_classifier", ACTIVATED(NN_RELU) }, { "classifier" } },
+	.classifier = { { "pre_classifier", ACTIVATED(NN_RELU) },
+	    { .module = "classifier" } },
 	.heads = { "vocab_transform.", "vocab_layer_norm.", "vocab_projector.",
 	    "pre_classifier.", "classifier.", "qa_outputs." },
 };

@@ -22,7 +22,7 @@ static const struct tensor_names transformers = {
 	.block = { SELF_ATTN, GATED_MLP,
 	    NORMS("post_attention_layernorm", "post_mlp_layernorm") },
 	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { "classifier" } },
+	    { .module = "classifier" } },
 	.heads = { "lm_head.", "pooler.", "classifier." },
 };
 
@@ -35,7 +35,7 @@ static const struct tensor_names unpacked = {
 		       "attention.o_proj"),
 	    REST },
 	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { "classifier" } },
+	    { .module = "classifier" } },
 	.heads = { "lm_head.", "pooler.", "classifier." },
 	.otherwise = &transformers,
 };
@@ -48,7 +48,7 @@ static const struct tensor_names packed = {
 		       "attention.o_proj"),
 	    REST },
 	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { "classifier" } },
+	    { .module = "classifier" } },
 	.heads = { "lm_head.", "pooler.", "classifier." },
 	.otherwise = &unpacked,
 };

@@ -19,7 +19,7 @@ static const struct tensor_names modernbert = {
 	    MLP("mlp.Wi", "mlp.Wi", "mlp.Wo"), NORMS("attn_norm", "mlp_norm") },
 	.gate_first = true,
 	.classifier = { { "head.dense", .predicts = true },
-	    { "head.norm", .predicts = true, .norm = true }, { "classifier" } },
+	    { "head.norm", .predicts = true, .norm = true }, { .module = "classifier" } },
 	.heads = { "head.", "decoder.", "classifier." },
 };
 
