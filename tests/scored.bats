@@ -39,9 +39,32 @@ agrees() {
 			agrees margin-mse three.mts --objective margin-mse $chunk
 			agrees margin-mse_dot three.mts --objective margin-mse --similarity dot $chunk
 			agrees kl three.mts --objective kl --temperature 0.5 $chunk
+			agrees infonce_nested ids.mts --temperature 0.05 --matryoshka 16,12:0.5,4 $chunk
+			agrees cosent_nested three.mts --objective cosent --matryoshka 12,5:2 $chunk
 			agrees kl_dot three.mts --objective kl --similarity dot $chunk
 		}
 	done
+}
+
+@test "scored: --matryoshka: one width is the plain loss; held-out pairs have the sum; wrong widths" {
+	train "${options[@]}" -o out --dev ids.mts --dev-corpus ids.mts ids.mts
+	train "${options[@]}" -o same --matryoshka 16 --dev ids.mts --dev-corpus ids.mts ids.mts
+	for name in loss accuracy dev_loss dev_ndcg_at_10; do
+		close_to 1e-5 <(column $name same.log.tsv | grep .) <(column $name out.log.tsv | grep .)
+	done
+	train "${options[@]}" --lr 1e-12 -o both --matryoshka 16:0.5,8:2 --dev ids.mts ids.mts
+	column loss both.log.tsv | awk '{ s += $1 / 5 } END { print s }' >mean
+	close_to 1e-5 <(column dev_loss both.log.tsv | grep .) mean
+	for list in "" 0 8,,4 8:0 8:x -4 "8 4" a 8,; do
+		run -2 --separate-stderr train "${options[@]}" -o none --matryoshka "$list" ids.mts
+		[[ ${stderr_lines[0]} == "train: --matryoshka: '$list' is not a list of "* ]]
+	done
+	run -1 --separate-stderr train "${options[@]}" -o none --matryoshka 8,17 ids.mts
+	[ "$stderr" = "train: --matryoshka: the embeddings have 16 components, fewer than 17" ]
+	run -2 --separate-stderr train "${options[@]}" -o none --matryoshka 8 --similarity dot ids.mts
+	[ "${stderr_lines[0]}" = "train: --matryoshka and --similarity dot exclude each other" ]
+	does_not_apply --matryoshka train "${options[@]}" -o none --objective mlm --matryoshka 8 ids.mts
+	[ ! -e none ]
 }
 
 @test "scored: gradients agree with central differences" {

@@ -712,6 +712,8 @@ losses() {
 	[ "$(column lr out.log.tsv | sort -u)" = 0.002 ]
 	learn --schedule cosine
 	[ "$(column lr out.log.tsv | sed -n 6p)" = 0.001 ]
+	learn --schedule wsd --epochs 3
+	close_to 1e-6 <(column lr out.log.tsv | tail -n 4) <(printf '%s\n' 2e-3 2e-3 1.3333333e-3 0.66666667e-3)
 	learn --warmup 0.5 --schedule constant
 	[ "$(column lr out.log.tsv | sed -n 2p)" = 0.0004 ]
 	learn --accumulate 4

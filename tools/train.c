@@ -56,8 +56,8 @@ static const struct cli_option options[] = {
 	    CLI_INTEGER(trainer.objective.contrast.epochs, 1, 1 << 20) },
 	{ 0, "lr", "X", "peak learning rate (default: 2e-5; mlm, clm: 5e-4)",
 	    CLI_REAL(trainer.optim.rate, 1e-12, 10) },
-	{ 0, "schedule", "constant|linear|cosine",
-	    "decay of the learning rate (default: cosine)",
+	{ 0, "schedule", "constant|linear|cosine|wsd",
+	    "decay of the learning rate; wsd: in the last tenth of the steps (default: cosine)",
 	    CLI_WORD(trainer.optim.schedule, SCHEDULE_CONSTANT) },
 	{ 0, "warmup", "N", "warm-up steps; below 1: share of all steps (default: 0.05)",
 	    CLI_REAL(trainer.optim.warmup, 0, INT32_MAX) },
@@ -92,6 +92,9 @@ static const struct cli_option options[] = {
 	{ 0, "margin", "X",
 	    "contrastive, online: distance from which a negative is far (default: 0.5)",
 	    CLI_REAL(trainer.objective.margin, 0, 2) },
+	{ 0, "matryoshka", "N,...",
+	    "sum the losses of the first N components of the vectors, N:W with a weight",
+	    CLI_TEXT(trainer.objective.matryoshka) },
 	{ 0, "bidirectional", NULL, "add the loss of documents that choose queries",
 	    CLI_FLAG(trainer.objective.bidirectional) },
 	{ 0, "balance", "X",
@@ -235,6 +238,10 @@ parse(int argc, char **argv)
 		die_usage("--balance trains routers, which --lora does not change");
 	if (a.trainer.lora && a.freeze.count)
 		die_usage("--freeze: with --lora no weight of the model learns");
+	if (a.trainer.objective.matryoshka &&
+	    (a.trainer.objective.dot || a.trainer.objective.reze > 0))
+		die_usage("--matryoshka and --%s exclude each other",
+		    a.trainer.objective.dot ? "similarity dot" : "reze");
 	if (a.trainer.objective.contrast.freeze_documents && !a.trainer.lora)
 		die_usage("--freeze-documents needs --lora");
 	if (a.trainer.objective.contrast.documents &&

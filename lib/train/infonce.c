@@ -26,7 +26,7 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 	struct loss_batch loss = {
 		.rows = (size_t)batch->rows,
 		.negatives = (size_t)batch->negatives,
-		.width = (size_t)model_width(pairs->objective.model),
+		.width = pairs->width,
 		.temperature = (float)batch->temperature,
 		.bidirectional = o->bidirectional,
 		.dot = o->dot,
@@ -87,6 +87,8 @@ add_settings(const struct objective_options *o, struct tree *settings)
 	if (o->dot)
 		tree_set(settings, "similarity", tree_of_string("dot"));
 	tree_set(settings, "balance", tree_of_real(o->balance));
+	if (o->matryoshka)
+		tree_set(settings, "matryoshka", tree_of_string(o->matryoshka));
 	if (o->reze > 0)
 		tree_set(settings, "reze", tree_of_real(o->reze));
 	tree_set(
@@ -100,7 +102,7 @@ const struct objective_type objective_infonce = {
 	.balance = 0.001,
 	.applies =
 	    "temperature similarity bidirectional balance reze no-mask-duplicates lora "
-	    "freeze-documents documents dev-corpus",
+	    "freeze-documents documents dev-corpus matryoshka",
 	.open = open_infonce,
 	.close = close_infonce,
 	.stream = paired_stream,

@@ -20,8 +20,9 @@ struct objective_options {
 	const struct objective_type *type;
 	struct contrast_options contrast; /* expert and epochs hold for all types */
 	bool bidirectional;
-	bool dot;	      /* dot products, not cosines */
-	double margin;	      /* of contrastive and online */
+	bool dot;		/* dot products, not cosines */
+	const char *matryoshka; /* widths (matryoshka.h); NULL: none */
+	double margin;		/* of contrastive and online */
 	double balance;	      /* weight of the load-balancing loss (balance.h); 0: none */
 	double reze;	      /* InfoNCE: weight of relation_loss.h; 0: none */
 	int64_t tokens;	      /* per forward and backward pass: bounds the activations */

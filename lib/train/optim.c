@@ -10,7 +10,7 @@
 
 enum { WARMUP_MOST = 700 };
 
-static const char *const schedule_names[] = { "constant", "linear", "cosine" };
+static const char *const schedule_names[] = { "constant", "linear", "cosine", "wsd" };
 
 /* Floats per sum over ranks, which bounds the receive buffers. */
 enum { BUCKET = 1 << 22 };
@@ -76,6 +76,11 @@ optim_rate(const struct optim_options *options, int64_t step)
 	if (options->schedule == SCHEDULE_CONSTANT)
 		return options->rate;
 
+	if (options->schedule == SCHEDULE_WSD) {
+		double fall = fmax(1, WSD_DECAY * (double)options->steps);
+		return options->rate *
+		       fmin(1, ((double)options->steps - (double)step) / fall);
+	}
 	double span = fmax(1, (double)options->steps - warmup);
 	double done = fmin(1, ((double)step - warmup) / span);
 	if (options->schedule == SCHEDULE_LINEAR)

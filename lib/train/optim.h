@@ -19,7 +19,7 @@
 
 #include "model/model.h"
 
-enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_COSINE };
+enum schedule { SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_COSINE, SCHEDULE_WSD };
 
 struct optim_options {
 	double rate, beta1, beta2, epsilon, decay;
@@ -30,12 +30,14 @@ struct optim_options {
 	bool update_unused; /* decay and count parameters that took no part */
 };
 
-/* "constant", "linear" or "cosine". */
+#define WSD_DECAY 0.1 /* share of the steps in which SCHEDULE_WSD falls */
+
+/* "constant", "linear", "cosine" or "wsd". */
 const char *optim_schedule_name(enum schedule schedule);
 
 /*
  * Learning rate of a step, counted from 0.  Warm-up is linear from 0 (step 0 has rate 0); then the rate is constant, or falls to 0
- * at the last step, linearly or by half a cosine: transformers' get_*_schedule_with_warmup.
+ * at the last step, linearly or by half a cosine: transformers' get_*_schedule_with_warmup; or it falls linearly in the last WSD_DECAY of the steps.
  */
 double optim_rate(const struct optim_options *options, int64_t step);
 

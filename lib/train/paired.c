@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "ranks/ranks.h"
+#include "train/matryoshka.h"
 
 static struct paired *
 own(const struct objective *objective)
@@ -21,6 +22,9 @@ paired_open(struct objective *objective, const char *path)
 
 	pairs->contrast = contrast_open(path, objective->model, &o->contrast);
 	pairs->cache = gradient_cache_new(objective->model, o->tokens);
+	if (o->matryoshka)
+		pairs->matryoshka =
+		    matryoshka_new(o->matryoshka, (size_t)model_width(objective->model));
 	if (o->dev)
 		pairs->held_out = held_out_open(objective);
 }
@@ -34,6 +38,7 @@ paired_close(struct objective *objective)
 	gradient_cache_free(pairs->cache);
 	if (pairs->held_out)
 		held_out_close(pairs->held_out);
+	matryoshka_free(pairs->matryoshka);
 	nn_free(pairs->gradient, pairs->gradient_size);
 }
 
@@ -83,9 +88,40 @@ reserve(struct paired *pairs, const struct contrast_batch *batch)
 {
 	int64_t count = 2 * batch->rows + batch->negatives;
 
+	pairs->width = (size_t)model_width(pairs->objective.model);
 	pairs->gradient = nn_reserve(pairs->gradient, &pairs->gradient_size,
-	    (size_t)count, (size_t)model_width(pairs->objective.model) * sizeof(float));
+	    (size_t)count, pairs->width * sizeof(float));
 	return count;
+}
+
+/* The sum of the losses of all widths.  The accuracy is that of the widest; the vectors are normalised in the end, as `begin` would. */
+static double
+nested_loss(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
+    struct batch_report *report, double *correct)
+{
+	struct matryoshka *m = pairs->matryoshka;
+	float *gradient = pairs->gradient;
+	size_t whole = (size_t)model_width(pairs->objective.model), widest = 0;
+	size_t count = (size_t)(2 * batch->rows + batch->negatives);
+	double loss = 0, weight;
+
+	nn_zero(gradient, count * whole);
+	for (size_t i = 0; (pairs->width = matryoshka_width(m, i, &weight)); i++) {
+		double right;
+		float *cut = matryoshka_cut(m, i, vectors, count, &pairs->gradient);
+		pairs->begin(pairs, batch, cut, report);
+		loss += weight * pairs->end(pairs, &right);
+		if (report)
+			matryoshka_add(m, i, gradient);
+		if (pairs->width > widest) {
+			widest = pairs->width;
+			*correct = right;
+		}
+	}
+	pairs->gradient = gradient;
+	if (!report)
+		nn_normalize(vectors, NULL, vectors, count, whole);
+	return loss;
 }
 
 bool
@@ -110,10 +146,15 @@ paired_learn(struct objective *objective, int64_t number, struct batch_report *r
 	float *vectors = gradient_cache_embed(pairs->cache, batch.sequences, count);
 	if (objective->balance)
 		report->balance = objective_balance(objective);
-	pairs->begin(pairs, &batch, vectors, report);
+	if (pairs->matryoshka)
+		report->loss =
+		    nested_loss(pairs, &batch, vectors, report, &report->correct);
+	else
+		pairs->begin(pairs, &batch, vectors, report);
 	agree_on_experts(objective->model, &batch, count);
 	gradient_cache_backward(pairs->cache, pairs->gradient, whole);
-	report->loss = pairs->end(pairs, &report->correct);
+	if (!pairs->matryoshka)
+		report->loss = pairs->end(pairs, &report->correct);
 	if (!isfinite(report->loss))
 		gradient_cache_demand_finite(pairs->cache);
 	objective_sum_report(report);
@@ -145,6 +186,8 @@ held_out_batch(struct objective *objective, const struct contrast_batch *batch,
 	struct paired *pairs = own(objective);
 
 	reserve(pairs, batch);
+	if (pairs->matryoshka)
+		return nested_loss(pairs, batch, vectors, NULL, correct);
 	pairs->begin(pairs, batch, vectors, NULL);
 	return pairs->end(pairs, correct);
 }

@@ -16,6 +16,7 @@ struct paired {
 	struct contrast *contrast;
 	struct gradient_cache *cache;
 	struct held_out *held_out; /* NULL: none */
+	size_t width;		   /* of the vectors that `begin` is given */
 	float *gradient; /* nn memory [2 rows + negatives, width]: d loss / d vectors */
 	size_t gradient_size;
 
@@ -27,6 +28,8 @@ struct paired {
 	    float *vectors, struct batch_report *report);
 	/* This rank's share of the loss, and of the number of rows that are right. */
 	double (*end)(struct paired *pairs, double *correct);
+
+	struct matryoshka *matryoshka; /* NULL: none */
 };
 
 void paired_open(struct objective *objective, const char *path);

@@ -236,7 +236,7 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 {
 	struct scored *scored = own(pairs);
 	bool dot = pairs->objective.options.dot;
-	size_t width = (size_t)model_width(pairs->objective.model);
+	size_t width = pairs->width;
 	size_t count = (size_t)(2 * batch->rows + batch->negatives);
 
 	scored->lengths = nn_reserve(
@@ -300,6 +300,8 @@ add_settings(const struct objective_options *o, struct tree *settings)
 	if (o->dot)
 		tree_set(settings, "similarity", tree_of_string("dot"));
 	tree_set(settings, "balance", tree_of_real(o->balance));
+	if (o->matryoshka)
+		tree_set(settings, "matryoshka", tree_of_string(o->matryoshka));
 }
 
 /* Adds the similarities of a batch of held-out pairs. */
@@ -351,7 +353,7 @@ dev_scored(struct objective *objective, struct dev_report *report)
 /* Scored pairs, and the scores of a teacher. */
 #define PAIRS .dev_spearman = true, .dev = dev_scored, FUNCTIONS
 #define TEACHER .dev_accuracy = true, .dev = paired_dev, FUNCTIONS
-#define COMMON "balance lora freeze-documents documents "
+#define COMMON "balance lora freeze-documents documents matryoshka "
 
 const struct objective_type objective_cosent = {
 	.name = "cosent", .applies = COMMON "temperature similarity", PAIRS

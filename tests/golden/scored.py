@@ -4,7 +4,7 @@
 Writes scored/pairs.txt (batches as tests/support/pairs_stream reads them, two negatives a row), scored/scores.jsonl (a row's
 scores: document.score, negatives.score; labels: 0 or 1 for contrastive and online) and, for each loss, scored/LOSS.tsv: loss and
 norm of the gradient of each step of torch.optim.AdamW from the tiny BERT of train/bert.  The losses of pairs see the documents
-alone; cosent_three and angle_three the negatives as well, as pairs with their own scores.
+alone; cosent_three and angle_three the negatives as well, as pairs with their own scores; NAME_nested is MatryoshkaLoss.
 Needs torch, transformers, sentence-transformers.
 """
 import json
@@ -44,6 +44,16 @@ def pairs_of(x, t, three):
     return [left, right], torch.cat([t[:, 0], t[:, 1:].flatten()])
 
 
+def nested(loss_of, widths):
+    """MatryoshkaLoss: the sum of the losses of embeddings cut and normalised."""
+    cut = lambda x, width: [torch.nn.functional.normalize(column[:, :width]) for column in x]
+    return lambda x, t, y: sum(weight * loss_of(cut(x, width), t, y) for width, weight in widths)
+
+
+def infonce(x, t, y):
+    return losses.MultipleNegativesRankingLoss(None).compute_loss_from_embeddings(x, None)
+
+
 LOSSES = {
     "cosent": (lambda x, t, y: losses.CoSENTLoss(None).compute_loss_from_embeddings(*pairs_of(x, t, False))),
     "cosent_three": (lambda x, t, y: losses.CoSENTLoss(None).compute_loss_from_embeddings(*pairs_of(x, t, True))),
@@ -55,6 +65,9 @@ LOSSES = {
     "margin-mse": (lambda x, t, y: losses.MarginMSELoss(None, cosine).compute_loss_from_embeddings(x, t)),
     "margin-mse_dot": (lambda x, t, y: losses.MarginMSELoss(None).compute_loss_from_embeddings(x, t)),
     "kl": (lambda x, t, y: losses.DistillKLDivLoss(None, cosine, 0.5).compute_loss_from_embeddings(x, t)),
+    "infonce_nested": nested(infonce, [(16, 1), (12, 0.5), (4, 1)]),
+    "cosent_nested": nested(lambda x, t, y: losses.CoSENTLoss(None).compute_loss_from_embeddings(*pairs_of(x, t, True)),
+                            [(12, 1), (5, 2)]),
     "kl_dot": (lambda x, t, y: losses.DistillKLDivLoss(None).compute_loss_from_embeddings(x, t)),
 }
 
