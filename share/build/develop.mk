@@ -24,6 +24,6 @@ bench: all $(HELPERS:%=$B/support/%) $(TEXT)/corpus.txt
 PEERS = build/peers
 bench-peers:
 	python3 -m venv $(PEERS)
-	$(PEERS)/bin/pip install -q torch transformers sentence-transformers mteb scikit-learn scipy peft safetensors onnx onnxruntime
+	$(PEERS)/bin/pip install -q torch transformers sentence-transformers mteb scikit-learn scipy peft safetensors onnx onnxruntime faiss-cpu
 	@echo 'now: make bench PEER_PYTHON=$(PEERS)/bin/python'
 .PHONY: lint compile_commands mutate bench bench-peers
