@@ -150,7 +150,7 @@ vectors() {
 @test "index: usage; what is no index; other models, widths and similarities" {
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >c.mts
 	mts index -o c.index c.mts
-	for words in "c.mts" "--check" "--check c.index c.index" "--check -o x c.index" "--level 3 -o x c.mts"; do
+	for words in "c.mts" "--output= c.mts" "--check" "--check c.index c.index" "--check -o x c.index" "--level 3 -o x c.mts"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr mts index $words
 		[ -z "$output" ]
@@ -285,7 +285,10 @@ vectors() {
 	writer=$!
 	exec 5>pipe
 	until [ -s c.index.lock ]; do sleep 0.01; done
-	dies "mts: c.index: process " mts index --append -o c.index a.mts
+	ln -s c.index other.index
+	for name in c.index c.index/ other.index; do
+		dies "mts: $T/c.index: process " mts index --append -o $name a.mts
+	done
 	vectors 5 8 3 | jq -c '._id += "b"' | mkstream >&5
 	exec 5>&-
 	wait $writer

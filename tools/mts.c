@@ -243,10 +243,12 @@ make_index(void *with, char **files, int count)
 		cli_only(&cli, "index --check", "check");
 		if (count != 1)
 			die_usage("index --check takes one index");
-		vector_index_check(vector_index_open(files[0]));
+		struct vector_index *whole = vector_index_open(files[0]);
+		vector_index_check(whole);
+		vector_index_close(whole);
 		return 0;
 	}
-	if (!strcmp(settings->output, "-"))
+	if (!strcmp(settings->output, "-") || !*settings->output)
 		die_usage("index: -o names the folder to make");
 	index.streams = (const char *const *)(count ? files : standard);
 	index.count = count ? count : 1;

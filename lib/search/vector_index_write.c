@@ -309,7 +309,8 @@ vector_index_append(const char *folder, const struct vector_index_options *optio
 {
 	if (!vector_index_is(folder))
 		die("%s: there is no index; without --append one is made", folder);
-	struct lock *lock = lock_take(folder);
+	char *real = realpath(folder, NULL); /* one lock for all of its names */
+	struct lock *lock = lock_take(real ? real : folder);
 	struct vector_index *index = vector_index_open(folder);
 	struct addition adding = { .index = index, .folder = folder };
 	struct vectors_origin origin = vector_index_origin(index);
@@ -337,4 +338,5 @@ vector_index_append(const char *folder, const struct vector_index_options *optio
 	tree_free(about);
 	vector_index_close(index);
 	lock_end(lock);
+	free(real);
 }
