@@ -15,6 +15,7 @@ registry_new(bool v2)
 {
 	struct registry *registry = mem_zero(1, sizeof *registry);
 
+	registry->names = strings_new();
 	registry->v2 = v2;
 	return registry;
 }
@@ -214,28 +215,25 @@ set_task(
 struct registry_task *
 registry_find(const struct registry *registry, const char *name)
 {
-	for (size_t i = 0; i < registry->count; i++)
-		if (!strcmp(registry->tasks[i]->name, name))
-			return registry->tasks[i];
-	return NULL;
+	int64_t number = strings_find(registry->names, name, strlen(name));
+
+	return number >= 0 ? registry->tasks[number] : NULL;
 }
 
 static struct registry_task *
 add(struct registry *registry, const char *name, const struct tree *type)
 {
-	struct registry_task *task = registry_find(registry, name);
+	bool fresh;
+	int64_t number = strings_add(registry->names, name, strlen(name), &fresh);
 
-	if (!task) {
+	if (fresh) {
 		registry->tasks = mem_grow(registry->tasks, &registry->capacity,
 		    registry->count + 1, sizeof *registry->tasks);
-		task = mem_new(1, sizeof *task);
-		registry->tasks[registry->count++] = task;
-		name = mem_string(name);
-	} else {
-		name = task->name;
+		registry->tasks[registry->count++] = mem_new(1, sizeof **registry->tasks);
 	}
+	struct registry_task *task = registry->tasks[number];
 	*task = (struct registry_task){
-		.name = name,
+		.name = strings_get(registry->names, number),
 		.type = type->key,
 		.train = "train",
 		.documents = 0.04 /* mteb's */
@@ -331,10 +329,9 @@ registry_means(const struct registry_task *task, const char *word)
 void
 registry_free(struct registry *registry)
 {
-	for (size_t i = 0; i < registry->count; i++) {
-		free((char *)registry->tasks[i]->name);
+	for (size_t i = 0; i < registry->count; i++)
 		free(registry->tasks[i]);
-	}
+	strings_free(registry->names);
 	for (size_t i = 0; i < registry->file_count; i++)
 		tree_free(registry->files[i]);
 	free(registry->tasks);

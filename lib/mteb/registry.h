@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strings.h"
 #include "text/tree.h"
 
 enum { REGISTRY_QUERY, REGISTRY_DOCUMENT, REGISTRY_SIDES };
@@ -26,7 +27,8 @@ enum registry_fast {
 };
 
 struct registry_task {
-	const char *name, *type; /* the type as mteb writes it: "STS" */
+	const char *name; /* borrowed from the registry's names */
+	const char *type; /* as mteb writes it: "STS" */
 	const char *main;
 	const struct tree *splits; /* a name or a list of names; NULL: "test" */
 	const struct tree *
@@ -58,6 +60,7 @@ struct registry_task {
 };
 
 struct registry {
+	struct strings *names; /* of the tasks */
 	struct registry_task **tasks;
 	size_t count, capacity;
 	struct tree **files;

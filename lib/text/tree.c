@@ -297,28 +297,31 @@ by_key(const void *a, const void *b)
 {
 	const struct tree *const *x = a, *const *y = b;
 
-	return strcmp((*x)->key, (*y)->key);
+	int order = strcmp((*x)->key, (*y)->key);
+
+	return order ? order : (*x)->line - (*y)->line;
 }
 
-/* Whether two members of an object have the same name. */
-static bool
-has_repeated(const struct tree *object)
+const struct tree *
+tree_repeated(const struct tree *object)
 {
 	enum { FEW = 12 };
-	bool repeated = false;
+	const struct tree *repeated = NULL;
 
 	if (object->count > FEW) {
 		struct tree **sorted = mem_new(object->count, sizeof *sorted);
 		memcpy(sorted, object->items, object->count * sizeof *sorted);
 		qsort(sorted, object->count, sizeof *sorted, by_key);
-		for (size_t i = 1; i < object->count; i++)
-			repeated |= !strcmp(sorted[i - 1]->key, sorted[i]->key);
+		for (size_t i = 1; i < object->count && !repeated; i++)
+			if (!strcmp(sorted[i - 1]->key, sorted[i]->key))
+				repeated = sorted[i];
 		free(sorted);
 		return repeated;
 	}
-	for (size_t i = 1; i < object->count; i++)
+	for (size_t i = 1; i < object->count && !repeated; i++)
 		for (size_t j = 0; j < i; j++)
-			repeated |= !strcmp(object->items[j]->key, object->items[i]->key);
+			if (!strcmp(object->items[j]->key, object->items[i]->key))
+				repeated = object->items[i];
 	return repeated;
 }
 
@@ -327,7 +330,7 @@ tree_unify(struct tree *object)
 {
 	size_t kept = 0;
 
-	if (!has_repeated(object))
+	if (!tree_repeated(object))
 		return false;
 	struct strings *names = strings_new();
 	for (size_t i = 0; i < object->count; i++) {

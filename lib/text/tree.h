@@ -91,6 +91,9 @@ struct tree *tree_of_null(void);
 struct tree *tree_copy(const struct tree *tree);
 bool tree_equal(
     const struct tree *a, const struct tree *b); /* order of members ignored */
+/* A member of an object whose name an earlier one has; NULL: there is none. */
+const struct tree *tree_repeated(const struct tree *object);
+
 /* Keeps the last of duplicate members, in the place of the first; returns whether there were any. */
 bool tree_unify(struct tree *object);
 void tree_remove(struct tree *object, const char *key);

@@ -66,29 +66,48 @@ key_of(struct yaml_reader *reader, const yaml_node_pair_t *pair)
 	return (const char *)key->data.scalar.value;
 }
 
-static void
-add_member(struct yaml_reader *reader, struct tree *tree, const yaml_node_t *node,
-    const yaml_node_pair_t *pair, int depth)
+/* Sets the members in the object that '<<' merges, if there is one: own keys win, wherever it stands. */
+static struct tree *
+merge(struct yaml_reader *reader, struct tree *members)
 {
-	const yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
-	const char *name = key_of(reader, pair);
-	struct tree *value = convert(reader, pair->value, depth + 1);
+	size_t at = 0;
 
-	for (const yaml_node_pair_t *p = node->data.mapping.pairs.start; p < pair; p++)
-		if (!strcmp(key_of(reader, p), name))
-			die("%s:%d: '%s' is given twice", reader->name, line_of(key),
-			    name);
-	value->line = line_of(key);
-	if (strcmp(name, "<<")) {
-		tree_set(tree, name, value);
-		return;
+	while (at < members->count && strcmp(members->items[at]->key, "<<"))
+		at++;
+	if (at == members->count)
+		return members;
+	struct tree *object = members->items[at];
+	if (object->kind != TREE_OBJECT)
+		die("%s:%d: '<<' merges mappings only", reader->name, object->line);
+	free(object->key);
+	object->key = NULL;
+	for (size_t i = 0; i < members->count; i++)
+		if (i != at)
+			tree_set(object, members->items[i]->key, members->items[i]);
+	members->count = 0; /* they were moved */
+	tree_free(members);
+	return object;
+}
+
+static struct tree *
+object_of(struct yaml_reader *reader, const yaml_node_t *node, int depth)
+{
+	struct tree *members = tree_object();
+
+	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+	     pair < node->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key =
+		    yaml_document_get_node(&reader->document, pair->key);
+		const char *name = key_of(reader, pair);
+		struct tree *value =
+		    tree_add(members, convert(reader, pair->value, depth + 1));
+		value->key = mem_string(name);
+		value->line = line_of(key);
 	}
-	if (value->kind != TREE_OBJECT)
-		die("%s:%d: '<<' merges mappings only", reader->name, line_of(key));
-	for (size_t i = 0; i < value->count; i++)
-		tree_set(tree, value->items[i]->key, value->items[i]);
-	value->count = 0; /* its members were moved */
-	tree_free(value);
+	const struct tree *twice = tree_repeated(members);
+	if (twice)
+		die("%s:%d: '%s' is given twice", reader->name, twice->line, twice->key);
+	return merge(reader, members);
 }
 
 /* libyaml gives every node the tag of its kind, unless the file gives another. */
@@ -123,14 +142,7 @@ convert(struct yaml_reader *reader, int index, int depth)
 		     item < node->data.sequence.items.top; item++)
 			tree_add(tree, convert(reader, *item, depth + 1));
 		break;
-	default:
-		tree = tree_object();
-		/* own keys win over merged ones wherever '<<' stands: merge first */
-		for (int merge = 1; merge >= 0; merge--)
-			for (yaml_node_pair_t *pair = node->data.mapping.pairs.start;
-			     pair < node->data.mapping.pairs.top; pair++)
-				if (!strcmp(key_of(reader, pair), "<<") == (bool)merge)
-					add_member(reader, tree, node, pair, depth);
+	default: tree = object_of(reader, node, depth);
 	}
 	tree->line = line_of(node);
 	tree->file = reader->name;
