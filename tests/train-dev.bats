@@ -62,6 +62,12 @@ searched() {
 			[ "$(printf %.5f "$(measured dev_$name | cut -f2)")" = "$(awk -v n=$name '$1 == n { printf "%.5f", $2 }' scores)" ]
 		done
 	done
+	# documents that keep the base model's embeddings, in the corpus as well
+	train "${options[@]}" --lr 1e-2 -o lora --lora rank=2 --freeze-documents --dev held.mts --dev-corpus corpus.mts train.mts
+	tok -q -m "$G/bert" -f text queries.jsonl | encode -q -m "$G/bert" --adapter lora -o queries.mts
+	tok -q -m "$G/bert" -f text all.jsonl | encode -q -m "$G/bert" -o all.mts
+	mteb-score retrieval -q --any-model --qrels qrels.tsv queries.mts all.mts >scores
+	[ "$(printf %.5f "$(column dev_ndcg_at_10 lora.log.tsv | tail -n 1)")" = "$(awk '$1 == "ndcg_at_10" { printf "%.5f", $2 }' scores)" ]
 	# equal embeddings: the order is that of hashes, with the score of chance, not that of the file
 	[ "$(jq -c .dev.step out/train.json)" = 4 ]
 }
@@ -141,6 +147,10 @@ searched() {
 	dies "train: empty.mts: there are no pairs in it" train "${options[@]}" -o out --dev empty.mts train.mts
 	mts cat -c query.ids,negatives.ids dev.mts >two.mts
 	dies "train: two.mts: has several columns of token ids; the documents are in \"document.ids\"" train "${options[@]}" -o out --dev dev.mts --dev-corpus two.mts train.mts
+	dies "train: none.corpus:" train "${options[@]}" -o out --dev dev.mts --dev-corpus none.corpus train.mts
+	[ ! -e out.log.tsv ]
+	run -2 --separate-stderr train "${options[@]}" -o out --dev dev.mts --dev-corpus dev.mts --documents dev.mts train.mts
+	[ "${stderr_lines[0]}" = "train: --documents and --dev-corpus exclude each other" ]
 	head -c 300 dev.mts >cut.mts
 	dies "train: cut.mts: " train "${options[@]}" -o out --dev cut.mts train.mts
 	mkdir out.best

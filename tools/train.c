@@ -187,6 +187,8 @@ demand_dev(const struct trainer_options *t)
 
 	if (!files[0] && needs)
 		die_usage("--dev-%s needs --dev", needs);
+	if (files[1] && t->objective.contrast.documents)
+		die_usage("--documents and --dev-corpus exclude each other");
 	if (!files[0] && (t->patience || t->last_step))
 		die_usage("--%s needs --dev", t->patience ? "patience" : "last-step");
 	for (int i = 0; i < 2; i++)

@@ -288,7 +288,7 @@ mine(const struct mine_options *options)
 	struct mine mine = { .options = options,
 		.run = run_read(options->run),
 		.qrels = qrels_read(options->qrels) };
-	int64_t without = 0;
+	int64_t without = 0, judged = 0;
 
 	count_positives(&mine);
 	mine.last = last_of(&mine);
@@ -300,6 +300,7 @@ mine(const struct mine_options *options)
 	for (int64_t q = 0; q < strings_count(mine.run->queries); q++) {
 		if (!take_query(&mine, q))
 			continue;
+		judged++;
 		choose(&mine);
 		for (int64_t j = mine.first; j < mine.end; j++) {
 			if (is_relevant(&mine, j) && mine.count)
@@ -307,6 +308,8 @@ mine(const struct mine_options *options)
 			without += is_relevant(&mine, j) && !mine.count;
 		}
 	}
+	if (!judged)
+		die("%s: judges none of the queries of %s", options->qrels, options->run);
 	row_texts_free(&mine.queries);
 	row_texts_free(&mine.documents);
 	free(mine.at);

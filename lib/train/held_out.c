@@ -37,7 +37,8 @@ struct relevance {
 struct held_out {
 	struct contrast *pairs;
 	struct model *model;
-	const char *corpus; /* NULL: no search */
+	const char *corpus;  /* NULL: no search */
+	bool base_documents; /* documents keep the base model's embeddings */
 	struct text_batch texts;
 	struct distinct queries, documents;
 	struct relevance *judgements;
@@ -45,6 +46,38 @@ struct held_out {
 	float *host; /* [vectors of a batch, width] */
 	size_t host_room;
 };
+
+/* The column of the documents' ids: "document.ids", or else the only one. */
+static int
+find_ids(const struct reader *reader)
+{
+	int named = stream_find(reader, "document.ids"), found = named, count = 0;
+
+	for (int i = 0; named < 0 && i < stream_columns(reader); i++) {
+		const char *dot = strrchr(stream_column(reader, i)->name, '.');
+		if (dot && strcmp(dot, ".ids") == 0 && ++count == 1)
+			found = i;
+	}
+	if (count > 1)
+		die("%s: has several columns of token ids; the documents are in \"document.ids\"",
+		    stream_name(reader));
+	if (found < 0 || stream_column(reader, found)->dtype != DTYPE_I32 ||
+	    stream_column(reader, found)->depth != 1)
+		die("%s: has no column of documents' token ids (document.ids, i32, depth 1); tok -f document=COLUMN makes it",
+		    stream_name(reader));
+	return found;
+}
+
+/* Dies of a wrong corpus before the first step. */
+static void
+check_corpus(const struct held_out *h)
+{
+	struct reader *reader = stream_open(h->corpus);
+
+	find_ids(reader);
+	tokenizer_check(reader, model_dir(h->model));
+	stream_close(reader);
+}
 
 struct held_out *
 held_out_open(const struct objective *objective)
@@ -58,7 +91,12 @@ held_out_open(const struct objective *objective)
 	options.epochs = 1;
 	h->model = objective->model;
 	h->pairs = contrast_open(o->dev, h->model, &options);
+	if (!contrast_total(h->pairs))
+		die("%s: there are no pairs in it", contrast_name(h->pairs));
 	h->corpus = o->dev_corpus;
+	if (h->corpus)
+		check_corpus(h);
+	h->base_documents = o->contrast.freeze_documents;
 	h->texts = (struct text_batch){ .model = h->model, .expert = o->contrast.expert };
 	return h;
 }
@@ -184,27 +222,6 @@ measure_batches(struct held_out *h, struct objective *objective,
 
 /* Search. -------------------------------------------------------------------------- */
 
-/* The column of the documents' ids: "document.ids", or else the only one. */
-static int
-find_ids(const struct reader *reader)
-{
-	int named = stream_find(reader, "document.ids"), found = named, count = 0;
-
-	for (int i = 0; named < 0 && i < stream_columns(reader); i++) {
-		const char *dot = strrchr(stream_column(reader, i)->name, '.');
-		if (dot && strcmp(dot, ".ids") == 0 && ++count == 1)
-			found = i;
-	}
-	if (count > 1)
-		die("%s: has several columns of token ids; the documents are in \"document.ids\"",
-		    stream_name(reader));
-	if (found < 0 || stream_column(reader, found)->dtype != DTYPE_I32 ||
-	    stream_column(reader, found)->depth != 1)
-		die("%s: has no column of documents' token ids (document.ids, i32, depth 1); tok -f document=COLUMN makes it",
-		    stream_name(reader));
-	return found;
-}
-
 /* Adds the corpus to the documents, record by record. */
 static void
 read_corpus(struct held_out *h, struct gradient_cache *cache, bool dot)
@@ -216,14 +233,15 @@ read_corpus(struct held_out *h, struct gradient_cache *cache, bool dot)
 	struct record record;
 
 	side[strlen(side) - strlen(".ids")] = 0;
-	tokenizer_check(reader, model_dir(h->model));
 	struct token_column column = text_batch_column(reader, ids, side, side, false);
 	h->texts.in = reader;
 	while (stream_next(reader, &record)) {
 		h->texts.count = 0;
 		text_batch_add(&h->texts, &column, &record);
-		for (int64_t i = 0; i < h->texts.count; i++)
+		for (int64_t i = 0; i < h->texts.count; i++) {
 			h->texts.sequences[i].side = 1;
+			h->texts.sequences[i].adapter = h->base_documents ? -1 : 0;
+		}
 		only_look(h->texts.sequences, h->texts.count);
 		float *vectors =
 		    gradient_cache_embed(cache, h->texts.sequences, h->texts.count);

@@ -118,7 +118,8 @@ compare(struct scored *scored, const struct contrast_batch *batch, size_t width)
 	size_t rows = (size_t)batch->rows, negatives = (size_t)batch->negatives;
 
 	reserve(pairs, rows, rows + negatives);
-	memcpy(pairs->t, batch->scores, pairs->count * sizeof *pairs->t);
+	if (rows)
+		memcpy(pairs->t, batch->scores, pairs->count * sizeof *pairs->t);
 	if (negatives)
 		memcpy(pairs->row, batch->negative_rows, negatives * sizeof *pairs->row);
 	for (size_t p = 0; p < pairs->count; p++)
