@@ -70,6 +70,7 @@ vectors() {
 	for n in 1 5 20; do
 		near --json --rescore $n q.mts c.index >n$n
 		MOTES_ISA=plain near --json -j 1 --rescore $n q.mts c.index | cmp - n$n
+		MOTES_ISA=avx2 near --json --rescore $n q.mts c.index | cmp - n$n
 		# hits of both, of 200
 		cat exact n$n | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"' | sort | uniq -d | wc -l
 	done >recall
