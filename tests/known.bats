@@ -6,6 +6,14 @@ load helper
 
 TABLE=$ROOT/share/known-models.tsv
 
+# The rows of embedding models, and of rerankers.
+embedders() {
+	awk -F'\t' 'NR > 1 && $5 == ""' "$TABLE"
+}
+rerankers() {
+	awk -F'\t' '$5 == "rerank"' "$TABLE"
+}
+
 # folder FAMILY: of the tiny checkpoint
 folder() {
 	case $1 in
@@ -23,14 +31,14 @@ folder() {
 }
 
 @test "known: the families of supported models encode, and their kinds of tokenizer tokenise" {
-	sed 1d "$TABLE" | awk -F'\t' '$2 != "-" { print $2 }' | sort -u >"$T/families"
+	embedders | awk -F'\t' '$2 != "-" { print $2 }' | sort -u >"$T/families"
 	[ "$(wc -l <"$T/families")" -ge 15 ]
 	while read -r family; do
 		echo "$family"
 		echo "3 4 5" | ids_stream text.ids | encode -q -m "$(folder "$family")" 2>/dev/null | mts stat >"$T/stat"
 		grep -q emb "$T/stat"
 	done <"$T/families"
-	sed 1d "$TABLE" | awk -F'\t' '$2 != "-" { print $3 }' | sort -u >"$T/kinds"
+	embedders | awk -F'\t' '$2 != "-" { print $3 }' | sort -u >"$T/kinds"
 	diff "$T/kinds" - <<<$'bpe\nbyte-fallback\nunigram\nwordpiece'
 	for tokenizer in bert unigram/xlmr unigram/gemma bpe/whole; do
 		echo "a small text" | tok -q -m "$GOLDEN/$tokenizer" | mts stat >"$T/stat"
@@ -39,7 +47,7 @@ folder() {
 }
 
 @test "known: unsupported models are refused by the feature that they have" {
-	sed 1d "$TABLE" | awk -F'\t' '$2 == "-"' >"$T/refused"
+	embedders | awk -F'\t' '$2 == "-"' >"$T/refused"
 	[ "$(wc -l <"$T/refused")" -eq 5 ]
 	cp -r "$GOLDEN/families/qwen3" "$T/m"
 	for type in nvembed gemma2; do
@@ -54,10 +62,10 @@ folder() {
 }
 
 @test "known: motes(7) has every family, and with README how many of the models open" {
-	names=$(awk -F'\t' 'NR > 1 { n++; open += $2 != "-" } END { print open " of the " n }' "$TABLE")
+	names=$(embedders | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n }')
 	grep -q "$names" "$ROOT/README.md"
 	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "$names"
-	[ "$(sed 1d "$TABLE" | cut -f1 | sort -u | wc -l)" -eq 80 ]
+	[ "$(embedders | cut -f1 | sort -u | wc -l)" -eq 80 ]
 	run -1 encode -q -m "$GOLDEN/families/no" < <(echo "3" | ids_stream text.ids)
 	cp -r "$GOLDEN/families/bert" "$T/none"
 	sed -i 's/"model_type": "bert"/"model_type": "none"/' "$T/none/config.json"
@@ -68,5 +76,26 @@ folder() {
 			echo "motes.7 has no $family"
 			false
 		}
+	done
+}
+
+# Their scores are those of the reference in rerank.bats; a family without a golden model may not be said to open.
+@test "known: of rerankers the families that open have a golden model, and motes(7) says how many do" {
+	[ "$(rerankers | cut -f1 | sort -u | wc -l)" -eq 30 ]
+	for family in $(rerankers | awk -F'\t' '$2 != "-" { print $2 }' | sort -u); do
+		grep -q "^${family/new/gte}	" "$GOLDEN/rerank/forms.tsv" || { echo "$family"; false; }
+	done
+	names=$(rerankers | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n " rerankers" }')
+	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "$names"
+	[ "$(rerankers | awk -F'\t' '$2 == "-"' | wc -l)" -eq 9 ]
+	cp -r "$GOLDEN/families/qwen3" "$T/m"
+	rm -f "$T/m/modules.json"
+	jq -c '.architectures = ["Qwen3ForCausalLM"]' "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"
+	run -1 rerank -q -m "$T/m" /dev/null
+	[[ $output == *"'architectures' is 'Qwen3ForCausalLM'"* ]]
+	for type in deberta-v2 gemma; do
+		jq -c ".model_type = \"$type\"" "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"
+		run -1 rerank -q -m "$T/m" /dev/null
+		[[ $output == *"'model_type' is '$type'; known are"* ]]
 	done
 }

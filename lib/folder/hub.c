@@ -102,6 +102,8 @@ hub_instruction(const char *name)
 		at = strchr(at, '\t');
 		at += at != NULL;
 	}
+	if (at)
+		at[strcspn(at, "\t")] = 0; /* the column after it */
 	char *text = at && *at ? mem_string(at) : NULL, *to = text;
 	free(line);
 	for (char *from = text; text && *from; from++) {

@@ -32,8 +32,11 @@ static char *
 classifier_tensor_name(
     const struct model *model, const struct head_module *module, int which)
 {
-	return mem_format("%s%s.%s", module->inside ? model->weights.prefix : "",
-	    module->module, which ? "bias" : "weight");
+	const struct weights *weights = &model->weights;
+	const char *prefix = weights->wrapper ? weights->wrapper : weights->prefix;
+
+	return mem_format("%s%s.%s", module->inside ? prefix : "", module->module,
+	    which ? "bias" : "weight");
 }
 
 static struct tensor_slice
