@@ -188,6 +188,14 @@ again() {
 		rerank -q -m bert --queries "$R/queries.jsonl" --texts few.jsonl first.run
 	jq -c '{text}' "$R/documents.jsonl" >none.jsonl
 	dies "rerank: none.jsonl: there is no '_id' or 'id'" rerank -q -m bert --queries "$R/queries.jsonl" --texts none.jsonl first.run
+	jq -c 'if ._id == "d2" then .text = null else . end' "$R/documents.jsonl" >null.jsonl
+	dies "rerank: null.jsonl:3: 'text' is null" rerank -q -m bert --queries "$R/queries.jsonl" --texts null.jsonl first.run
+	dies "rerank: null.jsonl:1: there is no 'body'; fields are: _id, text" \
+		rerank -q -m bert -f body --queries "$R/queries.jsonl" --texts null.jsonl first.run
+	printf '_id\ttext\nd1\t\xff sea\n' >bytes.tsv
+	grep -P 'q0\tQ0\td1\t' first.run >one.run
+	run -0 --separate-stderr rerank -m bert --queries "$R/queries.jsonl" --texts bytes.tsv one.run
+	[[ $stderr == *"bytes.tsv: 1 invalid parts of UTF-8 were replaced by U+FFFD"* ]]
 	dies "rerank: $R/queries.jsonl: query 'q0' and document 'd1': the pair is longer than 32 tokens" again --no-truncate first.run
 	dies "rerank: $R/queries.jsonl: query 'q2' and document 'd0': the query alone is longer than 12 tokens" \
 		again --max-length 12 --truncation only_second first.run

@@ -65,17 +65,25 @@ number_of(const struct strings *ids, const struct array *array, bool text, int64
 	    (size_t)(offsets[1] - offsets[0]));
 }
 
+/* The field that was asked for, else "text", else "query". */
+static struct text_field *
+field_of(struct texts_reading *reading, bool has_text)
+{
+	const char *otherwise = has_text ? "text" : "query";
+
+	if (!reading->fields.count)
+		text_field_add(
+		    &reading->fields, reading->field ? reading->field : otherwise);
+	return reading->fields.items[0];
+}
+
 static void
 take(struct texts_reading *reading, const struct column *columns, int count,
     const struct record *record)
 {
 	int id = find_ids(reading, columns, count);
-	const char *otherwise = find(columns, count, "text") < 0 ? "query" : "text";
+	struct text_field *field = field_of(reading, find(columns, count, "text") >= 0);
 
-	if (!reading->fields.count)
-		text_field_add(
-		    &reading->fields, reading->field ? reading->field : otherwise);
-	struct text_field *field = reading->fields.items[0];
 	text_field_find(field, reading->name, columns, count);
 	if (columns[field->columns[0]].depth != 1)
 		die("%s: '%s' has lists of texts; one text a row is expected",
@@ -92,12 +100,24 @@ take(struct texts_reading *reading, const struct column *columns, int count,
 	}
 }
 
+/* Dies if a record of a text file has no text. */
+static void
+look(void *context, const struct datafile *file, const struct tree *record)
+{
+	struct texts_reading *reading = context;
+
+	text_field_check(field_of(reading, tree_get(record, "text")), datafile_name(file),
+	    datafile_line(file), record);
+}
+
 static void
 read_table(struct texts_reading *reading, struct input *input)
 {
-	struct table *table = table_open(datafile_open_input(input, DATAFILE_GUESS));
+	struct datafile *file = datafile_open_input(input, DATAFILE_GUESS);
+	struct table *table = table_open(file);
 	struct record record;
 
+	table_watch(table, look, reading);
 	while (table_next(table, ROWS, RECORD_BYTES, &record)) {
 		int count = table_columns(table);
 		struct column *columns = mem_new((size_t)count, sizeof *columns);
@@ -106,6 +126,9 @@ read_table(struct texts_reading *reading, struct input *input)
 		take(reading, columns, count, &record);
 		free(columns);
 	}
+	if (datafile_repaired(file))
+		warn("%s: %lld invalid parts of UTF-8 were replaced by U+FFFD",
+		    reading->name, (long long)datafile_repaired(file));
 	table_close(table);
 }
 
