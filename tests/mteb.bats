@@ -483,7 +483,11 @@ make_gates() {
 	cp sets.jsonl data/clustering/TwentyNewsgroupsClustering.v2/test.jsonl
 	cp sets.jsonl data/clustering/ArXivHierarchicalClusteringS2S/test.jsonl
 	cp rows.jsonl data/clustering/Mine.v2/test.jsonl
+	mkdir -p data/classification/SciRepEvalDRSMClassification
+	cp rows.jsonl data/classification/SciRepEvalDRSMClassification/evaluation.jsonl
 	run mteb PROTOCOL=v2
+	grep -q 'SciRepEvalDRSMClassification: FAILED: mteb scores it by cross-validation in 5 folds, which motes has not' <<<"$output"
+	rm -r data/classification
 	grep -q 'ArXivHierarchicalClusteringS2S: FAILED: .*test.jsonl: mteb samples or splits these sets first' <<<"$output"
 	grep -q "Mine.v2: FAILED: mteb scores sets of this name by clustering-fast; say how in tasks.yaml" <<<"$output"
 	file=$(echo results/base/*/TwentyNewsgroupsClustering.v2.json)

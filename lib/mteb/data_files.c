@@ -139,6 +139,10 @@ unsupported(const struct registry *registry, const struct registry_task *task,
 	if (part->files[DATA_TOP_RANKED] && protocol == 1)
 		return mem_string(
 		    "a corpus and top_ranked are scored only by protocol v2; say PROTOCOL=v2, or give rows of query, positive and negative");
+	if (task->folds)
+		return mem_format(
+		    "mteb scores it by cross-validation in %lld folds, which motes has not; call other rows by another name",
+		    (long long)task->folds);
 	if (task->fast == REGISTRY_FAST_ROWS && has_sets(part->files[DATA_TEST]))
 		return mem_format(
 		    "%s: mteb samples or splits these sets first; write the result, one text per row, with 'sentences' and 'labels'",

@@ -201,6 +201,8 @@ set_task(
 		task->experiments = tree_integer_in(node, "experiments", 1, 1000);
 	if (tree_get(node, "samples"))
 		task->samples = tree_integer_in(node, "samples", 1, 1000000);
+	if (tree_get(node, "folds"))
+		task->folds = tree_integer_in(node, "folds", 2, 1000);
 	task->ignore_identical =
 	    tree_boolean(node, "ignore_identical_ids", task->ignore_identical);
 	set_sides(task->prompt, node, "prompt");
@@ -269,7 +271,7 @@ registry_read(struct registry *registry, const char *path)
 	static const char *const keys[] = { "type", "main", "main_v2", "prompt",
 		"instruction", "split", "subset", "subsets", "path", "revision",
 		"samples", "groups", "experiments", "train", "at", "ignore_identical_ids",
-		"size", "sizes", "part_of", "family", "in", "fast", "documents",
+		"size", "sizes", "part_of", "family", "folds", "in", "fast", "documents",
 		"protocol", "languages", NULL };
 	struct tree *file = yaml_read(path);
 

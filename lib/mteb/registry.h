@@ -43,6 +43,7 @@ struct registry_task {
 	    [REGISTRY_SIDES]; /* mteb's sentence for models that take one; NULL: none */
 	int64_t samples; /* per label, or per experiment of clustering-fast; 0: default */
 	int64_t experiments; /* of classification; 0: default */
+	int64_t folds;	     /* of mteb's cross-validation; 0: none */
 	const char *train;   /* split of the training rows */
 	const char *groups;  /* retrieval: mteb-score's --groups, or NULL */
 	const struct tree

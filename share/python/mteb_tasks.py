@@ -80,6 +80,7 @@ HEAD = """\
 # fast     Clustering: mteb scores it by clustering-fast; of sets, the Hub's sets of texts one after the other, or a text
 #          a row; of rows, a text a row, as mteb samples them from those sets or splits their labels
 # documents  with fast: texts that experiments draw from: a number, a share or all (0.04)
+# folds    Classification: mteb scores it by cross-validation, which motes has not: it is refused
 # protocol v1 or v2: the only one by which mteb scores it
 # languages  as mteb's results name them; here, before types, those of all sets of this file
 # ignore_identical_ids  Retrieval: a document that is called as the query is no hit
@@ -247,6 +248,8 @@ def scoring(task, metadata):
             line["samples"] = task.max_documents_per_cluster
         if task.n_clusters != 10:  # of k-means, not of texts
             line["experiments"] = task.n_clusters
+    if getattr(task, "is_cross_validation", False):
+        line["folds"] = task.n_splits
     if getattr(task, "ignore_identical_ids", False):
         line["ignore_identical_ids"] = True
     own = inspect.getsource(task.task_specific_scores) if hasattr(task, "task_specific_scores") else ""
