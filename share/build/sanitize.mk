@@ -4,5 +4,3 @@ sanitizer_cflags = $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-
 $B/tests/support/%.o: own_cflags += $(if $(SANITIZE),-O2 -fno-sanitize=undefined)
 # ASan finds a null pointer, too; UBSan's check of alignment stays, because a GPU stops where the processor does not
 $B/shim/lib/nn/cuda/%.o: own_cflags += $(if $(SANITIZE),-fno-sanitize=null$(,)pointer-overflow)
-# a process starts in a tenth less time where its tables need no relocation
-own_ldflags += $(if $(SANITIZE),-no-pie)
