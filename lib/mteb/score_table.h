@@ -14,7 +14,7 @@
 #include "mteb/registry.h"
 #include "mteb/results.h"
 
-/* What a row without a task has of each model, of its type's sets or, without a type, of all; mteb's leaderboard has these. */
+/* A row without a task summarises each model over the sets of its type or, without a type, over all, as mteb's leaderboard. */
 enum score_summary {
 	SUMMARY_MEAN,
 	SUMMARY_MEAN_OF_TYPES, /* the mean of the types' means */

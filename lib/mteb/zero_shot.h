@@ -2,7 +2,7 @@
  * zero_shot - whether a model was trained on a task, as mteb's leaderboard has it.
  *
  * model_meta.json lists the tasks whose sets a model was trained on: "training_datasets", a list of names, an object whose
- * keys are the names, or null: unknown.  A task of the same family, which the registry has, counts, too.
+ * keys are the names, or null: unknown.  A set counts for all tasks of its family (registry.h), which are made of the same texts.
  */
 #ifndef MTEB_ZERO_SHOT_H
 #define MTEB_ZERO_SHOT_H
