@@ -27,7 +27,8 @@ demo: | $(DEPS)
 	+@if $(in_parts) $(LISTS)/Packages 2>/dev/null; then $(MAKE) -s --no-print-directory demo-packages && \
 		$(MAKE) -s --no-print-directory demo-routed; \
 		else echo 'apt-get update brought no lists of packages, so that acts 2 and 3 are left out.'; fi
-	+@$(if $(INSTALLED),:,$(MAKE) --no-print-directory -j$(JOBS) all)
+	+@$(if $(INSTALLED),:,echo 'Now the other programs are built; then man -l man/motes-tutorial.7 goes on from here.' && \
+		$(MAKE) -s --no-print-directory -j$(JOBS) all)
 
 # makes an act's files silently, so that its answers and table are printed together; make -n demo shows the commands
 in_parts = $(ALONE) $(MAKE) -s --no-print-directory -j$(JOBS)
