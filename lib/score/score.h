@@ -166,8 +166,9 @@ void score_summarization(struct report *report, const struct score_options *opti
  * memory holds the queries, their hits and the documents' ids.
  *
  * With `changed` also p-MRR (instructions.h), which is then the main score, and all measures of the original and of the
- * changed queries, in objects "og" and "changed"; with `groups` a score of groups of queries, or all measures of queries merged from
- * subqueries as max_over_subqueries_*, of which map_at_1000 is then the main score.
+ * changed queries, in objects "og" and "changed".  With `groups` also a score of groups of queries (instructions.h).
+ * INSTRUCTION_SUBQUERIES merges subqueries into queries (subqueries.h) and adds all their measures as max_over_subqueries_*; the main
+ * score is max_over_subqueries_map_at_1000.
  */
 void score_retrieval(struct report *report, const struct score_options *options);
 

@@ -1,9 +1,11 @@
 /*
  * mine - hard negatives from a run: documents that a search found near a query and that are not judged relevant.
  *
- * The rules are those of sentence-transformers' mine_hard_negatives.  Of a query's first `last` + P hits, P the greatest number of
- * relevant documents of a query, relevant ones are left out, and hits that a limit refuses; of the rest those number `first` to
- * `last` - 1 are candidates, of which the best `count` are taken, or as many at random.
+ * The rules are sentence-transformers' mine_hard_negatives.  P is the greatest number of relevant documents that a query has.
+ *	1. take a query's first `last` + P hits
+ *	2. drop relevant documents, and hits beyond a limit (margins, scores)
+ *	3. the hits `first` to `last` - 1 that remain, counted from 0, are the candidates
+ *	4. the best `count` candidates are the negatives, or `count` random ones
  *
  * The margins are to the relevant document of the lowest score, as the hardest.  One that the run has not found is below all hits:
  * with a margin its query has no negatives.

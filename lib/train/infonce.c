@@ -82,13 +82,8 @@ close_infonce(struct objective *objective)
 static void
 add_settings(const struct objective_options *o, struct tree *settings)
 {
-	tree_set(settings, "temperature", tree_of_real(o->contrast.temperature));
+	paired_settings(o, settings);
 	tree_set(settings, "bidirectional", tree_of_boolean(o->bidirectional));
-	if (o->dot)
-		tree_set(settings, "similarity", tree_of_string("dot"));
-	tree_set(settings, "balance", tree_of_real(o->balance));
-	if (o->matryoshka)
-		tree_set(settings, "matryoshka", tree_of_string(o->matryoshka));
 	if (o->reze > 0)
 		tree_set(settings, "reze", tree_of_real(o->reze));
 	tree_set(

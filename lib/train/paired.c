@@ -42,6 +42,17 @@ paired_close(struct objective *objective)
 	nn_free(pairs->gradient, pairs->gradient_size);
 }
 
+void
+paired_settings(const struct objective_options *o, struct tree *settings)
+{
+	tree_set(settings, "temperature", tree_of_real(o->contrast.temperature));
+	if (o->dot)
+		tree_set(settings, "similarity", tree_of_string("dot"));
+	tree_set(settings, "balance", tree_of_real(o->balance));
+	if (o->matryoshka)
+		tree_set(settings, "matryoshka", tree_of_string(o->matryoshka));
+}
+
 const char *
 paired_stream(const struct objective *objective)
 {

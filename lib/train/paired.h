@@ -21,8 +21,8 @@ struct paired {
 	size_t gradient_size;
 
 	/*
-	 * Computes the gradient of a batch whose embeddings are `vectors`, which it may normalise.  report NULL: held-out pairs, of
-	 * this rank alone, of which only the loss is wanted.
+	 * Computes the gradient of a batch whose embeddings are `vectors`, which it may normalise.  report NULL: the pairs are held out,
+	 * each rank has all of them, and only their loss is computed.
 	 */
 	void (*begin)(struct paired *pairs, const struct contrast_batch *batch,
 	    float *vectors, struct batch_report *report);
@@ -33,6 +33,9 @@ struct paired {
 };
 
 void paired_open(struct objective *objective, const char *path);
+
+/* Adds temperature, similarity, balance and Matryoshka widths to the settings of a checkpoint. */
+void paired_settings(const struct objective_options *options, struct tree *settings);
 void paired_close(struct objective *objective);
 
 /* The functions of struct objective_type. */

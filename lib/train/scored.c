@@ -296,13 +296,8 @@ close_scored(struct objective *objective)
 static void
 add_settings(const struct objective_options *o, struct tree *settings)
 {
-	tree_set(settings, "temperature", tree_of_real(o->contrast.temperature));
+	paired_settings(o, settings);
 	tree_set(settings, "margin", tree_of_real(o->margin));
-	if (o->dot)
-		tree_set(settings, "similarity", tree_of_string("dot"));
-	tree_set(settings, "balance", tree_of_real(o->balance));
-	if (o->matryoshka)
-		tree_set(settings, "matryoshka", tree_of_string(o->matryoshka));
 }
 
 /* Adds the similarities of a batch of held-out pairs. */
