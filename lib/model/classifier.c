@@ -39,7 +39,7 @@ classifier_folder(const char *dir)
 	for (size_t i = 0; modules && i < modules->count; i++)
 		if (strcmp(modules->at[i].type, "Transformer") || i)
 			tree_die(modules->at[i].node,
-			    "the module '%s' is not known in a cross-encoder, which is one Transformer",
+			    "the module '%s' is not known in a cross-encoder, which is one Transformer; 'encode' embeds texts",
 			    modules->at[i].type);
 	modules_free(modules);
 	return modules_transformer(dir);

@@ -136,15 +136,10 @@ static void
 read_stream(struct texts_reading *reading, struct input *input)
 {
 	struct reader *reader = stream_open_input(input);
-	int count = stream_columns(reader);
-	struct column *columns = mem_new((size_t)count, sizeof *columns);
 	struct record record;
 
-	for (int i = 0; i < count; i++)
-		columns[i] = *stream_column(reader, i);
 	while (stream_next(reader, &record))
-		take(reading, columns, count, &record);
-	free(columns);
+		take(reading, stream_column(reader, 0), stream_columns(reader), &record);
 	stream_close(reader);
 }
 

@@ -96,6 +96,7 @@ bool stream_is(struct input *input);
 
 const char *stream_name(const struct reader *reader);
 int stream_columns(const struct reader *reader);
+/* Columns lie one after the other: that of index 0 begins an array [stream_columns]. */
 const struct column *stream_column(const struct reader *reader, int index);
 
 /* Index of a column, or -1. */

@@ -273,14 +273,10 @@ static void
 add_stream(struct tokenise *stream, struct input *input)
 {
 	struct reader *reader = stream_open_input(input);
-	int count = stream_columns(reader);
-	struct column *columns = mem_new((size_t)count, sizeof *columns);
 	struct record record;
 
-	for (int i = 0; i < count; i++)
-		columns[i] = *stream_column(reader, i);
-	set_columns(stream, stream_name(reader), reader, columns, count);
-	free(columns);
+	set_columns(stream, stream_name(reader), reader, stream_column(reader, 0),
+	    stream_columns(reader));
 	while (stream_next(reader, &record))
 		put(stream, stream_name(reader), stream_records(reader), &record, true,
 		    stream_share(reader));
