@@ -46,6 +46,21 @@ agrees() {
 	done
 }
 
+@test "scored: the accuracy of a teacher's losses: 1 if the document is the query, a third if both negatives are the document" {
+	accuracies() { # of pairs whose columns awk has changed
+		awk -F'\t' -v OFS='\t' "NF { $1 } 1" "$G/pairs.txt" | pairs_stream >changed.mts
+		mts paste changed.mts <(mts cat -c document.score,negatives.score scores.mts) >changed_three.mts
+		train "${options[@]}" --lr 1e-12 -o "out$2" --objective "$2" changed_three.mts
+		column accuracy "out$2.log.tsv" | xargs printf '%.4f\n' | sort -u | paste -sd' '
+	}
+	for loss in kl margin-mse; do
+		[ "$(accuracies '$2 = $1' $loss)" = 1.0000 ]
+		rm -r out*
+		[ "$(accuracies '$3 = $4 = $2' $loss)" = 0.3333 ]
+		rm -r out*
+	done
+}
+
 @test "scored: --matryoshka: one width is the plain loss; held-out pairs have the sum; wrong widths" {
 	train "${options[@]}" -o out --dev ids.mts --dev-corpus ids.mts ids.mts
 	train "${options[@]}" -o same --matryoshka 16 --dev ids.mts --dev-corpus ids.mts ids.mts
