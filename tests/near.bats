@@ -525,6 +525,9 @@ npy() {
 	done
 	bash -e example.11
 	[ "$(wc -l <hard.jsonl)" -ge 10 ]
+	jq -c '. + { lang: (if (._id | test("1")) then "de" else "en" end), year: 2001 }' "$GOLDEN/score_corpus.jsonl" | mkstream >corpus.mts
+	bash -e example.12 >out
+	cmp out <(for i in 1 2; do near queries.mts <(mts rows --where lang=de corpus.mts); done)
 	mv before.jsonl corpus.jsonl
 	tok -m "$GOLDEN/bert" -f text corpus.jsonl | encode -m "$GOLDEN/bert" >corpus.mts
 	sed -i "s|-m MODEL|-m $GOLDEN/bert|g" example.2

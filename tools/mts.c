@@ -4,7 +4,6 @@
  * reads	any columns
  * writes	cat: those kept; paste: those of all streams; from: those of the file
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,7 +55,7 @@ static const struct cli_option options[] = {
 	{ 0, "rtol", "X", "diff: relative tolerance (default: 0)",
 	    CLI_REAL(relative, 0, 1e300) },
 	{ 'c', "columns", "NAME,...",
-	    "cat, to: columns to keep (default: all); repeatable\nfrom npy: name of the column (default: emb)\nfrom safetensors: tensors to read (default: all)",
+	    "cat, to: columns to keep (default: all); repeatable\nindex: columns that near --where asks for\nfrom npy: name of the column (default: emb)\nfrom safetensors: tensors to read (default: all)",
 	    CLI_CUSTOM },
 	{ 0, "spread", NULL,
 	    "to tsv, csv: a column for each number of a vector, X_0, X_1, ...",
@@ -237,21 +236,23 @@ make_index(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 	struct vector_index_options index = settings->index;
+	const struct name_list *kept = &settings->selection.kept;
 	char dash[] = "-", *standard[] = { dash };
 
 	if (settings->check) {
 		cli_only(&cli, "index --check", "check");
-		if (count != 1)
-			die_usage("index --check takes one index");
-		struct vector_index *whole = vector_index_open(files[0]);
-		vector_index_check(whole);
-		vector_index_close(whole);
+		count == 1 ? vector_index_check(files[0])
+			   : die_usage("index --check takes one index");
 		return 0;
 	}
+	if (settings->append)
+		cli_only(&cli, "index --append", "append field similarity output");
 	if (!strcmp(settings->output, "-") || !*settings->output)
 		die_usage("index: -o names the folder to make");
-	index.streams = (const char *const *)(count ? files : standard);
-	index.count = count ? count : 1;
+	index = (struct vector_index_options){
+		(const char *const *)(count ? files : standard), count ? count : 1,
+		index.field, index.similarity, kept->items, kept->count
+	};
 	(settings->append ? vector_index_append : vector_index_make)(
 	    settings->output, &index);
 	return 0;
@@ -273,7 +274,7 @@ static const struct cli_command commands[] = {
 	{ "from", "another kind of file as a stream",
 	    "columns record-rows numbers max-line level output", 1, 2, from },
 	{ "index", "a folder of vectors that near(1) searches quickly",
-	    "append check field similarity output", 0, -1, make_index },
+	    "append check columns field similarity output", 0, -1, make_index },
 	{ 0 },
 };
 
@@ -309,14 +310,13 @@ static const struct cli cli = { "mts",
 static void
 parse(struct settings *settings, int argc, char **argv)
 {
+	struct selection *selection = &settings->selection;
 	int option;
 
 	while ((option = cli_next(&cli, argc, argv, settings)) != -1)
 		switch (option) {
-		case 'c': names_add_list(&settings->selection.kept, optarg); break;
-		case OPT_RENAME:
-			names_add_rename(&settings->selection.renames, optarg);
-			break;
+		case 'c': names_add_list(&selection->kept, optarg); break;
+		case OPT_RENAME: names_add_rename(&selection->renames, optarg); break;
 		case OPT_NUMBERS: names_add_list(&settings->numbers, optarg); break;
 		case OPT_ROWS: names_add(&settings->chosen.numbers, optarg); break;
 		case OPT_WHERE: names_add(&settings->chosen.conditions, optarg); break;

@@ -21,14 +21,18 @@
 #include "base/output.h"
 #include "base/terminal.h"
 #include "mts/hits.h"
+#include "mts/mts.h"
 #include "nn/nn.h"
 #include "search/corpus_search.h"
 #include "search/fuse.h"
 #include "search/merge.h"
 #include "search/mine.h"
 
+enum { OPT_WHERE = CLI_LONG };
+
 struct settings {
 	struct search_options search;
+	struct name_list where;
 	const char *run, *text, *output;
 	bool json, merge, self;
 	enum fuse_method fuse; /* 0: none */
@@ -51,6 +55,9 @@ static const struct cli_option options[] = {
 	{ 0, "rescore", "N",
 	    "of an index: choose N times -k documents by bits and compare these exactly (default: exact by all)",
 	    CLI_INTEGER(search.rescore, 1, 1000000) },
+	{ OPT_WHERE, "where", "CONDITION",
+	    "search documents with COLUMN=VALUE, or !=, <, <=, >, >=, ~, !~; repeatable: all must hold",
+	    CLI_CUSTOM },
 	{ 0, "show", "COLUMN", "column to show of a document (default: its text)",
 	    CLI_TEXT(search.show) },
 	{ 0, "texts", "FILE", "texts of documents: JSON Lines, TSV, CSV or lines",
@@ -279,10 +286,10 @@ check(const struct settings *settings)
 {
 	if (settings->run)
 		cli_only(&cli, "--run",
-		    "top threshold exclude-self rescore run field similarity any-model memory threads");
+		    "top threshold exclude-self rescore where run field similarity any-model memory threads");
 	if (settings->self)
 		cli_only(&cli, "--self",
-		    "self top threshold show json field similarity any-model memory output threads");
+		    "self top threshold where show json field similarity any-model memory output threads");
 	if (settings->text && settings->search.show)
 		die_usage("--texts and --show exclude each other");
 }
@@ -298,7 +305,8 @@ main(int argc, char **argv)
 	struct search_options *search = &settings.search;
 
 	cli_start(&cli, argc, argv);
-	cli_next(&cli, argc, argv, &settings);
+	while (cli_next(&cli, argc, argv, &settings) == OPT_WHERE)
+		names_add(&settings.where, optarg);
 	if (settings.merge) {
 		merge(&settings, argv + optind, argc - optind);
 		return 0;
@@ -314,11 +322,13 @@ main(int argc, char **argv)
 	if (settings.run_weights)
 		die_usage("--run-weights needs --fuse");
 	cli_only(&cli, "a search",
-	    "top threshold exclude-self self rescore show texts json run field similarity any-model memory output threads");
+	    "top threshold exclude-self self rescore where show texts json run field similarity any-model memory output threads");
 	take_streams(search, argv + optind, argc - optind, settings.self);
 	check(&settings);
 	if (!search->depth)
 		search->depth = settings.run ? 1000 : settings.self ? 100 : 10;
+	search->where = settings.where.items;
+	search->where_count = settings.where.count;
 	search->reason = settings.run ? "by which a run names the rows" : NULL;
 	search->texts = !settings.run;
 	search->live = !settings.self;
@@ -328,5 +338,6 @@ main(int argc, char **argv)
 	struct corpus_search *searching = corpus_search_open(search);
 	answer(searching, &settings);
 	corpus_search_close(searching);
+	free(settings.where.items);
 	return 0;
 }

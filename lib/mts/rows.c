@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "mts/condition.h"
 #include "mts/reservoir.h"
+#include "stream/condition.h"
 #include "stream/gather.h"
 
 /* Numbers of rows. ----------------------------------------------------------------- */

@@ -114,6 +114,13 @@ read_queries(struct corpus_search *searching)
 	    options->queries, (long long)row.number + 1, strings_get(options->wanted, 0));
 }
 
+/* Whether the queries, too, are only the rows that meet conditions. */
+static bool
+some_of_self(const struct search_options *options)
+{
+	return options->self && options->where_count;
+}
+
 /* Documents. ------------------------------------------------------------------------ */
 
 static void
@@ -122,7 +129,7 @@ take_own(struct corpus_search *searching, struct document_block *block,
 {
 	int64_t query = -1;
 
-	if (rows_ids(searching->corpus) != ROW_PLACES)
+	if (rows_ids(searching->corpus) != ROW_PLACES || some_of_self(searching->options))
 		query = strings_find(searching->run->queries, row->id, row->length);
 	else if (searching->same[rows_stream_number(searching->corpus)])
 		query = row->number - rows_first(searching->corpus);
@@ -311,7 +318,8 @@ search_all(struct corpus_search *searching)
 		searching->next = &blocks[block == &blocks[0]];
 		search_block(searching, block);
 	}
-	if (strings_count(run->documents) == 0)
+	run->places = rows_read(searching->corpus);
+	if (run->places == 0)
 		die("%s: there is no document in it", searching->options->corpus[0]);
 	if (searching->candidates) {
 		candidates_finish(searching->candidates, run, searching->options->depth);
@@ -391,6 +399,12 @@ open_streams(struct corpus_search *searching)
 		if (options->self)
 			rows_show(searching->queries_rows, options->show);
 	}
+	if (options->where_count) {
+		rows_where(searching->corpus, options->where, options->where_count);
+		if (options->self)
+			rows_where(searching->queries_rows, options->where,
+			    options->where_count);
+	}
 	searching->similarity = find_similarity(searching);
 	searching->live = options->live && is_of_files(options);
 	find_same(searching);
@@ -429,7 +443,7 @@ corpus_search_open(const struct search_options *options)
 static void
 use_numbers(struct corpus_search *searching, struct run *run)
 {
-	if (run->query_ids == ROW_PLACES) {
+	if (run->query_ids == ROW_PLACES && !some_of_self(searching->options)) {
 		if (!searching->runs) {
 			strings_free(searching->seen);
 			searching->seen = strings_numbers(1);
@@ -439,7 +453,10 @@ use_numbers(struct corpus_search *searching, struct run *run)
 	}
 	if (run->document_ids == ROW_PLACES) {
 		strings_free(run->documents);
-		run->documents = strings_numbers(1);
+		/* under a condition not all numbers are there */
+		run->documents = searching->corpus && searching->options->where_count
+				     ? strings_new()
+				     : strings_numbers(1);
 	}
 }
 
@@ -489,7 +506,7 @@ corpus_search_next(struct corpus_search *searching)
 	run->origin = (struct run_origin){ .known = true,
 		.similarity = searching->similarity,
 		.depth = options->depth,
-		.documents = searching->index ? searching->index->rows
+		.documents = searching->index ? searching->index->passing
 					      : strings_count(run->documents),
 		.threshold = options->threshold,
 		.candidates = options->candidates != NULL,

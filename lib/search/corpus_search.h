@@ -30,6 +30,8 @@ struct search_options {
 	int64_t depth;		      /* documents per query */
 
 	/* not with candidates: */
+	const char *const *where; /* conditions that documents must meet (condition.h) */
+	int where_count;
 	int64_t
 	    rescore; /* of an index: rows to compare exactly, times depth (vector_scan.h) */
 	float threshold; /* minimum score; -INFINITY: none */

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "nn/nn.h"
+#include "search/index_columns.h"
 #include "search/search.h"
 #include "search/vector_scan.h"
 
@@ -37,7 +38,10 @@ index_search_open(const struct search_options *options)
 	if (options->show)
 		die("%s: is an index, which shows the texts that it was made with; make one of a stream whose column is called text (mts cat --rename)",
 		    options->corpus[0]);
-	return vector_index_open(options->corpus[0]);
+	struct vector_index *index = vector_index_open(options->corpus[0]);
+	if (options->where_count)
+		index_columns_choose(index, options->where, options->where_count);
+	return index;
 }
 
 void
@@ -84,22 +88,103 @@ find_own(const struct vector_index *index, const struct search_options *options,
 	return own;
 }
 
+/* The rows that are searched by products of matrices, whose documents are numbered from 0. */
+struct searched_rows {
+	const struct vector_index *index;
+	uint32_t *rows; /* [passing], ascending; NULL: all */
+	float *block;	/* [BLOCK_ROWS, width], if not all */
+};
+
+static struct searched_rows
+searched_rows_new(const struct vector_index *index)
+{
+	struct searched_rows searched = { .index = index };
+	int64_t count = 0;
+
+	if (!index->pass)
+		return searched;
+	searched.rows = mem_new((size_t)index->passing + 1, sizeof *searched.rows);
+	searched.block =
+	    mem_new(BLOCK_ROWS * (size_t)index->width, sizeof *searched.block);
+	for (int64_t row = 0; row < index->rows; row++)
+		if (index->pass[row])
+			searched.rows[count++] = (uint32_t)row;
+	return searched;
+}
+
+static void
+searched_rows_free(struct searched_rows *searched)
+{
+	free(searched->rows);
+	free(searched->block);
+}
+
+static int
+searched_order(const void *context, uint32_t a, uint32_t b)
+{
+	const struct searched_rows *searched = context;
+
+	return searched->rows ? vector_index_order(
+				    searched->index, searched->rows[a], searched->rows[b])
+			      : vector_index_order(searched->index, a, b);
+}
+
+/* The vectors of documents first .. first + count. */
+static const float *
+searched_block(const struct searched_rows *searched, int64_t first, int64_t count)
+{
+	int width = searched->index->width;
+
+	if (!searched->rows)
+		return searched->index->vectors + first * width;
+	for (int64_t i = 0; i < count; i++)
+		memcpy(searched->block + i * width,
+		    searched->index->vectors + (int64_t)searched->rows[first + i] * width,
+		    (size_t)width * sizeof *searched->block);
+	return searched->block;
+}
+
+/* The document's number, or UINT32_MAX. */
+static uint32_t
+searched_number(const struct searched_rows *searched, uint32_t row)
+{
+	int64_t low = 0, high = searched->index->passing - 1;
+
+	if (!searched->rows || row == UINT32_MAX)
+		return row;
+	while (low < high) {
+		int64_t middle = (low + high) / 2;
+		if (searched->rows[middle] < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == high && searched->rows[low] == row ? (uint32_t)low : UINT32_MAX;
+}
+
 /* Compares all pairs, block by block. */
 static struct hit *
 search_all(const struct vector_index *index, const float *queries, int64_t count,
     const struct search_options *options, const uint32_t *own, struct hits *hits)
 {
+	struct searched_rows searched = searched_rows_new(index);
 	struct search *search = search_new(queries, count, index->width, options->depth,
-	    options->threshold, vector_index_order, index);
+	    options->threshold, searched_order, &searched);
 
 	for (int64_t i = 0; i < count; i++)
-		search_exclude(search, i, own[i]);
-	for (int64_t first = 0; first < index->rows; first += BLOCK_ROWS) {
-		int64_t left = index->rows - first;
-		search_add(search, index->vectors + first * index->width,
-		    left < BLOCK_ROWS ? left : BLOCK_ROWS, index->longest);
+		search_exclude(search, i, searched_number(&searched, own[i]));
+	for (int64_t first = 0; first < index->passing; first += BLOCK_ROWS) {
+		int64_t left = index->passing - first,
+			some = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+		search_add(
+		    search, searched_block(&searched, first, some), some, index->longest);
 	}
-	return search_finish(search, hits);
+	struct hit *memory = search_finish(search, hits);
+	for (int64_t i = 0; searched.rows && i < count; i++)
+		for (int64_t j = 0; j < hits[i].count; j++)
+			hits[i].at[j].document = searched.rows[hits[i].at[j].document];
+	searched_rows_free(&searched);
+	return memory;
 }
 
 /* Names the documents of the hits, whose numbers are rows, in the run. */
@@ -141,6 +226,7 @@ index_search(const struct vector_index *index, const float *queries, double long
 	if (longest * index->longest > FLT_MAX)
 		die("%s: a dot product with a query may exceed float32: its longest vector is %g long, the longest query %g; scale the vectors, or compare by cosine",
 		    index->name, index->longest, longest);
+	run->places = index->rows;
 	run->hits = mem_zero((size_t)count, sizeof *run->hits);
 	run->memory = options->rescore || (count <= FEW && !nn_device())
 			  ? vector_scan(index, queries, count, &scan, run->hits)

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/progress.h"
+#include "stream/condition.h"
 
 enum { SHOWN = 100 };
 
@@ -31,6 +32,10 @@ struct rows {
 	char *model,
 	    *model_stream; /* the first model named by a stream, and that stream; NULL: none yet */
 	struct row_stream stream;
+	const char *const *where;
+	int where_count;
+	struct conditions *conditions; /* of the current stream; NULL: none */
+	const bool *pass;	       /* [rows of the record]; NULL: all */
 	struct record record;
 	int64_t row, number,
 	    first; /* row in the record; in all streams; the current stream's first */
@@ -148,6 +153,17 @@ open_stream(struct rows *rows, int number)
 	return stream;
 }
 
+/* Binds the conditions to the current stream. */
+static void
+bind_conditions(struct rows *rows)
+{
+	conditions_close(rows->conditions);
+	rows->conditions = NULL;
+	if (rows->where_count)
+		rows->conditions = conditions_open(
+		    rows->where, rows->where_count, rows->stream.vectors->reader);
+}
+
 static void
 close_stream(struct row_stream *stream)
 {
@@ -179,6 +195,14 @@ rows_show(struct rows *rows, const char *column)
 {
 	rows->show = column;
 	rows->stream.text = find_shown(rows->stream.vectors->reader, column);
+}
+
+void
+rows_where(struct rows *rows, const char *const *conditions, int count)
+{
+	rows->where = conditions;
+	rows->where_count = count;
+	bind_conditions(rows);
 }
 
 /* Checks all files at the start, before hours of work. */
@@ -251,10 +275,15 @@ next_record(struct rows *rows)
 		if (stream_next(rows->stream.vectors->reader, &rows->record)) {
 			if (rows->record.rows == 0)
 				continue;
+			rows->pass = rows->conditions ? conditions_pass(rows->conditions,
+							    &rows->record)
+						      : NULL;
 			vectors_load(rows->stream.vectors, &rows->record);
 			return true;
 		}
 		tell(rows);
+		if (rows->conditions)
+			conditions_end(rows->conditions);
 		if (rows->at + 1 == rows->count)
 			return false;
 		struct row_stream stream = open_stream(rows, ++rows->at);
@@ -262,6 +291,7 @@ next_record(struct rows *rows)
 		close_stream(&rows->stream);
 		rows->stream = stream;
 		rows->first = rows->number;
+		bind_conditions(rows);
 		watch(rows);
 	}
 }
@@ -280,11 +310,23 @@ take_id(struct rows *rows, struct row *row)
 	row->id = values_text(column, array, rows->row, rows->room, &row->length);
 }
 
+/* Steps over rows that do not pass; returns whether the record ends with them. */
+static bool
+skip_rows(struct rows *rows)
+{
+	for (; rows->pass && rows->row < rows->record.rows && !rows->pass[rows->row];
+	     rows->row++)
+		rows->number++;
+	return rows->row == rows->record.rows;
+}
+
 bool
 rows_next(struct rows *rows, struct row *row)
 {
-	if (rows->row == rows->record.rows && !next_record(rows))
-		return false;
+	do {
+		if (rows->row == rows->record.rows && !next_record(rows))
+			return false;
+	} while (skip_rows(rows));
 	const struct vectors *vectors = rows->stream.vectors;
 	*row = (struct row){ .number = rows->number++ };
 	row->vector = vectors->raw + rows->row * vectors->width;
@@ -321,6 +363,7 @@ rows_rewind(struct rows *rows)
 	rows->at = 0;
 	rows->record.rows = rows->row = rows->number = rows->first = 0;
 	rows->again = true;
+	bind_conditions(rows);
 }
 
 const char *
@@ -421,6 +464,26 @@ rows_search_vector(
 	return isfinite(square) ? sqrt(square) : 0;
 }
 
+int64_t
+rows_read(const struct rows *rows)
+{
+	return rows->number;
+}
+
+const struct record *
+rows_record(const struct rows *rows, int64_t *index, bool *ends)
+{
+	*index = rows->row - 1;
+	*ends = rows->row == rows->record.rows;
+	return &rows->record;
+}
+
+const struct reader *
+rows_reader(const struct rows *rows)
+{
+	return rows->stream.vectors->reader;
+}
+
 bool
 rows_have_texts(const struct rows *rows)
 {
@@ -456,6 +519,7 @@ void
 rows_close(struct rows *rows)
 {
 	progress_free(rows->progress);
+	conditions_close(rows->conditions);
 	close_stream(&rows->stream);
 	free(rows->model);
 	free(rows->model_stream);

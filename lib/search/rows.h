@@ -39,6 +39,10 @@ struct rows *rows_open(const char *const *paths, int count, const char *unit,
 /* Takes the rows' texts from this column (text or numbers), required in each stream; by default from FIELD or "text".
  * Call before the first row; the name is borrowed. */
 void rows_show(struct rows *rows, const char *column);
+
+/* Leaves out the rows for which not all conditions hold (condition.h).  They keep their numbers.  Call before the first
+ * row; the texts are borrowed. */
+void rows_where(struct rows *rows, const char *const *conditions, int count);
 bool rows_next(struct rows *rows, struct row *row);
 
 /* Whether the stream is a pipe that pauses after few rows for so many seconds: its writer may be waiting for an answer. */
@@ -73,6 +77,13 @@ struct tree *rows_about(const struct rows *rows);
  * length, for cosine slightly above 1.  Notes faults. */
 double rows_search_vector(
     struct rows *rows, enum similarity similarity, float *to, const struct row *row);
+
+/* The number of rows read so far, with those left out. */
+int64_t rows_read(const struct rows *rows);
+
+/* The record of the last row, borrowed until the next row; index: its row there.  *ends: whether it is the last one. */
+const struct record *rows_record(const struct rows *rows, int64_t *index, bool *ends);
+const struct reader *rows_reader(const struct rows *rows);
 
 /* Whether rows have texts. */
 bool rows_have_texts(const struct rows *rows);

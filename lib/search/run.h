@@ -42,6 +42,7 @@ struct run {
 
 	/* of a search: */
 	enum row_ids query_ids, document_ids;
+	int64_t places; /* rows of the corpus, also those that --where left out */
 	struct row_texts query_texts,
 	    document_texts; /* by number; empty unless requested */
 	char *field;	    /* of the documents' vectors: FIELD of FIELD.emb */

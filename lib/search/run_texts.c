@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "search/run.h"
 #include "text/datafile.h"
 #include "text/triples.h"
@@ -28,7 +29,8 @@ find_document(const struct run *run, const struct datafile *file,
 	struct tsv_column found;
 
 	if (run->document_ids == ROW_PLACES)
-		return number < strings_count(run->documents) ? number : -1;
+		return strings_find(
+		    run->documents, digits, number_put_whole(digits, number + 1));
 	if (!id)
 		id = tree_get(record, "id");
 	if (!id || !triples_id(id, digits, &found))
@@ -43,9 +45,9 @@ check_texts(const struct run *run, const char *name, const bool *hit, int64_t re
 {
 	int64_t documents = strings_count(run->documents), missing = 0, first = 0;
 
-	if (run->document_ids == ROW_PLACES && records != documents)
+	if (run->document_ids == ROW_PLACES && records != run->places)
 		die("%s: it has %lld texts, and the corpus %lld rows without ids: they do not match",
-		    name, (long long)records, (long long)documents);
+		    name, (long long)records, (long long)run->places);
 	for (int64_t i = documents - 1; i >= 0; i--)
 		if (hit[i] && !row_texts_get(&run->document_texts, i)) {
 			missing++;

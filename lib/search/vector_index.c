@@ -7,12 +7,13 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "search/hashed_file.h"
+#include "search/index_columns.h"
 #include "text/json.h"
 
 /*
  * index.json: {"format": "motes index", "version": 1, "width", "similarity", "ids": "names"|"numbers"|"places",
- * "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns": hash, "parts":
- * [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash}, "command"}], "checksum"}.  A part is what one run of
+ * "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns": hash, "keeps",
+ * "parts": [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash}, "kept", "command"}], "checksum"}.  A part is what one run of
  * mts index added.
  */
 
@@ -141,6 +142,7 @@ parse(struct vector_index *index)
 	if (index->ids > ROW_PLACES)
 		tree_die(about, "its kind of ids is not known");
 	read_parts(index);
+	index->passing = index->rows;
 }
 
 static void
@@ -235,6 +237,7 @@ vector_index_close(struct vector_index *index)
 		file_view_close(&index->views[file]);
 	file_view_close(&index->columns_view);
 	tree_free(index->about);
+	free(index->pass);
 	free(index->name);
 	free(index);
 }
@@ -250,8 +253,9 @@ check_increasing(const struct vector_index *index, enum vector_index_file ends)
 			    index->name, vector_index_names[ends], (long long)i + 1);
 }
 
-void
-vector_index_check(const struct vector_index *index)
+/* Compares the files of rows with the checksums of each part. */
+static void
+check_rows(const struct vector_index *index)
 {
 	const struct tree *parts = tree_need(index->about, "parts");
 	uint64_t at[INDEX_FILES] = { 0 };
@@ -275,8 +279,18 @@ vector_index_check(const struct vector_index *index)
 			at[file] += size;
 		}
 	}
+}
+
+void
+vector_index_check(const char *path)
+{
+	struct vector_index *index = vector_index_open(path);
+
+	check_rows(index);
 	check_increasing(index, INDEX_ID_ENDS);
 	check_increasing(index, INDEX_TEXT_ENDS);
+	index_columns_check(index);
+	vector_index_close(index);
 }
 
 /* Rows. ------------------------------------------------------------------------------ */

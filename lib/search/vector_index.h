@@ -9,6 +9,7 @@
  *	errors.f32	f32 [rows], of the codes
  *	ids.u64, ids	the end of each id in ids; none if rows have no ids
  *	texts.u64, texts	the same of texts
+ *	kept.1.mts, ...	columns for conditions (index_columns.h)
  *
  * Numbers are little-endian.  Rows are added behind the others in each file; index.json, which is replaced at once, says how
  * many rows count.  So an index that is being added to, or whose writer was killed, is valid.  Rows with an id that was
@@ -58,6 +59,9 @@ struct vector_index {
 	const uint8_t *codes;
 	const uint64_t *bits;
 	struct code_columns columns;
+	/* of a search under conditions: */
+	bool *pass;	 /* [rows]; NULL: all pass */
+	int64_t passing; /* rows */
 };
 
 /* Whether the path is a folder with an index.json. */
@@ -70,8 +74,8 @@ struct vector_index *vector_index_open(const char *path);
 /* Reads index.json and the columns only. */
 struct vector_index *vector_index_read(const char *path);
 
-/* Reads all files and compares their checksums; dies naming the first file that is damaged. */
-void vector_index_check(const struct vector_index *index);
+/* Reads all files of an index and compares their checksums; dies naming the first file that is damaged. */
+void vector_index_check(const char *path);
 
 struct vectors_origin vector_index_origin(const struct vector_index *index);
 
@@ -102,6 +106,8 @@ struct vector_index_options {
 	int count;
 	const char *field; /* as that of a search */
 	enum similarity similarity;
+	const char *const *kept; /* columns to keep for conditions; not of an appendix */
+	int kept_count;
 };
 
 /* Makes a new folder of the rows of the streams, whole or not at all.  Dies if `folder` exists and is not empty. */

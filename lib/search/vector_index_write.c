@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "folder/folder.h"
 #include "search/hashed_file.h"
+#include "search/index_columns.h"
 #include "search/vector_index.h"
 
 /* An index that rows are being added to. */
@@ -27,7 +28,7 @@ struct addition {
 	uint64_t ends[INDEX_FILES]; /* of INDEX_IDS and INDEX_TEXTS */
 	struct code_ranges *ranges; /* of a new index */
 	char column_hash[HASH_ROOM];
-	struct tree *hashes;
+	struct tree *hashes, *kept;
 };
 
 static char *
@@ -68,7 +69,8 @@ put_text(struct addition *adding, enum vector_index_file ends,
 	hashed_file_write(adding->files[ends], &adding->ends[file], sizeof(uint64_t));
 }
 
-static void
+/* Returns false if the row's id is not new. */
+static bool
 add_row(struct addition *adding, const struct row *row, float *vector)
 {
 	const struct vector_index *index = adding->index;
@@ -78,7 +80,7 @@ add_row(struct addition *adding, const struct row *row, float *vector)
 		strings_add(adding->ids, row->id, row->length, &fresh);
 	if (!fresh) {
 		rows_note(adding->rows, ROW_REPEATED, row);
-		return;
+		return false;
 	}
 	double length = rows_search_vector(adding->rows, index->similarity, vector, row);
 	adding->longest = fmax(adding->longest, length);
@@ -92,14 +94,16 @@ add_row(struct addition *adding, const struct row *row, float *vector)
 	if (adding->ranges)
 		code_ranges_add(adding->ranges, vector);
 	adding->count++;
+	return true;
 }
 
 static void
-add_rows(struct addition *adding)
+add_rows(struct addition *adding, const struct tree *about)
 {
 	static const enum vector_index_file direct[] = { INDEX_VECTORS, INDEX_ID_ENDS,
 		INDEX_IDS, INDEX_TEXT_ENDS, INDEX_TEXTS };
 	float *vector = mem_new((size_t)adding->index->width, sizeof *vector);
+	struct index_columns *columns = index_columns_new(about, adding->folder);
 	struct row row;
 
 	adding->ends[INDEX_IDS] = adding->index->sizes[INDEX_IDS];
@@ -110,8 +114,10 @@ add_rows(struct addition *adding)
 		if (adding->index->rows + adding->count == UINT32_MAX - 1)
 			die("%s: an index has at most %u rows", adding->index->name,
 			    UINT32_MAX - 1);
-		add_row(adding, &row, vector);
+		bool added = add_row(adding, &row, vector);
+		index_columns_add(columns, adding->rows, added);
 	}
+	adding->kept = index_columns_end(columns);
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		close_file(adding, direct[i]);
 	free(vector);
@@ -188,6 +194,10 @@ write_about(struct addition *adding, struct tree *about)
 	    tree_of_integer(
 		(int64_t)(adding->ends[INDEX_TEXTS] - index->sizes[INDEX_TEXTS])));
 	tree_set(part, "hashes", adding->hashes);
+	if (tree_get(about, "keeps"))
+		tree_set(part, "kept", adding->kept);
+	else
+		tree_free(adding->kept);
 	tree_set(part, "command", tree_of_string(cli_command()));
 	tree_set(about, "longest", tree_of_real(fmax(adding->longest, index->longest)));
 	tree_remove(about, "checksum");
@@ -210,7 +220,7 @@ add(struct addition *adding, struct tree *about)
 		const char *id = vector_index_id(adding->index, i, &length);
 		strings_add(adding->ids, id, length, NULL);
 	}
-	add_rows(adding);
+	add_rows(adding, about);
 	if (!adding->count)
 		die("%s: there is no %srow in it", rows_stream(adding->rows),
 		    adding->index->rows ? "new " : "");
@@ -232,7 +242,7 @@ open_rows(const struct vector_index_options *options)
 }
 
 static struct tree *
-describe(const struct addition *adding)
+describe(const struct addition *adding, const struct vector_index_options *options)
 {
 	static const char *const ids[] = { "names", "numbers", "places" };
 	const struct vector_index *index = adding->index;
@@ -250,6 +260,12 @@ describe(const struct addition *adding)
 	tree_set(about, "kind", tree_of_string(rows_origin(adding->rows).kind));
 	tree_set(about, "properties", tree_copy(tree_get(stream, "properties")));
 	tree_set(about, "history", tree_copy(tree_get(stream, "history")));
+	if (options->kept_count) {
+		struct tree *keeps = tree_list();
+		for (int i = 0; i < options->kept_count; i++)
+			tree_add(keeps, tree_of_string(options->kept[i]));
+		tree_set(about, "keeps", keeps);
+	}
 	tree_set(about, "parts", tree_list());
 	tree_free(stream);
 	free(field);
@@ -293,7 +309,7 @@ vector_index_make(const char *folder, const struct vector_index_options *options
 	index.width = rows_width(adding.rows);
 	index.ids = rows_ids(adding.rows);
 	index.texts = rows_have_texts(adding.rows);
-	struct tree *about = describe(&adding);
+	struct tree *about = describe(&adding, options);
 	char *temporary = folder_begin(folder);
 	adding.folder = temporary;
 	adding.ranges = code_ranges_new(index.width);

@@ -111,6 +111,26 @@ scan_bits(const struct scan *scan, struct top_hits *tops, int64_t first, int64_t
 	}
 }
 
+/* Scans the rows of a slice that pass, one run of them after the other. */
+static void
+scan_slice(const struct scan *scan, struct top_hits *tops, int64_t first, int64_t end)
+{
+	const bool *pass = scan->index->pass;
+
+	for (int64_t next; first < end; first = next) {
+		while (pass && first < end && !pass[first])
+			first++;
+		for (next = first; next < end && (!pass || pass[next]); next++)
+			;
+		if (next == first)
+			break;
+		if (scan->options->rescore)
+			scan_bits(scan, tops, first, next - first);
+		else
+			scan_codes(scan, tops, first, next - first);
+	}
+}
+
 static void
 scan_job(void *context, size_t worker, size_t job)
 {
@@ -118,13 +138,9 @@ scan_job(void *context, size_t worker, size_t job)
 	int64_t rows = scan->index->rows, first = (int64_t)job * JOB * SLICE;
 	struct top_hits *tops = scan->tops + worker * GROUP;
 
-	for (int64_t i = 0; i < JOB && first < rows; i++, first += SLICE) {
-		int64_t some = rows - first < SLICE ? rows - first : SLICE;
-		if (scan->options->rescore)
-			scan_bits(scan, tops, first, some);
-		else
-			scan_codes(scan, tops, first, some);
-	}
+	for (int64_t i = 0; i < JOB && first < rows; i++, first += SLICE)
+		scan_slice(
+		    scan, tops, first, rows - first < SLICE ? rows : first + SLICE);
 }
 
 /* Moves a query's hits of all workers to the first. */

@@ -1,13 +1,13 @@
 /*
- * condition - a condition on rows (mts rows --where): a comparison (comparison.h) with a column that has one value per
+ * condition - a condition on rows (--where of mts rows and near): a comparison (comparison.h) with a column that has one value per
  * row or, without a column of that name, with an attribute of the records.
  *
  * An ordering comparison dies, naming row and column, on text that is not a number.  f32, f16 and bf16 compare
  * as floats, so that 0.1 equals what is printed as 0.1; booleans allow = and != true or false; ~ searches a
  * number as printed.  Without the attribute only != and !~ hold.
  */
-#ifndef MTS_CONDITION_H
-#define MTS_CONDITION_H
+#ifndef STREAM_CONDITION_H
+#define STREAM_CONDITION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +30,20 @@ void condition_apply(
 /* At the end of the stream: dies if the name was neither a column nor an attribute of any record. */
 void condition_end(const struct condition *condition);
 void condition_free(struct condition *condition);
+
+/* Several conditions, all of which must hold, on the rows of one stream. */
+struct conditions;
+struct conditions *conditions_open(
+    const char *const *texts, int count, const struct reader *reader);
+
+/* Whether each of the next record's rows passes, [rows], borrowed until the next record. */
+const bool *conditions_pass(struct conditions *conditions, const struct record *record);
+
+/* The number of rows so far. */
+int64_t conditions_rows(const struct conditions *conditions);
+
+/* At the end of the stream: condition_end of each. */
+void conditions_end(const struct conditions *conditions);
+void conditions_close(struct conditions *conditions); /* or NULL */
 
 #endif

@@ -1,4 +1,4 @@
-#include "mts/condition.h"
+#include "stream/condition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,4 +144,65 @@ condition_free(struct condition *condition)
 {
 	comparison_free(condition->comparison);
 	free(condition);
+}
+
+/* Several. ------------------------------------------------------------------------- */
+
+struct conditions {
+	int count;
+	int64_t rows;
+	bool *pass;
+	size_t room;
+	struct condition *at[];
+};
+
+struct conditions *
+conditions_open(const char *const *texts, int count, const struct reader *reader)
+{
+	struct conditions *conditions =
+	    mem_zero(1, sizeof *conditions + (size_t)count * sizeof(struct condition *));
+
+	conditions->count = count;
+	for (int i = 0; i < count; i++) {
+		conditions->at[i] = condition_new(texts[i]);
+		condition_bind(conditions->at[i], reader);
+	}
+	return conditions;
+}
+
+const bool *
+conditions_pass(struct conditions *conditions, const struct record *record)
+{
+	size_t rows = (size_t)record->rows;
+
+	conditions->pass = mem_grow(conditions->pass, &conditions->room, rows + 1, 1);
+	memset(conditions->pass, true, rows);
+	for (int i = 0; i < conditions->count; i++)
+		condition_apply(
+		    conditions->at[i], record, conditions->rows, conditions->pass);
+	conditions->rows += record->rows;
+	return conditions->pass;
+}
+
+int64_t
+conditions_rows(const struct conditions *conditions)
+{
+	return conditions->rows;
+}
+
+void
+conditions_end(const struct conditions *conditions)
+{
+	for (int i = 0; i < conditions->count; i++)
+		condition_end(conditions->at[i]);
+}
+
+void
+conditions_close(struct conditions *conditions)
+{
+	for (int i = 0; conditions && i < conditions->count; i++)
+		condition_free(conditions->at[i]);
+	if (conditions)
+		free(conditions->pass);
+	free(conditions);
 }
