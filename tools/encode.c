@@ -64,7 +64,7 @@ static const struct cli_option options[] = { CLI_GROUP("Model:"), CLI_MODEL(mode
 	{ 0, "dim", "K", "keep the first K values (Matryoshka)",
 	    CLI_INTEGER(dim, 1, 1 << 20) },
 	{ 0, "emit", "LIST",
-	    "outputs joined by ',': emb, hs (hidden states), rw (routing weights of token experts), for example hs:layers=all:pool=tokens",
+	    "outputs joined by ',': emb, sparse (weights of terms), hs (hidden states), rw (routing weights of token experts), for example hs:layers=all:pool=tokens",
 	    CLI_TEXT(emit) },
 	{ 0, "keep", NULL, "keep the columns of token ids", CLI_FLAG(keep) },
 	{ 0, "empty", "refuse|zero|skip",
@@ -240,6 +240,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 		.keep = s->keep,
 		.zero = s->empty == EMPTY_ZERO,
 		.emit = s->emit,
+		.precision = precisions[s->precision],
 		.cache = s->cache });
 	struct with_tokens *with = s->empty == EMPTY_SKIP ? with_tokens_new(in) : NULL;
 	struct progress *progress = progress_new("tokens", 0);
@@ -278,6 +279,8 @@ main(int argc, char **argv)
 		nn_start(s.threads, argv);
 	inform("%s", nn_about());
 	struct model *model = open_model(&s);
+	if (!s.emit && model_head(model)->splade.is)
+		s.emit = "sparse"; /* it has no embeddings */
 	model_open_adapters(model, s.lora, s.gates);
 	struct reader *in = open_input(&s);
 	run(&s, model, in);

@@ -142,7 +142,7 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 		.expert = options->expert,
 		.empty = options->zero,
 		.advice = "; see --empty" };
-	e->emit = emit_new(model, options->emit);
+	e->emit = emit_new(model, options->emit, options->precision);
 	e->watched = options->emit || options->router;
 	int width = options->width ? options->width : model_head(model)->truncate;
 	e->width = width && width < model_width(model) ? width : model_width(model);
@@ -360,7 +360,7 @@ embed_end(struct embed *e, const struct record *record, struct record *made)
 		const struct column *ids = stream_column(e->in, column->text.ids);
 		const struct array *array = &record->columns[column->text.ids];
 		const int64_t *starts = ids->depth == 2 ? array->offsets[0] : NULL;
-		emit_end(e->emit, (int)i, made, array);
+		emit_end(e->emit, (int)i, made, ids, array);
 		if (router)
 			router->put(router->context, (int)i, made,
 			    column_lists(ids, array, record->rows), starts);

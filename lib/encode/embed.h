@@ -45,7 +45,8 @@ struct embed_options {
 	bool keep;			   /* the columns of ids */
 	bool scores; /* of a classifier: the columns are X.score, of one value a scalar */
 	bool zero;   /* a text without tokens has the embedding 0; else it is an error */
-	const char *emit; /* what to make (emit.h); NULL: embeddings */
+	enum dtype precision; /* of the product that makes terms */
+	const char *emit;     /* what to make (emit.h); NULL: embeddings */
 	int64_t
 	    cache; /* bytes of the cache of embeddings, which always has those of a record */
 };

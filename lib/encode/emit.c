@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "encode/emit_terms.h"
 #include "nn/nn.h"
 
 struct emit_item {
@@ -26,6 +27,8 @@ struct emit_output {
 struct emit {
 	struct model *model;
 	char *embedding;
+	char *sparse;		  /* name of the item "sparse"; NULL: not asked for */
+	struct emit_terms *terms; /* the same */
 	struct emit_item *items;
 	struct emit_output *outputs; /* [fields, count] */
 	int count, fields;
@@ -130,6 +133,8 @@ see(void *context, const struct model_seen *seen)
 {
 	struct emit *emit = context;
 
+	if (emit->terms && seen->layer == model_spec(emit->model)->layers)
+		emit_terms_see(emit->terms, seen, emit->lists);
 	for (int i = 0; i < emit->count; i++) {
 		const struct emit_item *item = &emit->items[i];
 		if (item->layer[seen->layer])
@@ -195,7 +200,7 @@ parse_item(struct emit_item *item, struct model *model, char *text)
 
 	item->routing = what && !strcmp(what, "rw");
 	if (!what || (!item->routing && strcmp(what, "hs")))
-		die_usage("--emit: '%s' is not known; known are emb, hs and rw",
+		die_usage("--emit: '%s' is not known; known are emb, sparse, hs and rw",
 		    what ? what : "");
 	if (item->routing && !spec->mixture.count && !spec->neuron_experts)
 		die("%s: has no token experts, hence no routing weights (--emit rw); 'upcycle --neuron-experts N' groups the neurons of a dense model",
@@ -221,10 +226,40 @@ parse_item(struct emit_item *item, struct model *model, char *text)
 		choose(item, spec->layers);
 }
 
+/* Parses "sparse" with its option; takes `name` over. */
+static void
+parse_sparse(struct emit *emit, enum dtype precision, char *name, const char *text)
+{
+	const char *option = text + strlen("sparse"), *top = ":top=";
+	long long most = 0;
+	char none[] = "", *end = none;
+
+	if (emit->sparse)
+		die_usage("--emit: sparse is asked for twice");
+	if (!strncmp(option, top, strlen(top)))
+		most = strtoll(option + strlen(top), &end, 10);
+	if (*end || (*option && (most < 1 || most > 1 << 20)))
+		die_usage(
+		    "--emit: '%s' is not known; sparse takes top=N, the number of terms",
+		    option + 1);
+	emit->sparse = name;
+	emit->terms = emit_terms_new(emit->model, name, precision, most);
+}
+
+/* Whether an item is this one, perhaps with options. */
+static bool
+is_item(const char *item, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(item, name, length) && (!item[length] || item[length] == ':');
+}
+
 static void
 check_name(const struct emit *emit, const char *name)
 {
-	bool twice = emit->embedding && !strcmp(emit->embedding, name);
+	bool twice = (emit->embedding && !strcmp(emit->embedding, name)) ||
+		     (emit->sparse && !strcmp(emit->sparse, name));
 
 	for (int i = 0; i < emit->count; i++)
 		twice |= !strcmp(emit->items[i].name, name);
@@ -234,7 +269,7 @@ check_name(const struct emit *emit, const char *name)
 }
 
 struct emit *
-emit_new(struct model *model, const char *request)
+emit_new(struct model *model, const char *request, enum dtype precision)
 {
 	struct emit *emit = mem_zero(1, sizeof *emit);
 	char *text = mem_string(request ? request : "emb"), *rest = NULL;
@@ -253,15 +288,23 @@ emit_new(struct model *model, const char *request)
 			emit->embedding = name;
 			continue;
 		}
+		if (is_item(what, "sparse")) {
+			parse_sparse(emit, precision, name, what);
+			continue;
+		}
 		emit->items =
 		    mem_resize(emit->items, (size_t)emit->count + 1, sizeof *emit->items);
 		emit->items[emit->count] = (struct emit_item){ .name = name };
 		parse_item(&emit->items[emit->count], model, what);
 		emit->count++;
 	}
-	if (!emit->embedding && !emit->count)
-		die_usage("--emit: nothing is asked for; known are emb, hs and rw");
-	if (emit->count)
+	if (!emit->embedding && !emit->count && !emit->sparse)
+		die_usage(
+		    "--emit: nothing is asked for; known are emb, sparse, hs and rw");
+	if (emit->embedding && model_head(model)->splade.is)
+		die("%s: is a sparse encoder, which has no embeddings: --emit sparse",
+		    model_dir(model));
+	if (emit->count || emit->sparse)
 		model_watch(model, see, emit);
 	free(text);
 	return emit;
@@ -287,7 +330,7 @@ made_as(const char *request, const char *name)
 void
 emit_tell(struct writer *out, const char *request)
 {
-	static const char *const names[] = { "emb", "hs", "rw" };
+	static const char *const names[] = { "emb", "hs", "rw", "sparse" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *made = made_as(request, names[i]);
@@ -308,6 +351,8 @@ void
 emit_add(
     struct emit *emit, struct writer *out, const char *field, const struct column *ids)
 {
+	if (emit->terms)
+		emit_terms_add(emit->terms, out, field, ids);
 	emit->outputs = mem_resize(emit->outputs,
 	    (size_t)(emit->fields + 1) * (size_t)emit->count + 1, sizeof *emit->outputs);
 	for (int i = 0; i < emit->count; i++) {
@@ -332,6 +377,8 @@ void
 emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens)
 {
 	emit->field = field;
+	if (emit->terms)
+		emit_terms_begin(emit->terms, field, lists);
 	for (int i = 0; i < emit->count; i++) {
 		const struct emit_item *item = &emit->items[i];
 		struct emit_output *to = &emit->outputs[field * emit->count + i];
@@ -352,8 +399,11 @@ emit_at(struct emit *emit, const int64_t *lists, const int64_t *offsets)
 }
 
 void
-emit_end(struct emit *emit, int field, struct record *made, const struct array *ids)
+emit_end(struct emit *emit, int field, struct record *made, const struct column *column,
+    const struct array *ids)
 {
+	if (emit->terms)
+		emit_terms_end(emit->terms, field, made, ids, column->depth);
 	for (int i = 0; i < emit->count; i++) {
 		const struct emit_output *from = &emit->outputs[field * emit->count + i];
 		struct array *to = &made->columns[from->column];
@@ -375,5 +425,8 @@ emit_free(struct emit *emit)
 	free(emit->items);
 	free(emit->outputs);
 	free(emit->embedding);
+	if (emit->terms)
+		emit_terms_free(emit->terms);
+	free(emit->sparse);
 	free(emit);
 }

@@ -1,9 +1,11 @@
 /*
- * emit - hidden states of any layer and routing weights of token experts (Li and Zhou 2024, MoEE) as columns beside the
- * embedding.
+ * emit - weights of terms, hidden states of any layer and routing weights of token experts (Li and Zhou 2024, MoEE) as columns
+ * beside the embedding.
  *
  * A request is a list, items joined by ',':
  *	[NAME=]emb			the embedding, column "X.emb"
+ *	[NAME=]sparse[:top=N]		weights of terms, columns "X.sparse" and "X.sparse.weights" (emit_terms.h);
+ *					N: terms of a text
  *	[NAME=]hs[:layers=L][:pool=P]	hidden states, "X.hs"
  *	[NAME=]rw[:logits][:pool=P]	routing weights, "X.rw": the router's probabilities over all
  *					experts (or its logits), of every block that has a router; of
@@ -28,11 +30,11 @@
 
 struct emit;
 
-/* A NULL request is the embedding alone.  Exits with a usage error where it cannot be parsed; dies where the model lacks
+/* A NULL request is the embedding alone.  precision: of the product that makes terms.  Exits with a usage error where it cannot be parsed; dies where the model lacks
  * what it asks for.  Watches the model from here on. */
-struct emit *emit_new(struct model *model, const char *request);
+struct emit *emit_new(struct model *model, const char *request, enum dtype precision);
 
-/* Sets the stream's properties "emb", "hs" and "rw" to the items that a request (or NULL) calls so, "hs:layers=3", unless
+/* Sets the stream's properties "emb", "hs", "rw" and "sparse" to the items that a request (or NULL) calls so, "hs:layers=3", unless
  * they are the plain ones. */
 void emit_tell(struct writer *out, const char *request);
 
@@ -51,7 +53,8 @@ void emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens);
 void emit_at(struct emit *emit, const int64_t *lists, const int64_t *offsets);
 
 /* The field's columns of a made record, whose ids were `ids`; borrowed until the next record. */
-void emit_end(struct emit *emit, int field, struct record *made, const struct array *ids);
+void emit_end(struct emit *emit, int field, struct record *made,
+    const struct column *column, const struct array *ids);
 void emit_free(struct emit *emit);
 
 #endif

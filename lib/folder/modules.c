@@ -60,6 +60,13 @@ modules_free(struct modules *modules)
 }
 
 bool
+module_is_transformer(const struct module *module)
+{
+	return !strcmp(module->type, "Transformer") ||
+	       !strcmp(module->type, "MLMTransformer");
+}
+
+bool
 module_is_table(const struct module *module)
 {
 	return !strcmp(module->type, "StaticEmbedding");
@@ -72,7 +79,7 @@ modules_transformer(const char *dir)
 	const char *found = dir;
 
 	for (size_t i = modules ? modules->count : 0; i > 0; i--)
-		if (!strcmp(modules->at[i - 1].type, "Transformer") ||
+		if (module_is_transformer(&modules->at[i - 1]) ||
 		    module_is_table(&modules->at[i - 1]))
 			found = modules->at[i - 1].folder;
 	char *folder = mem_string(found);

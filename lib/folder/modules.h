@@ -28,6 +28,9 @@ struct modules {
 struct modules *modules_read(const char *dir);
 void modules_free(struct modules *modules);
 
+/* Whether the module is Transformer, or MLMTransformer: the same with the head that predicts tokens. */
+bool module_is_transformer(const struct module *module);
+
 /* Whether the module is StaticEmbedding, which replaces the transformer (static_folder.h). */
 bool module_is_table(const struct module *module);
 

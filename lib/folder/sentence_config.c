@@ -19,16 +19,22 @@ expect(const struct tree *object, const char *key, const char *expected)
 		    object, "'%s' is '%s'; only '%s' is known", key, value, expected);
 }
 
+bool
+sentence_config_predicts(const struct tree *config)
+{
+	return !strcmp(tree_string(config, "transformer_task", ""), "fill-mask");
+}
+
 /* The model's output that is pooled must be the last hidden states. */
 static void
 check_output(const struct tree *config)
 {
 	const char *key = "modality_config";
 	const struct tree *modalities = tree_get(config, key);
+	const char *task = tree_string(config, "transformer_task", "");
 
-	if (!strcmp(
-		tree_string(config, "transformer_task", ""), "sequence-classification"))
-		return; /* model/classifier.h */
+	if (!strcmp(task, "sequence-classification") || sentence_config_predicts(config))
+		return; /* model/classifier.h, model/terms.h */
 	if (tree_get(config, "transformer_task"))
 		expect(config, "transformer_task", "feature-extraction");
 	if (!modalities)

@@ -8,6 +8,8 @@
 #ifndef FOLDER_SENTENCE_CONFIG_H
 #define FOLDER_SENTENCE_CONFIG_H
 
+#include <stdbool.h>
+
 #include "text/tree.h"
 
 /* Names of the file, in order of preference; ends with NULL. */
@@ -16,5 +18,8 @@ extern const char *const sentence_config_names[];
 /* Reads the file in a transformer's folder; the caller frees it.  NULL if it is absent.  Dies on a setting that decides
  * an embedding and is not supported. */
 struct tree *sentence_config_read(const char *folder);
+
+/* Whether the transformer's output are the logits of the head that predicts tokens ("fill-mask"). */
+bool sentence_config_predicts(const struct tree *config);
 
 #endif

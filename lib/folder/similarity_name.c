@@ -13,8 +13,10 @@ similarity_name_read(const char *dir)
 	static const char key[] = "similarity_fn_name";
 	struct tree *config = json_find(dir, "config_sentence_transformers.json");
 	const struct tree *said = config ? tree_get(config, key) : NULL;
-	const char *name =
-	    said && said->kind != TREE_NULL ? tree_string(config, key, NULL) : names[0];
+	bool sparse = !strcmp(tree_string(config, "model_type", ""), "SparseEncoder");
+	const char *name = said && said->kind != TREE_NULL
+			       ? tree_string(config, key, NULL)
+			       : names[sparse ? 1 : 0];
 	size_t i = 0, count = sizeof names / sizeof *names;
 
 	while (i < count && strcmp(names[i], name) != 0)

@@ -58,6 +58,9 @@ configure_positions(struct model *model)
 
 	if (!spec->position_table && most > spec->positions)
 		spec->positions = most < POSITIONS ? (int)most : POSITIONS;
+	if (sentence_config_predicts(config) && !model->head.splade.is)
+		tree_die(tree_get(config, "transformer_task"),
+		    "'transformer_task' is 'fill-mask', and modules.json has no SpladePooling");
 	tree_free(config);
 }
 
@@ -79,6 +82,9 @@ model_configure(struct model *model, const char *dir)
 		head_normalize(
 		    &model->head, tree_boolean(model->config, "normalize", false));
 	}
+	if (model->head.splade.is && model->mode != MODEL_ENCODE)
+		die("%s: is a sparse encoder, which is read, not trained or written",
+		    dir);
 	family_configure(&model->spec, model->config);
 	configure_positions(model);
 	if (model->classifies)

@@ -156,10 +156,39 @@ read_norm(struct head_module *module, const char *folder)
 }
 
 static void
+read_splade(struct head *head, const struct module *module)
+{
+	struct tree *config = json_need(module->folder, "config.json");
+	const char *pooling = tree_string(config, "pooling_strategy", "max");
+	const char *act = tree_string(config, "activation_function", "relu");
+
+	if (!head->assumed || head->count)
+		tree_die(module->node,
+		    "one module SpladePooling is known, right after the Transformer");
+	head->splade.is = true;
+	head->splade.sum = !strcmp(pooling, "sum");
+	head->splade.twice = !strcmp(act, "log1p_relu");
+	if (!head->splade.sum && strcmp(pooling, "max"))
+		tree_die(
+		    config, "'pooling_strategy' is '%s'; known are max and sum", pooling);
+	if (!head->splade.twice && strcmp(act, "relu"))
+		tree_die(config,
+		    "'activation_function' is '%s'; known are relu and log1p_relu", act);
+	head->assumed = false;
+	tree_free(config);
+}
+
+static void
 read_module(struct head *head, const struct module *module)
 {
 	int kind = 0;
 
+	if (head->splade.is)
+		tree_die(module->node, "no module is known after a SpladePooling");
+	if (!strcmp(module->type, "SpladePooling")) {
+		read_splade(head, module);
+		return;
+	}
 	if (!strcmp(module->type, "Pooling")) {
 		if (!head->assumed || head->count)
 			tree_die(module->node,
@@ -174,7 +203,7 @@ read_module(struct head *head, const struct module *module)
 		kind++;
 	if (kind > HEAD_NORMALIZE)
 		tree_die(module->node,
-		    "the module '%s' is not known; known are Transformer, StaticEmbedding, Pooling, Dense, LayerNorm, Normalize and Dropout",
+		    "the module '%s' is not known; known are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize and Dropout",
 		    module->type);
 	if (head->count == HEAD_MODULES)
 		tree_die(module->node, "more than %d modules", HEAD_MODULES);
@@ -195,23 +224,29 @@ head_of_table(struct head *head)
 	head->assumed = false;
 }
 
-/* truncate_dim; dies if the folder is of another kind of model (CrossEncoder, SparseEncoder). */
-static int
-read_truncate(const char *dir)
+/* Reads config_sentence_transformers.json; dies if the folder is of another kind of model (CrossEncoder). */
+static void
+read_settings(struct head *head, const char *dir)
 {
-	const char *kind = "SentenceTransformer";
+	const char *plain = "SentenceTransformer", *sparse = "SparseEncoder";
 	struct tree *config = json_find(dir, "config_sentence_transformers.json");
+	const char *kind =
+	    tree_string(config, "model_type", head->splade.is ? sparse : plain);
 
-	if (strcmp(tree_string(config, "model_type", kind), kind))
+	if (!strcmp(kind, sparse) && !head->listed)
+		head->splade.is = true;
+	if (strcmp(kind, head->splade.is ? sparse : plain))
 		tree_die(tree_get(config, "model_type"),
-		    "'model_type' is '%s'; only '%s' is known",
-		    tree_string(config, "model_type", kind), kind);
-	int truncate = tree_get(config, "truncate_dim")
-			   ? (int)tree_integer_in(config, "truncate_dim", 1, 1 << 20)
-			   : 0;
-
+		    strcmp(kind, sparse)
+			? "'model_type' is '%s'; only '%s' is known"
+			: "'model_type' is '%s', and modules.json has no SpladePooling",
+		    kind, head->splade.is ? sparse : plain);
+	if (tree_get(config, "truncate_dim"))
+		head->truncate = (int)tree_integer_in(config, "truncate_dim", 1, 1 << 20);
+	if (head->splade.is && tree_get(config, "max_active_dims"))
+		head->splade.most =
+		    (int)tree_integer_in(config, "max_active_dims", 1, 1 << 20);
 	tree_free(config);
-	return truncate;
 }
 
 char *
@@ -226,14 +261,14 @@ head_read(struct head *head, const char *dir)
 		.assumed = true };
 	head->listed = modules;
 	for (size_t i = 0; modules && i < modules->count; i++)
-		if (!strcmp(modules->at[i].type, "Transformer") && !transformer)
+		if (module_is_transformer(&modules->at[i]) && !transformer)
 			transformer = true;
 		else if (i == 0 && module_is_table(&modules->at[i]))
 			head_of_table(head);
 		else
 			read_module(head, &modules->at[i]);
 	modules_free(modules);
-	head->truncate = read_truncate(dir);
+	read_settings(head, dir);
 	return modules_transformer(dir);
 }
 
@@ -411,6 +446,8 @@ head_difference(const struct head *a, const struct head *b)
 		return "'include_prompt'";
 	if (a->truncate != b->truncate)
 		return "'truncate_dim'";
+	if (memcmp(&a->splade, &b->splade, sizeof a->splade))
+		return "the module SpladePooling";
 	if (a->count != b->count)
 		return "the modules after the pooling";
 	for (int i = 0; i < a->count; i++) {

@@ -37,6 +37,14 @@ struct head_module {
 	float *dweight, *dbias;	  /* NULL without gradients */
 };
 
+/* A sparse encoder's SpladePooling (terms.h). */
+struct head_splade {
+	bool is;    /* the folder is one of a sparse encoder, and has no embeddings */
+	bool sum;   /* of the tokens' weights; else their maximum */
+	bool twice; /* log1p_relu: log(1 + log(1 + relu(x))); else log(1 + relu(x)) */
+	int most;   /* terms of a text, by "max_active_dims"; 0: all */
+};
+
 struct head {
 	int pools;
 	enum nn_pool pool[HEAD_POOLS]; /* concatenated */
@@ -49,6 +57,7 @@ struct head {
 	bool listed; /* the folder has modules.json */
 	int count;
 	struct head_module modules[HEAD_MODULES];
+	struct head_splade splade;
 	int truncate; /* leading values that the folder would have kept (truncate_dim); 0: all */
 };
 

@@ -300,6 +300,23 @@ complete(struct model *model, uint64_t seed)
 }
 
 void
+model_open_prediction(struct model *model)
+{
+	struct weights *weights = &model->weights;
+	size_t before = (size_t)weights->count;
+
+	weights_match_prediction(weights, &model->spec, model->file);
+	size_t count = (size_t)weights->count;
+	model->data = mem_resize(model->data, count, sizeof *model->data);
+	model->copied = mem_resize(model->copied, count, sizeof *model->copied);
+	memset(model->data + before, 0, (count - before) * sizeof *model->data);
+	memset(model->copied + before, 0, (count - before) * sizeof *model->copied);
+	load_mapped(model, -1);
+	model_resolve(model);
+	prediction_demand(model);
+}
+
+void
 model_open_stored(struct model *model, const char *dir)
 {
 	*model = (struct model){ .mode = MODEL_TRAIN };

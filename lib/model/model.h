@@ -187,6 +187,9 @@ void model_balance(struct model *model, struct balance *balance);
  * model_predict_loss returns the sum alone.  Logits are made a few rows at a time.
  */
 bool model_predicts(const struct model *model);
+
+/* Opens that head of a model that was opened to encode; dies, naming the tensor, if the checkpoint lacks a part of it. */
+void model_open_prediction(struct model *model);
 void model_predict(struct model *model, const struct batch *batch,
     const int32_t *positions, const int32_t *targets, int64_t count);
 double model_predict_backward(

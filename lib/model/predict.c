@@ -4,6 +4,7 @@
 #include "model/family/family.h"
 #include "model/model_struct.h"
 #include "model/pass.h"
+#include "model/tensor_search.h"
 
 /* Rows of logits over the vocabulary at a time. */
 enum { LOGITS = 256 };
@@ -50,16 +51,35 @@ model_predicts(const struct model *model)
 	return !transforms(model) || (stem[STEM_MLM_DENSE].at && stem[STEM_MLM_NORM].at);
 }
 
-/* The head up to the input of the output matrix. */
-static void
-head_to_output(struct model *model, const float *x)
+void
+prediction_demand(const struct model *model)
+{
+	const struct spec *spec = &model->spec;
+	const char *const *names = model->weights.names->stem;
+	const char *file = model->file ? safetensors_name(model->file) : model->dir;
+
+	if (!spec->layers || !names[STEM_OUTPUT])
+		die("%s: no head that predicts tokens is known of such a model", file);
+	for (int i = STEM_MLM_DENSE; i < STEM_PARAMETERS; i++) {
+		char room[NAME_ROOM];
+		int64_t rows, columns;
+		const char *name =
+		    tensor_search_name(room, names, (enum stem_parameter)i);
+		bool needed = i != STEM_OUTPUT || spec->untied;
+		if (name && needed && !model->stem[i].at &&
+		    spec_stem_shape(spec, (enum stem_parameter)i, &rows, &columns))
+			die("%s: tensor '%s' of the head that predicts tokens is missing",
+			    file, name);
+	}
+}
+
+void
+prediction_to_output(const struct model *model, struct prediction *p)
 {
 	const struct spec *spec = &model->spec;
 	const struct nn_matrix *stem = model->stem;
-	struct prediction *p = &model->pass->prediction;
 	size_t C = (size_t)spec->width, E = (size_t)spec_embedding_width(spec);
 
-	nn_gather(p->hidden, x, p->positions, p->M, C);
 	if (!transforms(model))
 		return;
 	nn_linear(p->dense, E, p->hidden, C, stem[STEM_MLM_DENSE],
@@ -86,7 +106,8 @@ predict(struct model *model, const struct batch *batch, bool keep,
 		return;
 	nn_upload(p->positions, positions, (size_t)count * sizeof *positions);
 	nn_upload(p->targets, targets, (size_t)count * sizeof *targets);
-	head_to_output(model, x);
+	nn_gather(p->hidden, x, p->positions, p->M, (size_t)model->spec.width);
+	prediction_to_output(model, p);
 }
 
 void

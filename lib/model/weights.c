@@ -55,12 +55,13 @@ own_output(const struct tensor_search *search)
 	return search->spec->untied || !tokens || !tensor_search_equal(tokens, output);
 }
 
+/* The parameters outside the blocks, from `first` on. */
 static void
-match_stem(struct tensor_search *search, bool predicts)
+match_stem(struct tensor_search *search, bool predicts, int first)
 {
 	struct weights *weights = search->weights;
 
-	for (int i = 0; i < STEM_PARAMETERS; i++) {
+	for (int i = first; i < STEM_PARAMETERS; i++) {
 		enum stem_parameter which = (enum stem_parameter)i;
 		struct parameter wanted = { .expert = -1,
 			.predicts = which >= STEM_MLM_DENSE,
@@ -322,7 +323,7 @@ weights_match(struct weights *weights, const struct spec *spec,
 	    !search.names->expert)
 		die("%s: has the names of transformers 5, which has no token experts in such a model",
 		    safetensors_name(file));
-	match_stem(&search, predicts);
+	match_stem(&search, predicts, 0);
 	for (int layer = 0; layer < spec->layers; layer++)
 		for (int expert = 0; expert < experts; expert++)
 			match_block(&search, layer, spec->experts ? expert : -1);
@@ -333,6 +334,17 @@ weights_match(struct weights *weights, const struct spec *spec,
 	weights->prefix = tensor_search_written_prefix(&search);
 	if (file && safetensors_count(file) != weights->count)
 		tensor_search_judge_extra(&search, predicts);
+}
+
+void
+weights_match_prediction(
+    struct weights *weights, const struct spec *spec, const struct safetensors *file)
+{
+	struct tensor_search search = { weights, spec, file, spec->names,
+		spec->names->prefixes[0], -1 };
+
+	tensor_search_choose_names(&search);
+	match_stem(&search, true, STEM_MLM_DENSE);
 }
 
 bool

@@ -77,6 +77,10 @@ struct weights {
  */
 void weights_match(struct weights *weights, const struct spec *spec,
     const struct safetensors *file, bool predicts);
+
+/* Adds the head that predicts tokens to weights that were matched without it; parts that the file lacks stay -1. */
+void weights_match_prediction(
+    struct weights *weights, const struct spec *spec, const struct safetensors *file);
 void weights_free(struct weights *weights);
 
 /* Dies unless a tensor of the file has the shape of a parameter, and a floating type. */

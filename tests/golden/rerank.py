@@ -130,11 +130,12 @@ def token_pairs():
             yield case
 
 
-os.makedirs(HERE, exist_ok=True)
-lines("queries.jsonl", ({"_id": f"q{i}", "text": q} for i, q in enumerate(QUERIES)))
-lines("documents.jsonl", ({"_id": f"d{i}", "text": d} for i, d in enumerate(DOCUMENTS)))
-lines("pairs.jsonl", ({"query": q, "text": d} for q in QUERIES for d in DOCUMENTS))
-lines("token_pairs.jsonl", token_pairs())
-with open(os.path.join(HERE, "forms.tsv"), "w") as table:
-    for name, form in FORMS.items():
-        table.write("\t".join(map(str, make(name, *form))) + "\n")
+if __name__ == "__main__":
+    os.makedirs(HERE, exist_ok=True)
+    lines("queries.jsonl", ({"_id": f"q{i}", "text": q} for i, q in enumerate(QUERIES)))
+    lines("documents.jsonl", ({"_id": f"d{i}", "text": d} for i, d in enumerate(DOCUMENTS)))
+    lines("pairs.jsonl", ({"query": q, "text": d} for q in QUERIES for d in DOCUMENTS))
+    lines("token_pairs.jsonl", token_pairs())
+    with open(os.path.join(HERE, "forms.tsv"), "w") as table:
+        for name, form in FORMS.items():
+            table.write("\t".join(map(str, make(name, *form))) + "\n")
