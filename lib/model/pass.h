@@ -85,7 +85,7 @@ void prediction_layout(struct pass *pass, const struct model *model, size_t M);
 /* From p->hidden [M,C] to p->norm [M,E], the input of the output matrix. */
 void prediction_to_output(const struct model *model, struct prediction *p);
 
-/* Dies if the checkpoint has no head that predicts tokens, or only a part of it. */
+/* Dies if the checkpoint has no head that predicts masked tokens, or only a part of it. */
 void prediction_demand(const struct model *model);
 
 /* Forward. (forward.c) ------------------------------------------------------------- */

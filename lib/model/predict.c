@@ -58,8 +58,9 @@ prediction_demand(const struct model *model)
 	const char *const *names = model->weights.names->stem;
 	const char *file = model->file ? safetensors_name(model->file) : model->dir;
 
-	if (!spec->layers || !names[STEM_OUTPUT])
-		die("%s: no head that predicts tokens is known of such a model", file);
+	if (!spec->layers || spec->causal || !names[STEM_OUTPUT])
+		die("%s: no head that predicts masked tokens is known of such a model",
+		    file);
 	for (int i = STEM_MLM_DENSE; i < STEM_PARAMETERS; i++) {
 		char room[NAME_ROOM];
 		int64_t rows, columns;

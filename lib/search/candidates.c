@@ -66,16 +66,16 @@ candidates_read(const char *path, const struct strings *queries, const char *nam
 
 void
 candidates_compare(struct candidate_lists *all, const char *id, size_t length,
-    int64_t document, const float *vector, const float *queries, int width)
+    int64_t document, candidates_score *score, const void *context)
 {
 	int64_t number = strings_find(all->run->documents, id, length);
 
 	for (int64_t i = number < 0 ? -1 : all->last[number]; i >= 0;
 	     i = all->at[i].before) {
 		int64_t query = all->at[i].query;
-		double score = similarity_dot(queries + query * width, vector, width);
+		double exact = score(context, query);
 		run_put(
-		    &all->findings, query, document, isnan(score) ? -1 : (float)score);
+		    &all->findings, query, document, isnan(exact) ? -1 : (float)exact);
 	}
 }
 

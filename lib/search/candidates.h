@@ -14,9 +14,10 @@ struct candidate_lists;
 struct candidate_lists *candidates_read(
     const char *path, const struct strings *queries, const char *name);
 
-/* Scores a document against the queries [count, width] that it is a candidate of. */
+/* Scores a document with the queries that it is a candidate of, by score(context, query). */
+typedef double candidates_score(const void *context, int64_t query);
 void candidates_compare(struct candidate_lists *candidates, const char *id, size_t length,
-    int64_t document, const float *vector, const float *queries, int width);
+    int64_t document, candidates_score *score, const void *context);
 
 /* Writes the best `depth` of each query to the run and frees the lists.  Warns of candidates that are not in the
  * corpus. */

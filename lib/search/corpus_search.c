@@ -13,7 +13,10 @@
 #include "search/index_search.h"
 #include "search/rows.h"
 #include "search/search.h"
+#include "search/search_terms.h"
 
+/* A block of terms: documents, whose sums fit a cache, and terms in all. */
+enum { TERM_DOCUMENTS = 1 << 15, TERMS = 1 << 22 };
 enum { BLOCK_BYTES = 16 << 20, LEAST_BLOCK_BYTES = 1 << 19, SLACK_TEXTS = 64 };
 
 /* Seconds that queries wait for others: a corpus of streams is read anew for each answer. */
@@ -33,7 +36,8 @@ struct extent {
 
 /* Documents searched together. */
 struct document_block {
-	float *vectors; /* [searching.block, width] */
+	float *vectors;		/* [searching.block, width] */
+	struct term_rows terms; /* instead */
 	int64_t first, count;
 	double norm; /* of the longest */
 	struct self_match *own;
@@ -55,7 +59,9 @@ struct corpus_search {
 	enum similarity similarity;
 	int width;
 	float *queries; /* [queries, width] */
-	size_t room;	/* rows of queries */
+	bool of_terms;
+	struct term_rows query_terms; /* instead */
+	size_t room;		      /* rows of queries */
 	double longest; /* maximum length of a query; of unit vectors slightly above 1 */
 	bool *same;	/* [streams]: whether it is the file of the queries */
 	int64_t block;	/* documents per block */
@@ -64,6 +70,15 @@ struct corpus_search {
 	struct search *search; /* or: */
 	struct candidate_lists *candidates;
 };
+
+/* The place of a row's vector among those of `vectors`, number `number`, or of the weights of its terms. */
+static float *
+place_of(const struct corpus_search *searching, float *vectors, int64_t number,
+    struct term_rows *terms, const struct row *row)
+{
+	return searching->of_terms ? term_rows_add(terms, row->terms, row->terms_count)
+				   : vectors + number * searching->width;
+}
 
 static void
 take_query(struct corpus_search *searching, const struct row *row)
@@ -82,10 +97,13 @@ take_query(struct corpus_search *searching, const struct row *row)
 		return;
 	}
 	int64_t number = strings_add(searching->run->queries, row->id, row->length, NULL);
-	searching->queries =
-	    mem_grow(searching->queries, &searching->room, (size_t)number + 1, bytes);
-	double length = rows_search_vector(searching->queries_rows, searching->similarity,
-	    searching->queries + number * searching->width, row);
+	if (!searching->of_terms)
+		searching->queries = mem_grow(
+		    searching->queries, &searching->room, (size_t)number + 1, bytes);
+	float *to =
+	    place_of(searching, searching->queries, number, &searching->query_terms, row);
+	double length =
+	    rows_search_vector(searching->queries_rows, searching->similarity, to, row);
 	searching->longest = fmax(searching->longest, length);
 	if (searching->options->texts && row->text)
 		row_texts_put(
@@ -161,6 +179,26 @@ take_text(struct document_block *block, const struct row *row)
 	    (struct extent){ row->text != NULL, start + length };
 }
 
+/* A document that is compared with single queries. */
+struct pair_scoring {
+	const struct corpus_search *searching;
+	const float *document;
+	const struct term_rows *terms; /* its last */
+};
+
+static double
+score_pair(const void *context, int64_t query)
+{
+	const struct pair_scoring *pair = context;
+	const struct corpus_search *searching = pair->searching;
+	int width = searching->width;
+
+	if (searching->of_terms)
+		return term_rows_dot(
+		    &searching->query_terms, query, pair->terms, pair->terms->count - 1);
+	return similarity_dot(searching->queries + query * width, pair->document, width);
+}
+
 /* Returns false if the id is not new. */
 static bool
 take_document(
@@ -169,12 +207,14 @@ take_document(
 	struct run *run = searching->run;
 	bool fresh;
 	int64_t number = strings_add(run->documents, row->id, row->length, &fresh);
-	float *to = block->vectors + block->count * searching->width;
 
 	if (!fresh) {
 		rows_note(searching->corpus, ROW_REPEATED, row);
 		return false;
 	}
+	if (searching->candidates)
+		term_rows_clear(&block->terms);
+	float *to = place_of(searching, block->vectors, block->count, &block->terms, row);
 	double length =
 	    rows_search_vector(searching->corpus, searching->similarity, to, row);
 	if (length * searching->longest > FLT_MAX)
@@ -188,7 +228,7 @@ take_document(
 		take_text(block, row);
 	if (searching->candidates)
 		candidates_compare(searching->candidates, row->id, row->length, number,
-		    to, searching->queries, searching->width);
+		    score_pair, &(struct pair_scoring){ searching, to, &block->terms });
 	return true;
 }
 
@@ -203,10 +243,13 @@ fill(void *context)
 	block->first = strings_count(searching->run->documents);
 	block->count = block->owns = 0;
 	block->norm = 0;
+	term_rows_clear(&block->terms);
 	while (block->count < searching->block && rows_next(searching->corpus, &row)) {
 		if (!take_document(searching, block, &row) || searching->candidates)
 			continue;
 		block->count++;
+		if (searching->of_terms && block->terms.starts[block->count] > TERMS)
+			break;
 		if (searching->options->texts &&
 		    text_start(block, block->count) > BLOCK_BYTES)
 			break;
@@ -258,7 +301,10 @@ search_block(struct corpus_search *searching, struct document_block *block)
 		    searching->search, block->own[i].query, block->own[i].document);
 	if (pthread_create(&reader, NULL, fill, searching) != 0)
 		die("search: no further thread can be started");
-	search_add(searching->search, block->vectors, block->count, block->norm);
+	if (searching->of_terms)
+		search_terms_add(searching->search, &block->terms);
+	else
+		search_add(searching->search, block->vectors, block->count, block->norm);
 	pthread_join(reader, NULL);
 	if (searching->options->texts)
 		keep_texts(searching, block);
@@ -288,9 +334,15 @@ start_search(struct corpus_search *searching)
 	const struct search_options *options = searching->options;
 	struct run *run = searching->run;
 	size_t bytes = mem_multiply((size_t)searching->width, sizeof(float), "documents");
+	const struct term_rows *terms = &searching->query_terms;
 
-	searching->block = (int64_t)(block_bytes(searching, bytes) / bytes) + 1;
-	for (int i = 0; i < 2; i++) {
+	if (searching->of_terms) /* of a query, on average */
+		bytes = (size_t)(terms->starts[terms->count] / terms->count + 1) *
+			(sizeof *terms->ids + sizeof *terms->weights);
+	size_t room = block_bytes(searching, bytes);
+	searching->block =
+	    searching->of_terms ? TERM_DOCUMENTS : (int64_t)(room / bytes) + 1;
+	for (int i = 0; i < 2 && !searching->of_terms; i++) {
 		free(searching->blocks[i].vectors);
 		searching->blocks[i].vectors = mem_new((size_t)searching->block, bytes);
 	}
@@ -300,9 +352,13 @@ start_search(struct corpus_search *searching)
 		return;
 	}
 	run->hits = mem_zero((size_t)strings_count(run->queries), sizeof *run->hits);
-	searching->search =
-	    search_new(searching->queries, strings_count(run->queries), searching->width,
-		options->depth, options->threshold, run_order(run), run->documents);
+	if (searching->of_terms)
+		searching->search = search_terms_new(&searching->query_terms,
+		    options->depth, options->threshold, run_order(run), run->documents);
+	else
+		searching->search = search_new(searching->queries,
+		    strings_count(run->queries), searching->width, options->depth,
+		    options->threshold, run_order(run), run->documents);
 }
 
 static void
@@ -392,8 +448,9 @@ open_streams(struct corpus_search *searching)
 {
 	const struct search_options *options = searching->options;
 
-	searching->corpus = rows_open(options->corpus, options->streams, "documents",
-	    options->field, searching->queries_rows, options->any_model, options->reason);
+	searching->corpus =
+	    rows_open(options->corpus, options->streams, "documents", options->field,
+		searching->queries_rows, options->any_model, options->reason, true);
 	if (options->show) {
 		rows_show(searching->corpus, options->show);
 		if (options->self)
@@ -429,7 +486,8 @@ corpus_search_open(const struct search_options *options)
 	searching->options = options;
 	searching->index = index_search_open(options);
 	searching->queries_rows = rows_open(&options->queries, 1, "queries",
-	    options->field, NULL, options->any_model, options->reason);
+	    options->field, NULL, options->any_model, options->reason, !searching->index);
+	searching->of_terms = rows_are_terms(searching->queries_rows);
 	if (searching->index)
 		open_index(searching);
 	else
@@ -485,6 +543,7 @@ corpus_search_next(struct corpus_search *searching)
 	const struct search_options *options = searching->options;
 	struct run *run = searching->run = run_new();
 
+	term_rows_clear(&searching->query_terms);
 	run->query_ids = rows_ids(searching->queries_rows);
 	run->document_ids =
 	    searching->index ? searching->index->ids : rows_ids(searching->corpus);
@@ -524,12 +583,14 @@ corpus_search_close(struct corpus_search *searching)
 	rows_close(searching->queries_rows);
 	for (int i = 0; i < 2; i++) {
 		free(searching->blocks[i].vectors);
+		term_rows_free(&searching->blocks[i].terms);
 		free(searching->blocks[i].own);
 		free(searching->blocks[i].texts);
 		free(searching->blocks[i].extents);
 	}
 	strings_free(searching->seen);
 	free(searching->queries);
+	term_rows_free(&searching->query_terms);
 	free(searching->same);
 	free(searching);
 }

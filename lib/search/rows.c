@@ -28,7 +28,7 @@ struct rows {
 	int count, at; /* number of streams; index of the current one */
 	const char *unit, *field, *reason, *show;
 	const struct rows *like;
-	bool any_model, again;
+	bool any_model, again, terms;
 	char *model,
 	    *model_stream; /* the first model named by a stream, and that stream; NULL: none yet */
 	struct row_stream stream;
@@ -124,8 +124,9 @@ open_stream(struct rows *rows, int number)
 {
 	static const char *const names[] = { "_id", "id", NULL };
 	struct reader *reader = stream_open(rows->paths[number]);
+	int wanted = VECTORS_NAN | (rows->terms ? VECTORS_TERMS : 0);
 	struct row_stream stream = { .vectors =
-					 vectors_open(reader, rows->field, VECTORS_NAN) };
+					 vectors_open(reader, rows->field, wanted) };
 
 	if (rows->like)
 		vectors_agree(
@@ -222,7 +223,7 @@ check_others(struct rows *rows)
 
 struct rows *
 rows_open(const char *const *paths, int count, const char *unit, const char *field,
-    const struct rows *like, bool any_model, const char *reason)
+    const struct rows *like, bool any_model, const char *reason, bool terms)
 {
 	struct rows *rows = mem_zero(1, sizeof *rows);
 
@@ -233,6 +234,7 @@ rows_open(const char *const *paths, int count, const char *unit, const char *fie
 	rows->like = like;
 	rows->any_model = any_model;
 	rows->reason = reason;
+	rows->terms = terms;
 	rows->stream = open_stream(rows, 0);
 	check_others(rows);
 	return rows;
@@ -329,7 +331,15 @@ rows_next(struct rows *rows, struct row *row)
 	} while (skip_rows(rows));
 	const struct vectors *vectors = rows->stream.vectors;
 	*row = (struct row){ .number = rows->number++ };
-	row->vector = vectors->raw + rows->row * vectors->width;
+	if (vectors->terms) {
+		const struct term_lists *terms = vectors->terms;
+		int64_t start = terms->offsets[rows->row];
+		row->terms = terms->ids + start;
+		row->vector = terms->weights + start;
+		row->terms_count = terms->offsets[rows->row + 1] - start;
+	} else {
+		row->vector = vectors->raw + rows->row * vectors->width;
+	}
 	if (rows->stream.id >= 0)
 		take_id(rows, row);
 	if (rows->stream.ids == ROW_PLACES) {
@@ -388,13 +398,22 @@ rows_task(struct rows *rows, size_t *length)
 enum similarity
 rows_similarity(const struct rows *rows, enum similarity wanted)
 {
-	return vectors_own_similarity(rows->stream.vectors->reader, wanted);
+	const struct vectors *vectors = rows->stream.vectors;
+
+	return vectors->terms ? term_lists_similarity(vectors->reader, wanted)
+			      : vectors_own_similarity(vectors->reader, wanted);
 }
 
 int
 rows_width(const struct rows *rows)
 {
 	return rows->stream.vectors->width;
+}
+
+bool
+rows_are_terms(const struct rows *rows)
+{
+	return rows->stream.vectors->terms;
 }
 
 char *
@@ -448,7 +467,7 @@ double
 rows_search_vector(
     struct rows *rows, enum similarity similarity, float *to, const struct row *row)
 {
-	int width = rows_width(rows);
+	int width = row->terms ? (int)row->terms_count : rows_width(rows);
 	bool cosine = similarity == SIMILARITY_COSINE;
 	double square = cosine ? similarity_unit(to, row->vector, width)
 			       : similarity_dot(row->vector, row->vector, width);

@@ -23,8 +23,10 @@ struct row {
 	int64_t number; /* from 0, over all streams */
 	const char *id; /* id, vector and text are borrowed until the next row */
 	size_t length;
-	const float *vector; /* [width] */
-	const char *text;    /* NULL: none */
+	const float *vector;  /* [width]; of terms [terms_count], their weights */
+	const int32_t *terms; /* [terms_count], ascending; NULL: vectors */
+	int64_t terms_count;
+	const char *text; /* NULL: none */
 	size_t text_length;
 };
 
@@ -32,9 +34,10 @@ struct rows;
 
 /* `unit`: what the progress display counts; NULL: no progress.  `field`: as in vectors_open.  `like`: rows that
  * these must agree with (vectors_agree, `any_model`), borrowed, or NULL.  `reason`: why ids are required, for the
- * message ("by which the qrels name the rows"); NULL: they are optional. */
+ * message ("by which the qrels name the rows"); NULL: they are optional.  `terms`: rows may have weights of terms. */
 struct rows *rows_open(const char *const *paths, int count, const char *unit,
-    const char *field, const struct rows *like, bool any_model, const char *reason);
+    const char *field, const struct rows *like, bool any_model, const char *reason,
+    bool terms);
 
 /* Takes the rows' texts from this column (text or numbers), required in each stream; by default from FIELD or "text".
  * Call before the first row; the name is borrowed. */
@@ -58,6 +61,7 @@ const char *rows_task(struct rows *rows, size_t *length);
 /* vectors_own_similarity of the current stream. */
 enum similarity rows_similarity(const struct rows *rows, enum similarity wanted);
 int rows_width(const struct rows *rows);
+bool rows_are_terms(const struct rows *rows);
 char *rows_field(const struct rows *rows); /* FIELD of FIELD.emb; the caller frees it */
 enum row_ids rows_ids(const struct rows *rows);
 bool rows_name_model(
@@ -73,7 +77,7 @@ void rows_agree_with(const struct rows *rows, const struct vectors_origin *origi
 const char *rows_column(const struct rows *rows);
 struct tree *rows_about(const struct rows *rows);
 
-/* Writes the vector [width] to search with: for cosine the unit vector; all NaN if the row's is not finite.  Returns its
+/* Writes the vector, or the weights of a row's terms, to search with: for cosine the unit vector; all NaN if the row's is not finite.  Returns its
  * length, for cosine slightly above 1.  Notes faults. */
 double rows_search_vector(
     struct rows *rows, enum similarity similarity, float *to, const struct row *row);

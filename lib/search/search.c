@@ -9,16 +9,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "nn/nn.h"
+#include "search/search_internal.h"
 #include "search/similarity.h"
 
 enum { FIRST_DOCUMENTS = 512 /* of the first step, when no threshold is known */ };
-
-/* A query and its hits. */
-struct query_hits {
-	struct top_hits top;
-	uint32_t excluded; /* document; UINT32_MAX: none */
-	double norm;
-};
 
 /* Queries that one worker handles at a time, and the next documents of the block for them. */
 struct tile {
@@ -33,19 +27,6 @@ struct worker {
 	float *host_thresholds;
 	int32_t *host_starts, *host_columns;
 	size_t columns_size;
-};
-
-struct search {
-	const float *queries, *queries_at; /* on the host; in memory of the kernels */
-	bool queries_copied;
-	int64_t count, seen;
-	int width;
-	struct hit_ranking ranking;
-	struct hit *memory;
-	struct query_hits *best;
-	struct tile *tiles;
-	int64_t tile_count;
-	struct worker *workers;
 };
 
 /* One tile more than workers: a worker that finishes a tile finds another one free, so none is far behind
@@ -129,24 +110,35 @@ queries_bytes(const struct search *search)
 }
 
 struct search *
-search_new(const float *queries, int64_t count, int width, int64_t depth, float threshold,
-    search_order *order, const void *context)
+search_begin(int64_t count, int64_t depth, float threshold, search_order *order,
+    const void *context)
 {
 	struct search *search = mem_zero(1, sizeof *search);
 
-	search->queries = queries;
 	search->count = count;
-	search->width = width;
 	search->ranking = (struct hit_ranking){ depth, order, context };
 	int64_t room = top_hits_room(depth);
 	search->memory = mem_new(
 	    mem_multiply((size_t)count, (size_t)room, "search"), sizeof *search->memory);
 	search->best = mem_new((size_t)count, sizeof *search->best);
-	for (int64_t i = 0; i < count; i++) {
-		const float *query = queries + i * width;
+	for (int64_t i = 0; i < count; i++)
 		search->best[i] =
 		    (struct query_hits){ { search->memory + i * room, 0, threshold },
-			    UINT32_MAX, sqrt(similarity_dot(query, query, width)) };
+			    UINT32_MAX, 0 };
+	return search;
+}
+
+struct search *
+search_new(const float *queries, int64_t count, int width, int64_t depth, float threshold,
+    search_order *order, const void *context)
+{
+	struct search *search = search_begin(count, depth, threshold, order, context);
+
+	search->queries = queries;
+	search->width = width;
+	for (int64_t i = 0; i < count; i++) {
+		const float *query = queries + i * width;
+		search->best[i].norm = sqrt(similarity_dot(query, query, width));
 	}
 	search->queries_at = nn_bytes_of(
 	    queries, queries_bytes(search), sizeof *queries, &search->queries_copied);
@@ -165,8 +157,8 @@ struct block_scan {
 	double norm;
 };
 
-static void
-take_score(const struct search *search, int64_t query, int64_t document, double exact)
+void
+search_take(const struct search *search, int64_t query, int64_t document, double exact)
 {
 	struct query_hits *best = &search->best[query];
 	float score = isnan(exact) ? -1 : (float)exact;
@@ -201,7 +193,7 @@ rescore(const struct block_scan *block, const struct tile *tile,
 		}
 		similarity_dots(exact, query, document, search->width);
 		for (int j = 0; j < AT_ONCE && i + j < end; j++)
-			take_score(search, row[j], search->seen + number[j], exact[j]);
+			search_take(search, row[j], search->seen + number[j], exact[j]);
 	}
 }
 
@@ -335,14 +327,20 @@ search_hits(const struct search *search, int64_t query)
 }
 
 void
+search_count(const struct search *search, int64_t documents)
+{
+	if (documents > UINT32_MAX - search->seen)
+		die("search: more than %u documents", UINT32_MAX);
+}
+
+void
 search_add(struct search *search, const float *documents, int64_t count, double norm)
 {
 	size_t bytes = (size_t)count * (size_t)search->width * sizeof *documents;
 	struct block_scan block = { search, documents, NULL, count, norm };
 	bool copied;
 
-	if (count > UINT32_MAX - search->seen)
-		die("search: more than %u documents", UINT32_MAX);
+	search_count(search, count);
 	for (int64_t i = 0; i < search->tile_count; i++)
 		search->tiles[i].next = 0;
 	block.at = nn_bytes_of(documents, bytes, sizeof *documents, &copied);
@@ -363,7 +361,7 @@ search_finish(struct search *search, struct hits *hits)
 		top_hits_sort(top, &search->ranking);
 		hits[query] = (struct hits){ top->hits, top->count };
 	}
-	for (size_t i = 0; i < nn_workers(); i++)
+	for (size_t i = 0; search->workers && i < nn_workers(); i++)
 		free_worker(&search->workers[i], search->count);
 	free(search->workers);
 	if (search->queries_copied)

@@ -237,8 +237,8 @@ add(struct addition *adding, struct tree *about)
 static struct rows *
 open_rows(const struct vector_index_options *options)
 {
-	return rows_open(
-	    options->streams, options->count, "rows", options->field, NULL, false, NULL);
+	return rows_open(options->streams, options->count, "rows", options->field, NULL,
+	    false, NULL, false);
 }
 
 static struct tree *

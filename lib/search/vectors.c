@@ -7,6 +7,17 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+static const char of_terms[] = "weights of terms";
+
+/* The column of terms if they are wanted; -1: vectors are. */
+static int
+find_terms(const struct reader *reader, const char *field, int wanted)
+{
+	if (!(wanted & VECTORS_TERMS) || values_find_embedding(reader, field, 0) >= 0)
+		return -1;
+	return term_lists_find(reader, field);
+}
+
 struct vectors *
 vectors_open(struct reader *reader, const char *field, int wanted)
 {
@@ -14,6 +25,13 @@ vectors_open(struct reader *reader, const char *field, int wanted)
 
 	vectors->reader = reader;
 	vectors->wanted = wanted;
+	int terms = find_terms(reader, field, wanted);
+	if (terms >= 0) {
+		vectors->column = terms;
+		vectors->terms = term_lists_open(reader, terms);
+		vectors->width = vectors->terms->vocabulary;
+		return vectors;
+	}
 	vectors->lists =
 	    wanted & VECTORS_LISTS && values_find_embedding(reader, field, 1) >= 0;
 	vectors->column = values_embedding(reader, field, vectors->lists);
@@ -36,7 +54,8 @@ vectors_model(const struct vectors *vectors)
 const char *
 vectors_kind(const struct vectors *vectors)
 {
-	const char *kind = values_kind(vectors->reader, vectors->column);
+	const char *kind =
+	    vectors->terms ? of_terms : values_kind(vectors->reader, vectors->column);
 
 	return kind ? kind : "embeddings";
 }
@@ -57,11 +76,16 @@ vectors_agree_with(
 {
 	const char *stream = stream_name(vectors->reader), *kind = vectors_kind(vectors);
 
+	bool alike = !vectors->terms == !!strcmp(origin->kind, of_terms);
+
 	if (!any_model)
 		vectors_agree_model(vectors, origin->model, origin->stream);
-	if (!any_model && strcmp(kind, origin->kind) != 0)
+	if ((!any_model || !alike) && strcmp(kind, origin->kind) != 0)
 		die("%s: its vectors are %s, those of %s are %s; make both alike, or say --any-model if they are to be compared",
 		    stream, kind, origin->stream, origin->kind);
+	if (vectors->width != origin->width && vectors->terms)
+		die("%s: its model has %d terms, that of %s %d; encode both with one model",
+		    stream, vectors->width, origin->stream, origin->width);
 	if (vectors->width != origin->width)
 		die("%s: its vectors have width %d, those of %s %d; encode both with one model",
 		    stream, vectors->width, origin->stream, origin->width);
@@ -88,6 +112,10 @@ vectors_load(struct vectors *vectors, const struct record *record)
 	int width = vectors->width;
 	struct floats *room = &vectors->unit_room;
 
+	if (vectors->terms) {
+		term_lists_load(vectors->terms, record);
+		return;
+	}
 	vectors->array = &record->columns[vectors->column];
 	vectors->count = column_elements(column, vectors->array, record->rows);
 	vectors->raw =
@@ -165,6 +193,8 @@ vectors_warn_zero(const struct vectors *vectors, const char *consequence)
 void
 vectors_close(struct vectors *vectors)
 {
+	if (vectors->terms)
+		term_lists_close(vectors->terms);
 	free(vectors->room.data);
 	free(vectors->unit_room.data);
 	free(vectors);

@@ -14,18 +14,22 @@
 #include <stdint.h>
 
 #include "search/similarity.h"
+#include "search/term_lists.h"
 #include "stream/stream.h"
 #include "stream/values.h"
 
 enum {
 	VECTORS_LISTS = 1, /* accept lists of vectors */
 	VECTORS_UNITS = 2, /* compute unit vectors, too */
-	VECTORS_NAN = 4	   /* accept NaN and infinity */
+	VECTORS_NAN = 4,   /* accept NaN and infinity */
+	VECTORS_TERMS =
+	    8 /* accept weights of terms if there are no vectors, or FIELD names them */
 };
 
 struct vectors {
-	struct reader *reader; /* borrowed */
-	int column, width;
+	struct reader *reader;	  /* borrowed */
+	int column, width;	  /* of terms: the column of ids; their number */
+	struct term_lists *terms; /* NULL: vectors; else nothing below is set */
 	bool lists;
 	int64_t zero; /* number of zero vectors so far, counted with VECTORS_UNITS */
 
@@ -47,7 +51,7 @@ struct vector_range {
 /* Opens the column FIELD.emb or FIELD; field NULL: the only column of embeddings.  Dies if absent. */
 struct vectors *vectors_open(struct reader *reader, const char *field, int wanted);
 
-/* The kind of vectors that the header names (values_kind), such as "hs:layers=3"; "embeddings" by default. */
+/* The kind of vectors that the header names (values_kind), such as "hs:layers=3"; "embeddings" by default; "weights of terms". */
 const char *vectors_kind(const struct vectors *vectors);
 
 /* Dies unless both have the same width and, as far as headers say, the same model and kind.

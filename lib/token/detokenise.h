@@ -1,5 +1,6 @@
 /*
- * detokenise - decodes a stream of token ids: each column "X.ids" becomes the texts "X".
+ * detokenise - decodes a stream of token ids: each column "X.ids" becomes the texts "X", and weights of terms, "X.sparse" and
+ * "X.sparse.weights" (encode --emit sparse), the text "X.terms", "search 1.83, engine 1.21", the heaviest first.
  */
 #ifndef TOKEN_DETOKENISE_H
 #define TOKEN_DETOKENISE_H

@@ -211,7 +211,7 @@ open_streams(struct inter_task_reader *reading, const char *const *paths,
 	for (int i = 0; i < reading->count; i++) {
 		streams[i] = (struct task_stream){ .task = -1 };
 		streams[i].rows = rows_open(&paths[i], 1, i == 0 ? "texts" : NULL, field,
-		    i ? streams[named].rows : NULL, any_model, NULL);
+		    i ? streams[named].rows : NULL, any_model, NULL, false);
 		if (!rows_name_model(streams[named].rows))
 			named = i;
 		if ((rows_ids(streams[i].rows) == ROW_PLACES) !=
