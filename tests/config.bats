@@ -163,7 +163,6 @@ embeds() {
 		done
 		rm "$MODEL/$file"
 	done <<-E2
-		{"transformer_task": "fill-mask"}|'transformer_task' is 'fill-mask'; only 'feature-extraction' is known
 		{"modality_config": {"text": {"method": "forward", "method_output_name": "pooler_output"}}, "module_output_name": "sentence_embedding"}|'method_output_name' is 'pooler_output'; only 'last_hidden_state' is known
 		{"modality_config": {"text": {"method": "get_text_features", "method_output_name": "last_hidden_state"}}}|'method' is 'get_text_features'; only 'forward' is known
 		{"modality_config": {"text": {"method": "forward", "method_output_name": ["hidden_states", "-2"]}}}|'method_output_name' is a list; only 'last_hidden_state' is known
@@ -180,7 +179,7 @@ embeds() {
 
 @test "config: folders of other kinds of models of sentence-transformers are refused" {
 	copy bert
-	for kind in SparseEncoder CrossEncoder ColBERT; do
+	for kind in CrossEncoder ColBERT; do
 		echo "{\"model_type\": \"$kind\"}" >"$MODEL/config_sentence_transformers.json"
 		run -1 --separate-stderr encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
 		[ "$stderr" = "encode: $MODEL/config_sentence_transformers.json: 'model_type' is '$kind'; only 'SentenceTransformer' is known" ]

@@ -133,6 +133,18 @@ setup() {
 	grep -P '^ndcg_at_10\t[0-9.]+\tndcg_at_10\t[0-9.]+$' out
 }
 
+@test "cookbook: Hybrid search" {
+	cp -r "$GOLDEN/sparse/bert" splade
+	cp "$GOLDEN/settings/bert"/tokenizer* splade
+	cp "$GOLDEN/sparse/texts.jsonl" corpus.jsonl
+	sed -n 1,2p corpus.jsonl >queries.jsonl
+	recipe 'Hybrid search' 1 >recipe.sh
+	SPLADE=splade bash -eu -o pipefail recipe.sh
+	[ "$(wc -l <both.run)" -eq 14 ]
+	near --fuse rrf dense.run sparse.run | diff - both.run
+	run ! cmp dense.run sparse.run
+}
+
 @test "cookbook: cron" {
 	recipe cron 1 >notes.mk
 	rm notes.mts

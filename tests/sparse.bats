@@ -77,7 +77,8 @@ brute() {
 	size=$(jq .vocab_size "$T/bert_sum/config.json")
 	jq -e --arg size "$size" '.properties | ."sparse.terms" == $size and ."sparse.similarity" == "cosine" and .model != null' "$T/header"
 	folder bert
-	terms bert | mts head --json | jq -e -s '.[0].properties | has("sparse.similarity") | not'
+	terms bert >"$T/dot.mts"
+	mts head --json "$T/dot.mts" | jq -e -s '.[0].properties | has("sparse.similarity") | not'
 }
 
 @test "sparse: top=N keeps the greatest weights, and stands above max_active_dims" {
