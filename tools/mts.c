@@ -13,11 +13,12 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "mts/mts.h"
+#include "nn/nn.h"
 #include "search/vector_index.h"
 #include "stream/stream.h"
 #include "text/foreign.h"
 
-enum { OPT_RENAME = CLI_LONG, OPT_NUMBERS, OPT_ROWS, OPT_WHERE, OPT_SORT };
+enum { OPT_RENAME = CLI_LONG, OPT_NUMBERS, OPT_SORT };
 
 struct settings {
 	int64_t show, rows, max_line, seed; /* seed -1: not given */
@@ -27,7 +28,7 @@ struct settings {
 	struct row_selection chosen;
 	struct vector_index_options index;
 	bool json, spread, append, check;
-	int level; /* -1: the default */
+	int level, threads; /* level -1: the default */
 	const char *output;
 };
 
@@ -38,12 +39,12 @@ static const struct cli_option options[] = {
 	{ 0, "json", NULL,
 	    "head: a line of JSON for the header and each row\nstat: one JSON object",
 	    CLI_FLAG(json) },
-	{ OPT_ROWS, "rows", "LIST",
+	{ 0, "rows", "LIST",
 	    "rows: row numbers, from 1, as in 1-10,200- (default: all); repeatable",
-	    CLI_CUSTOM },
-	{ OPT_WHERE, "where", "CONDITION",
+	    CLI_LIST(chosen.numbers) },
+	{ 0, "where", "CONDITION",
 	    "rows: COLUMN=VALUE, or with !=, <, <=, >, >=, ~, !~; repeatable: all must hold",
-	    CLI_CUSTOM },
+	    CLI_LIST(chosen.conditions) },
 	{ 0, "sample", "N", "rows: a random subset of N rows",
 	    CLI_INTEGER(chosen.sample, 1, INT64_MAX) },
 	{ 's', "seed", "N", "rows: seed of --sample (default: 0)",
@@ -73,12 +74,15 @@ static const struct cli_option options[] = {
 	{ 0, "append", NULL, "index: add the rows to the index", CLI_FLAG(append) },
 	{ 0, "check", NULL, "index: compare an index with its checksums",
 	    CLI_FLAG(check) },
+	{ 0, "cells", "N",
+	    "index: lay similar rows together in N cells, for near --probe",
+	    CLI_INTEGER(index.cells, 1, 1 << 24) },
 	{ 'f', "field", "NAME", "index: embeddings are NAME.emb (default: the only ones)",
 	    CLI_TEXT(index.field) },
 	{ 0, "similarity", "cosine|dot",
 	    "index: similarity function (default: the model's, else cosine)",
 	    CLI_WORD(index.similarity, SIMILARITY_COSINE) },
-	CLI_LEVEL(level),
+	CLI_LEVEL(level), CLI_THREADS(threads),
 	{ 'o', "output", "FILE",
 	    "write FILE instead of standard output\nsplit: prefix of the parts (default: FILE's name)\nindex: the folder",
 	    CLI_TEXT(output) },
@@ -236,23 +240,24 @@ make_index(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 	struct vector_index_options index = settings->index;
-	const struct name_list *kept = &settings->selection.kept;
 	char dash[] = "-", *standard[] = { dash };
 
 	if (settings->check) {
 		cli_only(&cli, "index --check", "check");
-		count == 1 ? vector_index_check(files[0])
-			   : die_usage("index --check takes one index");
+		if (count != 1)
+			die_usage("index --check takes one index");
+		vector_index_check(files[0]);
 		return 0;
 	}
 	if (settings->append)
-		cli_only(&cli, "index --append", "append field similarity output");
+		cli_only(
+		    &cli, "index --append", "append field similarity threads output");
 	if (!strcmp(settings->output, "-") || !*settings->output)
 		die_usage("index: -o names the folder to make");
-	index = (struct vector_index_options){
-		(const char *const *)(count ? files : standard), count ? count : 1,
-		index.field, index.similarity, kept->items, kept->count
-	};
+	index.streams = (const char *const *)(count ? files : standard);
+	index.count = count ? count : 1;
+	index.kept = settings->selection.kept.items;
+	index.kept_count = settings->selection.kept.count;
 	(settings->append ? vector_index_append : vector_index_make)(
 	    settings->output, &index);
 	return 0;
@@ -274,7 +279,8 @@ static const struct cli_command commands[] = {
 	{ "from", "another kind of file as a stream",
 	    "columns record-rows numbers max-line level output", 1, 2, from },
 	{ "index", "a folder of vectors that near(1) searches quickly",
-	    "append check columns field similarity output", 0, -1, make_index },
+	    "append cells check columns field similarity threads output", 0, -1,
+	    make_index },
 	{ 0 },
 };
 
@@ -289,7 +295,7 @@ static const struct cli cli = { "mts",
 	"       mts diff [--atol X] [--rtol X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv|csv [-c NAME,...] [FILE]\n"
 	"       mts from npy|safetensors|jsonl|tsv|csv [--record-rows N] [FILE]\n"
-	"       mts index [--append] [OPTION]... -o DIR [FILE]...\n"
+	"       mts index [--append|--cells N] [OPTION]... -o DIR [FILE]...\n"
 	"       mts index --check DIR",
 	options,
 	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
@@ -307,25 +313,6 @@ static const struct cli cli = { "mts",
 	"to: npy|safetensors|jsonl|tsv|csv .mts\n"
 	"from: npy|safetensors|jsonl|tsv|csv .npy|.safetensors|.jsonl|.tsv|.csv" };
 
-static void
-parse(struct settings *settings, int argc, char **argv)
-{
-	struct selection *selection = &settings->selection;
-	int option;
-
-	while ((option = cli_next(&cli, argc, argv, settings)) != -1)
-		switch (option) {
-		case 'c': names_add_list(&selection->kept, optarg); break;
-		case OPT_RENAME: names_add_rename(&selection->renames, optarg); break;
-		case OPT_NUMBERS: names_add_list(&settings->numbers, optarg); break;
-		case OPT_ROWS: names_add(&settings->chosen.numbers, optarg); break;
-		case OPT_WHERE: names_add(&settings->chosen.conditions, optarg); break;
-		case OPT_SORT: names_add_list(&settings->chosen.sorts, optarg); break;
-		}
-	if (settings->seed > 0)
-		settings->chosen.seed = (uint64_t)settings->seed;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -336,8 +323,21 @@ main(int argc, char **argv)
 		.level = -1,
 		.output = "-" };
 
+	struct selection *selection = &settings.selection;
+	int option;
+
 	cli_start(&cli, argc, argv);
-	parse(&settings, argc, argv);
+	while ((option = cli_next(&cli, argc, argv, &settings)) != -1)
+		switch (option) {
+		case 'c': names_add_list(&selection->kept, optarg); break;
+		case OPT_RENAME: names_add_rename(&selection->renames, optarg); break;
+		case OPT_NUMBERS: names_add_list(&settings.numbers, optarg); break;
+		case OPT_SORT: names_add_list(&settings.chosen.sorts, optarg); break;
+		}
+	if (settings.seed > 0)
+		settings.chosen.seed = (uint64_t)settings.seed;
+	if (settings.append || settings.index.cells)
+		nn_start(settings.threads, argv);
 	int status = cli_find(&cli, argc, argv)
 			 ->run(&settings, argv + optind + 1, argc - optind - 1);
 	free(settings.selection.kept.items);

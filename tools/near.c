@@ -21,18 +21,16 @@
 #include "base/output.h"
 #include "base/terminal.h"
 #include "mts/hits.h"
-#include "mts/mts.h"
 #include "nn/nn.h"
 #include "search/corpus_search.h"
 #include "search/fuse.h"
 #include "search/merge.h"
 #include "search/mine.h"
 
-enum { OPT_WHERE = CLI_LONG };
-
 struct settings {
 	struct search_options search;
-	struct name_list where;
+	struct cli_list where;
+	const char *probe;
 	const char *run, *text, *output;
 	bool json, merge, self;
 	enum fuse_method fuse; /* 0: none */
@@ -55,9 +53,12 @@ static const struct cli_option options[] = {
 	{ 0, "rescore", "N",
 	    "of an index: choose N times -k documents by bits and compare these exactly (default: exact by all)",
 	    CLI_INTEGER(search.rescore, 1, 1000000) },
-	{ OPT_WHERE, "where", "CONDITION",
+	{ 0, "probe", "N",
+	    "of an index with cells: search the N cells nearest to a query, or 'all' (default: all)",
+	    CLI_TEXT(probe) },
+	{ 0, "where", "CONDITION",
 	    "search documents with COLUMN=VALUE, or !=, <, <=, >, >=, ~, !~; repeatable: all must hold",
-	    CLI_CUSTOM },
+	    CLI_LIST(where) },
 	{ 0, "show", "COLUMN", "column to show of a document (default: its text)",
 	    CLI_TEXT(search.show) },
 	{ 0, "texts", "FILE", "texts of documents: JSON Lines, TSV, CSV or lines",
@@ -171,6 +172,20 @@ print(
 		die("%s:", output_name(output));
 }
 
+/* Cells, or 0 for all. */
+static int64_t
+read_probe(const char *text)
+{
+	char *end = NULL;
+	long long cells = text ? strtoll(text, &end, 10) : 0;
+
+	if (!text || !strcmp(text, "all"))
+		return 0;
+	if (end == text || *end || cells < 1)
+		die_usage("--probe: '%s' is neither a number from 1 nor 'all'", text);
+	return cells;
+}
+
 /* Opens the output, and leaves the terminal alone, only when there is an answer. */
 static void
 answer(struct corpus_search *searching, const struct settings *settings)
@@ -216,33 +231,13 @@ merge(const struct settings *settings, char **runs, int count)
 	run_free(run);
 }
 
-/* The weights of `count` runs, which the caller frees. */
-static double *
-read_weights(const char *list, int count)
-{
-	double *weights = mem_new((size_t)count, sizeof *weights);
-	const char *at = list;
-
-	for (int i = 0; i < count; i++) {
-		char *end = NULL;
-		weights[i] = at ? strtod(at, &end) : 1;
-		if (at && (end == at || !(weights[i] >= 0) || weights[i] > FLT_MAX ||
-			      *end != (i + 1 < count ? ',' : 0)))
-			die_usage(
-			    "--run-weights: '%s' is not a list of %d numbers from 0, one a run, commas between",
-			    list, count);
-		at = at ? end + 1 : NULL;
-	}
-	return weights;
-}
-
 static void
 fuse(const struct settings *settings, char **runs, int count)
 {
 	cli_only(&cli, "--fuse", "fuse run-weights top output");
 	if (count < 2)
 		die_usage("--fuse takes two runs or more, a file each");
-	double *weights = read_weights(settings->run_weights, count);
+	double *weights = fuse_weights(settings->run_weights, count);
 	struct run *run = fuse_runs(settings->fuse, (const char *const *)runs, weights,
 	    count, settings->search.depth ? settings->search.depth : 1000);
 	struct output *output = output_open(settings->output, false);
@@ -286,7 +281,7 @@ check(const struct settings *settings)
 {
 	if (settings->run)
 		cli_only(&cli, "--run",
-		    "top threshold exclude-self rescore where run field similarity any-model memory threads");
+		    "top threshold exclude-self rescore probe where run field similarity any-model memory threads");
 	if (settings->self)
 		cli_only(&cli, "--self",
 		    "self top threshold where show json field similarity any-model memory output threads");
@@ -305,8 +300,7 @@ main(int argc, char **argv)
 	struct search_options *search = &settings.search;
 
 	cli_start(&cli, argc, argv);
-	while (cli_next(&cli, argc, argv, &settings) == OPT_WHERE)
-		names_add(&settings.where, optarg);
+	cli_next(&cli, argc, argv, &settings);
 	if (settings.merge) {
 		merge(&settings, argv + optind, argc - optind);
 		return 0;
@@ -322,11 +316,12 @@ main(int argc, char **argv)
 	if (settings.run_weights)
 		die_usage("--run-weights needs --fuse");
 	cli_only(&cli, "a search",
-	    "top threshold exclude-self self rescore where show texts json run field similarity any-model memory output threads");
+	    "top threshold exclude-self self rescore probe where show texts json run field similarity any-model memory output threads");
 	take_streams(search, argv + optind, argc - optind, settings.self);
 	check(&settings);
 	if (!search->depth)
 		search->depth = settings.run ? 1000 : settings.self ? 100 : 10;
+	search->probe = read_probe(settings.probe);
 	search->where = settings.where.items;
 	search->where_count = settings.where.count;
 	search->reason = settings.run ? "by which a run names the rows" : NULL;

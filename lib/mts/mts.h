@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/cli.h"
 #include "stream/stream.h"
 #include "text/datafile.h"
 
@@ -91,7 +92,8 @@ void cat_streams(char **paths, int count, const struct selection *selection,
  * and reading stops after the last number.  Otherwise see reservoir.h.
  */
 struct row_selection {
-	struct name_list numbers, conditions, sorts;
+	struct cli_list numbers, conditions;
+	struct name_list sorts;
 	int64_t sample;
 	uint64_t seed;
 };

@@ -77,7 +77,7 @@ by_first(const void *a, const void *b)
 }
 
 static struct row_ranges
-read_ranges(const struct name_list *texts)
+read_ranges(const struct cli_list *texts)
 {
 	struct row_ranges ranges = { 0 };
 	size_t made = 0;

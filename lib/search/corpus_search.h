@@ -34,6 +34,7 @@ struct search_options {
 	int where_count;
 	int64_t
 	    rescore; /* of an index: rows to compare exactly, times depth (vector_scan.h) */
+	int64_t probe;	 /* cells of an index to search; 0: all */
 	float threshold; /* minimum score; -INFINITY: none */
 	bool
 	    exclude_self; /* drop the document with the query's id; without ids, the query's row */

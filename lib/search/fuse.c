@@ -1,8 +1,29 @@
 #include "search/fuse.h"
 
+#include <float.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "base/mem.h"
+
+double *
+fuse_weights(const char *list, int count)
+{
+	double *weights = mem_new((size_t)count, sizeof *weights);
+	const char *at = list;
+
+	for (int i = 0; i < count; i++) {
+		char *end = NULL;
+		weights[i] = at ? strtod(at, &end) : 1;
+		if (at && (end == at || !(weights[i] >= 0) || weights[i] > FLT_MAX ||
+			      *end != (i + 1 < count ? ',' : 0)))
+			die_usage(
+			    "--run-weights: '%s' is not a list of %d numbers from 0, one a run, commas between",
+			    list, count);
+		at = at ? end + 1 : NULL;
+	}
+	return weights;
+}
 
 enum { RANK_OFFSET = 60 };
 

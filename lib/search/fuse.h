@@ -21,4 +21,7 @@ enum fuse_method { FUSE_RRF = 1, FUSE_MIN_MAX };
 struct run *fuse_runs(enum fuse_method method, const char *const *paths,
     const double *weights, int count, int64_t depth);
 
+/* The weights [count] in a list "1,2" (NULL: 1 each), to be freed; a usage error if they are others. */
+double *fuse_weights(const char *list, int count);
+
 #endif

@@ -247,6 +247,13 @@ index_columns_choose(struct vector_index *index, const char *const *conditions, 
 	if (choice.rows != index->rows)
 		die("%s: it keeps the columns of %lld rows, and has %lld: it is damaged; make it again",
 		    index->name, (long long)choice.rows, (long long)index->rows);
+	if (!index->cells)
+		return;
+	bool *pass = mem_new((size_t)index->rows + 1, sizeof *pass);
+	for (int64_t i = 0; i < index->rows; i++)
+		pass[i] = index->pass[vector_index_row(index, i)];
+	free(index->pass);
+	index->pass = pass;
 }
 
 void

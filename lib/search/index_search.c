@@ -23,8 +23,10 @@ index_search_open(const struct search_options *options)
 
 	for (int i = 0; i < options->streams; i++)
 		found += vector_index_is(options->corpus[i]);
-	if (!found && options->rescore)
-		die_usage("--rescore needs an index, as 'mts index' makes it");
+	if (!found && (options->rescore || options->probe))
+		die_usage("%s needs an index, as 'mts index%s' makes it",
+		    options->rescore ? "--rescore" : "--probe",
+		    options->rescore ? "" : " --cells");
 	if (!found)
 		return NULL;
 	if (options->streams > 1)
@@ -39,6 +41,9 @@ index_search_open(const struct search_options *options)
 		die("%s: is an index, which shows the texts that it was made with; make one of a stream whose column is called text (mts cat --rename)",
 		    options->corpus[0]);
 	struct vector_index *index = vector_index_open(options->corpus[0]);
+	if (options->probe && !index->cells)
+		die_usage("--probe: %s has no cells, which 'mts index --cells' makes",
+		    index->name);
 	if (options->where_count)
 		index_columns_choose(index, options->where, options->where_count);
 	return index;
@@ -91,8 +96,8 @@ find_own(const struct vector_index *index, const struct search_options *options,
 /* The rows that are searched by products of matrices, whose documents are numbered from 0. */
 struct searched_rows {
 	const struct vector_index *index;
-	uint32_t *rows; /* [passing], ascending; NULL: all */
-	float *block;	/* [BLOCK_ROWS, width], if not all */
+	uint32_t *places; /* [passing], of their vectors, ascending; NULL: all */
+	float *block;	  /* [BLOCK_ROWS, width], if not all */
 };
 
 static struct searched_rows
@@ -103,20 +108,28 @@ searched_rows_new(const struct vector_index *index)
 
 	if (!index->pass)
 		return searched;
-	searched.rows = mem_new((size_t)index->passing + 1, sizeof *searched.rows);
+	searched.places = mem_new((size_t)index->passing + 1, sizeof *searched.places);
 	searched.block =
 	    mem_new(BLOCK_ROWS * (size_t)index->width, sizeof *searched.block);
-	for (int64_t row = 0; row < index->rows; row++)
-		if (index->pass[row])
-			searched.rows[count++] = (uint32_t)row;
+	for (int64_t place = 0; place < index->rows; place++)
+		if (index->pass[place])
+			searched.places[count++] = (uint32_t)place;
 	return searched;
 }
 
 static void
 searched_rows_free(struct searched_rows *searched)
 {
-	free(searched->rows);
+	free(searched->places);
 	free(searched->block);
+}
+
+/* The row of a document. */
+static uint32_t
+searched_row(const struct searched_rows *searched, uint32_t document)
+{
+	return vector_index_row(
+	    searched->index, searched->places ? searched->places[document] : document);
 }
 
 static int
@@ -124,9 +137,8 @@ searched_order(const void *context, uint32_t a, uint32_t b)
 {
 	const struct searched_rows *searched = context;
 
-	return searched->rows ? vector_index_order(
-				    searched->index, searched->rows[a], searched->rows[b])
-			      : vector_index_order(searched->index, a, b);
+	return vector_index_order(
+	    searched->index, searched_row(searched, a), searched_row(searched, b));
 }
 
 /* The vectors of documents first .. first + count. */
@@ -135,31 +147,32 @@ searched_block(const struct searched_rows *searched, int64_t first, int64_t coun
 {
 	int width = searched->index->width;
 
-	if (!searched->rows)
+	if (!searched->places)
 		return searched->index->vectors + first * width;
 	for (int64_t i = 0; i < count; i++)
 		memcpy(searched->block + i * width,
-		    searched->index->vectors + (int64_t)searched->rows[first + i] * width,
+		    searched->index->vectors +
+			(int64_t)searched->places[first + i] * width,
 		    (size_t)width * sizeof *searched->block);
 	return searched->block;
 }
 
-/* The document's number, or UINT32_MAX. */
-static uint32_t
-searched_number(const struct searched_rows *searched, uint32_t row)
+/* Leaves out each query's own row, own [count]; UINT32_MAX: it has none. */
+static void
+exclude_own(struct search *search, const struct searched_rows *searched,
+    const uint32_t *own, int64_t count)
 {
-	int64_t low = 0, high = searched->index->passing - 1;
+	int64_t rows = searched->index->rows;
+	uint32_t *document = mem_new((size_t)rows, sizeof *document); /* of a row */
 
-	if (!searched->rows || row == UINT32_MAX)
-		return row;
-	while (low < high) {
-		int64_t middle = (low + high) / 2;
-		if (searched->rows[middle] < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == high && searched->rows[low] == row ? (uint32_t)low : UINT32_MAX;
+	for (int64_t i = 0; i < rows; i++)
+		document[i] = UINT32_MAX;
+	for (int64_t i = 0; i < searched->index->passing; i++)
+		document[searched_row(searched, (uint32_t)i)] = (uint32_t)i;
+	for (int64_t i = 0; i < count; i++)
+		if (own[i] != UINT32_MAX)
+			search_exclude(search, i, document[own[i]]);
+	free(document);
 }
 
 /* Compares all pairs, block by block. */
@@ -171,8 +184,8 @@ search_all(const struct vector_index *index, const float *queries, int64_t count
 	struct search *search = search_new(queries, count, index->width, options->depth,
 	    options->threshold, searched_order, &searched);
 
-	for (int64_t i = 0; i < count; i++)
-		search_exclude(search, i, searched_number(&searched, own[i]));
+	if (options->exclude_self)
+		exclude_own(search, &searched, own, count);
 	for (int64_t first = 0; first < index->passing; first += BLOCK_ROWS) {
 		int64_t left = index->passing - first,
 			some = left < BLOCK_ROWS ? left : BLOCK_ROWS;
@@ -180,9 +193,10 @@ search_all(const struct vector_index *index, const float *queries, int64_t count
 		    search, searched_block(&searched, first, some), some, index->longest);
 	}
 	struct hit *memory = search_finish(search, hits);
-	for (int64_t i = 0; searched.rows && i < count; i++)
+	for (int64_t i = 0; i < count; i++)
 		for (int64_t j = 0; j < hits[i].count; j++)
-			hits[i].at[j].document = searched.rows[hits[i].at[j].document];
+			hits[i].at[j].document =
+			    searched_row(&searched, hits[i].at[j].document);
 	searched_rows_free(&searched);
 	return memory;
 }
@@ -219,7 +233,8 @@ index_search(const struct vector_index *index, const float *queries, double long
 	int64_t count = strings_count(run->queries);
 	uint32_t *own = find_own(index, options, run);
 	struct vector_scan_options scan = { options->depth, options->threshold,
-		options->rescore, own };
+		options->rescore, options->probe < index->cells ? options->probe : 0,
+		own };
 
 	if (!index->rows)
 		die("%s: there is no document in it", index->name);
@@ -228,7 +243,7 @@ index_search(const struct vector_index *index, const float *queries, double long
 		    index->name, index->longest, longest);
 	run->places = index->rows;
 	run->hits = mem_zero((size_t)count, sizeof *run->hits);
-	run->memory = options->rescore || (count <= FEW && !nn_device())
+	run->memory = options->rescore || scan.probe || (count <= FEW && !nn_device())
 			  ? vector_scan(index, queries, count, &scan, run->hits)
 			  : search_all(index, queries, count, options, own, run->hits);
 	name_hits(index, options->texts, run);

@@ -11,18 +11,19 @@
 #include "text/json.h"
 
 /*
- * index.json: {"format": "motes index", "version": 1, "width", "similarity", "ids": "names"|"numbers"|"places",
- * "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns": hash, "keeps",
- * "parts": [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash}, "kept", "command"}], "checksum"}.  A part is what one run of
- * mts index added.
+ * index.json: {"format": "motes index", "version": 1, or 2 with cells, "width", "similarity", "ids":
+ * "names"|"numbers"|"places", "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns":
+ * hash, "cells": number, "centroids": hash, "keeps", "parts": [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash},
+ * "kept", "command"}], "checksum"}.  A part is what one run of mts index added.
  */
 
 const char *const vector_index_names[INDEX_FILES] = { "vectors.f32", "codes.u8",
-	"bits.u64", "errors.f32", "ids.u64", "ids", "texts.u64", "texts" };
+	"bits.u64", "errors.f32", "places.u32", "cells.u64", "ids.u64", "ids",
+	"texts.u64", "texts" };
 static const char *const id_kinds[] = { "names", "numbers", "places" };
 static const char format[] = "motes index";
 static const int64_t ROWS_MOST = UINT32_MAX - 1;
-enum { WIDTH_MOST = 1 << 20 };
+enum { WITH_CELLS = 2, WIDTH_MOST = 1 << 20, CELLS_MOST = 1 << 24 };
 
 static char *
 path_of(const struct vector_index *index, const char *file)
@@ -45,6 +46,8 @@ bool
 vector_index_has(const struct vector_index *index, enum vector_index_file file)
 {
 	switch (file) {
+	case INDEX_PLACES:
+	case INDEX_CELL_ENDS: return index->cells;
 	case INDEX_ID_ENDS:
 	case INDEX_IDS: return index->ids != ROW_PLACES;
 	case INDEX_TEXT_ENDS:
@@ -64,6 +67,7 @@ vector_index_bytes(
 	case INDEX_CODES: return count * codes_stride(index->width);
 	case INDEX_BITS: return count * codes_words(index->width) * sizeof(uint64_t);
 	case INDEX_ERRORS: return count * sizeof(float);
+	case INDEX_PLACES: return count * sizeof(uint32_t);
 	case INDEX_ID_ENDS:
 	case INDEX_TEXT_ENDS: return count * sizeof(uint64_t);
 	default: return 0;
@@ -95,11 +99,20 @@ check_seal(const struct tree *about)
 	free(text);
 }
 
+/* Bytes of the ends of a part's cells. */
+static uint64_t
+part_cells(const struct vector_index *index)
+{
+	return (uint64_t)index->cells * sizeof(uint64_t);
+}
+
 static void
 read_parts(struct vector_index *index)
 {
 	const struct tree *parts = tree_need(index->about, "parts");
 
+	index->parts = (int64_t)parts->count;
+	index->part_starts = mem_zero(parts->count + 1, sizeof *index->part_starts);
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct tree *part = parts->items[i];
 		int64_t most = ROWS_MOST - index->rows;
@@ -108,11 +121,13 @@ read_parts(struct vector_index *index)
 		    (uint64_t)tree_integer_in(part, "ids", 0, INT64_MAX >> 16);
 		index->sizes[INDEX_TEXTS] +=
 		    (uint64_t)tree_integer_in(part, "texts", 0, INT64_MAX >> 16);
+		index->part_starts[i + 1] = index->rows;
 	}
+	index->sizes[INDEX_CELL_ENDS] = parts->count * part_cells(index);
 	for (int file = 0; file < INDEX_FILES; file++) {
 		enum vector_index_file which = (enum vector_index_file)file;
 		if (which != INDEX_IDS && which != INDEX_TEXTS &&
-		    vector_index_has(index, which))
+		    which != INDEX_CELL_ENDS && vector_index_has(index, which))
 			index->sizes[file] =
 			    vector_index_bytes(index, which, index->rows);
 	}
@@ -123,14 +138,17 @@ parse(struct vector_index *index)
 {
 	const struct tree *about = index->about;
 	const char *ids = tree_string(about, "ids", "");
+	int64_t version = tree_integer(about, "version", 0);
 
 	if (strcmp(tree_string(about, "format", ""), format) != 0)
 		tree_die(about, "not the description of an index; 'mts index' makes one");
-	if (tree_integer(about, "version", 0) != 1)
+	if (version != 1 && version != WITH_CELLS)
 		tree_die(about,
-		    "another version of the format; this program reads version 1: make the index again");
+		    "another version of the format; this program reads versions 1 and 2: make the index again");
 	check_seal(about);
 	index->width = (int)tree_integer_in(about, "width", 1, WIDTH_MOST);
+	if (version == WITH_CELLS)
+		index->cells = (int)tree_integer_in(about, "cells", 1, CELLS_MOST);
 	index->longest = tree_real(about, "longest", 0);
 	index->texts = tree_boolean(about, "texts", false);
 	index->field = tree_string(about, "field", "");
@@ -145,23 +163,22 @@ parse(struct vector_index *index)
 	index->passing = index->rows;
 }
 
-static void
-read_columns(struct vector_index *index)
+/* Maps `rows` vectors from a file whose checksum index.json has. */
+static const float *
+read_vectors(struct vector_index *index, const char *file, const char *key, size_t rows,
+    struct file_view *view)
 {
-	char *path = path_of(index, INDEX_COLUMNS), hash[HASH_ROOM];
-	size_t width = (size_t)index->width, size = 4 * width * sizeof(float);
+	char *path = path_of(index, file), hash[HASH_ROOM];
 
-	if (!file_view(path, &index->columns_view))
+	if (!file_view(path, view))
 		die("%s: no such file; the index is not whole: make it again", path);
-	hash_bytes(hash, index->columns_view.text, index->columns_view.length);
-	if (index->columns_view.length != size ||
-	    strcmp(hash, tree_string(index->about, "columns", "")) != 0)
+	hash_bytes(hash, view->text, view->length);
+	if (view->length != rows * (size_t)index->width * sizeof(float) ||
+	    strcmp(hash, tree_string(index->about, key, "")) != 0)
 		die("%s: it does not agree with its checksum: the index is damaged; make it again",
 		    path);
-	const float *at = (const float *)(const void *)index->columns_view.text;
-	index->columns =
-	    (struct code_columns){ at, at + width, at + 2 * width, at + 3 * width };
 	free(path);
+	return (const float *)(const void *)view->text;
 }
 
 struct vector_index *
@@ -172,7 +189,14 @@ vector_index_read(const char *path)
 	index->name = mem_string(path);
 	index->about = json_need(path, INDEX_ABOUT);
 	parse(index);
-	read_columns(index);
+	const float *at =
+	    read_vectors(index, INDEX_COLUMNS, "columns", 4, &index->columns_view);
+	size_t width = (size_t)index->width;
+	index->columns =
+	    (struct code_columns){ at, at + width, at + 2 * width, at + 3 * width };
+	if (index->cells)
+		index->centroids = read_vectors(index, INDEX_CENTROIDS, "centroids",
+		    (size_t)index->cells, &index->centroids_view);
 	return index;
 }
 
@@ -225,6 +249,8 @@ vector_index_open(const char *path)
 	index->codes = start_of(index, INDEX_CODES);
 	index->bits = start_of(index, INDEX_BITS);
 	index->errors = start_of(index, INDEX_ERRORS);
+	index->places = start_of(index, INDEX_PLACES);
+	index->cell_ends = start_of(index, INDEX_CELL_ENDS);
 	check_ends(index, INDEX_ID_ENDS, INDEX_IDS);
 	check_ends(index, INDEX_TEXT_ENDS, INDEX_TEXTS);
 	return index;
@@ -236,6 +262,8 @@ vector_index_close(struct vector_index *index)
 	for (int file = 0; file < INDEX_FILES; file++)
 		file_view_close(&index->views[file]);
 	file_view_close(&index->columns_view);
+	file_view_close(&index->centroids_view);
+	free(index->part_starts);
 	tree_free(index->about);
 	free(index->pass);
 	free(index->name);
@@ -272,6 +300,8 @@ check_rows(const struct vector_index *index)
 				continue;
 			if (file == INDEX_IDS || file == INDEX_TEXTS)
 				size = (uint64_t)tree_integer(part, name, 0);
+			if (file == INDEX_CELL_ENDS)
+				size = part_cells(index);
 			hash_bytes(hash, index->views[file].text + at[file], size);
 			if (strcmp(hash, tree_string(hashes, name, "")) != 0)
 				die("%s/%s: it does not agree with its checksum: the index is damaged; make it again",
@@ -302,6 +332,32 @@ vector_index_origin(const struct vector_index *index)
 
 	return (struct vectors_origin){ index->name,
 		tree_string(properties, "model", NULL), index->kind, index->width };
+}
+
+uint32_t
+vector_index_row(const struct vector_index *index, int64_t place)
+{
+	uint32_t row = index->places ? index->places[place] : (uint32_t)place;
+
+	if (row >= index->rows)
+		die("%s/%s: vector %lld is of no row: the index is damaged; make it again",
+		    index->name, vector_index_names[INDEX_PLACES], (long long)place + 1);
+	return row;
+}
+
+struct cell_span
+vector_index_cell(const struct vector_index *index, int64_t part, uint32_t cell)
+{
+	const uint64_t *ends = index->cell_ends + part * index->cells;
+	uint64_t first = cell ? ends[cell - 1] : 0, end = ends[cell];
+	int64_t start = index->part_starts[part],
+		rows = index->part_starts[part + 1] - start;
+
+	if (first > end || end > (uint64_t)rows)
+		die("%s/%s: cell %lld does not end in its part: the index is damaged; make it again",
+		    index->name, vector_index_names[INDEX_CELL_ENDS],
+		    (long long)cell + 1);
+	return (struct cell_span){ start + (int64_t)first, start + (int64_t)end };
 }
 
 static const char *

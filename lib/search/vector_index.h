@@ -3,10 +3,14 @@
  *
  *	index.json	rows, width, similarity, model, history, sizes and checksums (vector_index.c)
  *	columns.f32	start, step, centre and spread of the columns, f32 [4, width] (codes.h)
+ *	cells.f32	centroids [cells, width] (cells.h); none without cells, as the next two
+ *	places.u32	u32 [rows], the row of each vector: those of a part of index.json are sorted by cell
+ *	cells.u64	u64 [parts, cells], where each cell ends in the part
  *	vectors.f32	f32 [rows, width]; for cosine the unit vectors; all NaN if the vector was not finite
  *	codes.u8	u8 [rows, codes_stride]
  *	bits.u64	u64 [rows, codes_words]
  *	errors.f32	f32 [rows], of the codes
+ *	The next are in the order of the streams:
  *	ids.u64, ids	the end of each id in ids; none if rows have no ids
  *	texts.u64, texts	the same of texts
  *	kept.1.mts, ...	columns for conditions (index_columns.h)
@@ -32,6 +36,8 @@ enum vector_index_file {
 	INDEX_CODES,
 	INDEX_BITS,
 	INDEX_ERRORS,
+	INDEX_PLACES,
+	INDEX_CELL_ENDS,
 	INDEX_ID_ENDS,
 	INDEX_IDS,
 	INDEX_TEXT_ENDS,
@@ -40,27 +46,32 @@ enum vector_index_file {
 };
 #define INDEX_ABOUT "index.json"
 #define INDEX_COLUMNS "columns.f32"
+#define INDEX_CENTROIDS "cells.f32"
 extern const char *const vector_index_names[INDEX_FILES];
 
 struct vector_index {
 	char *name;	    /* the folder, for messages */
 	struct tree *about; /* index.json */
 	int64_t rows;
-	int width;
+	int width, cells;	    /* cells 0: none */
 	enum similarity similarity; /* cosine or dot */
 	enum row_ids ids;
 	bool texts;
 	double longest;		  /* maximum length of a vector */
 	const char *field, *kind; /* FIELD of FIELD.emb; vectors_kind */
 	uint64_t sizes[INDEX_FILES];
-	struct file_view views[INDEX_FILES], columns_view;
+	struct file_view views[INDEX_FILES], columns_view, centroids_view;
+	int64_t parts, *part_starts; /* [parts + 1] */
 	/* borrowed from the views: */
 	const float *vectors, *errors;
 	const uint8_t *codes;
 	const uint64_t *bits;
+	const uint32_t *places; /* NULL: vectors are in the order of rows */
+	const uint64_t *cell_ends;
+	const float *centroids;
 	struct code_columns columns;
 	/* of a search under conditions: */
-	bool *pass;	 /* [rows]; NULL: all pass */
+	bool *pass;	 /* [rows], in the order of the vectors; NULL: all pass */
 	int64_t passing; /* rows */
 };
 
@@ -78,6 +89,14 @@ struct vector_index *vector_index_read(const char *path);
 void vector_index_check(const char *path);
 
 struct vectors_origin vector_index_origin(const struct vector_index *index);
+
+/* The row of a vector; vectors first .. end of a cell in a part.  Die if the file is damaged. */
+uint32_t vector_index_row(const struct vector_index *index, int64_t place);
+struct cell_span {
+	int64_t first, end;
+};
+struct cell_span vector_index_cell(
+    const struct vector_index *index, int64_t part, uint32_t cell);
 
 /* The id or text of a row, borrowed, not NUL-terminated.  Dies if the file is damaged. */
 const char *vector_index_id(
@@ -108,6 +127,7 @@ struct vector_index_options {
 	enum similarity similarity;
 	const char *const *kept; /* columns to keep for conditions; not of an appendix */
 	int kept_count;
+	int cells; /* 0: none; not of an appendix */
 };
 
 /* Makes a new folder of the rows of the streams, whole or not at all.  Dies if `folder` exists and is not empty. */

@@ -11,7 +11,9 @@
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/strings.h"
+#include "base/temporary.h"
 #include "folder/folder.h"
+#include "search/cells.h"
 #include "search/hashed_file.h"
 #include "search/index_columns.h"
 #include "search/vector_index.h"
@@ -22,12 +24,14 @@ struct addition {
 	const char *folder; /* where the files are: temporary if the index is new */
 	struct rows *rows;
 	struct hashed_file *files[INDEX_FILES];
+	struct hashed_file
+	    *unsorted;	     /* vectors in the order of rows, if cells sort them */
 	struct strings *ids; /* all so far */
 	int64_t count;	     /* of rows added */
 	double longest;
 	uint64_t ends[INDEX_FILES]; /* of INDEX_IDS and INDEX_TEXTS */
 	struct code_ranges *ranges; /* of a new index */
-	char column_hash[HASH_ROOM];
+	char column_hash[HASH_ROOM], centroid_hash[HASH_ROOM];
 	struct tree *hashes, *kept;
 };
 
@@ -85,7 +89,8 @@ add_row(struct addition *adding, const struct row *row, float *vector)
 	double length = rows_search_vector(adding->rows, index->similarity, vector, row);
 	adding->longest = fmax(adding->longest, length);
 	hashed_file_write(
-	    adding->files[INDEX_VECTORS], vector, (size_t)index->width * sizeof *vector);
+	    adding->unsorted ? adding->unsorted : adding->files[INDEX_VECTORS], vector,
+	    (size_t)index->width * sizeof *vector);
 	if (index->ids != ROW_PLACES)
 		put_text(adding, INDEX_ID_ENDS, INDEX_IDS, row->id, row->length);
 	if (index->texts)
@@ -97,8 +102,105 @@ add_row(struct addition *adding, const struct row *row, float *vector)
 	return true;
 }
 
+/* Cells. ----------------------------------------------------------------------------- */
+
+#define UNSORTED "unsorted.f32"
+
 static void
-add_rows(struct addition *adding, const struct tree *about)
+open_unsorted(struct addition *adding)
+{
+	char *path = path_in(adding, UNSORTED);
+
+	temporary_add(path);
+	adding->unsorted = hashed_file_open(path, 0);
+	open_file(adding, INDEX_PLACES);
+	open_file(adding, INDEX_CELL_ENDS);
+	free(path);
+}
+
+/* Trains the centroids of a new index. */
+static void
+make_centroids(struct addition *adding, const float *vectors, struct tree *about)
+{
+	struct vector_index *index = adding->index;
+	size_t size = (size_t)index->cells * (size_t)index->width;
+	float *centroids = mem_new(mem_multiply(size, sizeof *centroids, "centroids"), 1);
+	char *path = path_in(adding, INDEX_CENTROIDS);
+	struct hashed_file *file = hashed_file_open(path, 0);
+
+	if (adding->count < index->cells)
+		die("%s: it has %lld rows, fewer than --cells %d",
+		    rows_stream(adding->rows), (long long)adding->count, index->cells);
+	cells_train(centroids, index->cells, vectors, adding->count, index->width);
+	hashed_file_write(file, centroids, size * sizeof *centroids);
+	hashed_file_end(file, adding->centroid_hash);
+	tree_set(about, "centroids", tree_of_string(adding->centroid_hash));
+	free(centroids);
+	if (!file_view(path, &index->centroids_view))
+		die("%s:", path);
+	index->centroids = (const float *)(const void *)index->centroids_view.text;
+	free(path);
+}
+
+/* Writes the vectors of each cell together, in the order of rows; where cells end; and the row of each vector. */
+static void
+put_cells(struct addition *adding, const float *vectors, const uint32_t *cell)
+{
+	const struct vector_index *index = adding->index;
+	size_t width = (size_t)index->width, count = (size_t)adding->count;
+	uint64_t *ends = mem_zero((size_t)index->cells + 1, sizeof *ends);
+	uint32_t *order = mem_new(count, sizeof *order);
+
+	for (size_t i = 0; i < count; i++)
+		ends[cell[i] + 1]++;
+	for (int c = 0; c < index->cells; c++)
+		ends[c + 1] += ends[c];
+	for (size_t i = 0; i < count; i++) /* ends become those of the cells */
+		order[ends[cell[i]]++] = (uint32_t)i;
+	hashed_file_write(
+	    adding->files[INDEX_CELL_ENDS], ends, (size_t)index->cells * sizeof *ends);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t row = (uint32_t)index->rows + order[i];
+		hashed_file_write(adding->files[INDEX_VECTORS],
+		    vectors + order[i] * width, width * sizeof *vectors);
+		hashed_file_write(adding->files[INDEX_PLACES], &row, sizeof row);
+	}
+	free(ends);
+	free(order);
+}
+
+static void
+sort_vectors(struct addition *adding, struct tree *about)
+{
+	const struct vector_index *index = adding->index;
+	uint32_t *cell = mem_new((size_t)adding->count, sizeof *cell);
+	char *path = path_in(adding, UNSORTED), hash[HASH_ROOM];
+	struct file_view view;
+
+	hashed_file_end(adding->unsorted, hash);
+	adding->unsorted = NULL;
+	if (!file_view(path, &view))
+		die("%s:", path);
+	const float *vectors = (const float *)(const void *)view.text;
+	if (!index->centroids)
+		make_centroids(adding, vectors, about);
+	cells_assign(
+	    cell, vectors, adding->count, index->centroids, index->cells, index->width);
+	put_cells(adding, vectors, cell);
+	file_view_close(&view);
+	if (unlink(path))
+		die("%s:", path);
+	temporary_forget(path);
+	close_file(adding, INDEX_PLACES);
+	close_file(adding, INDEX_CELL_ENDS);
+	free(cell);
+	free(path);
+}
+
+/* Rows. ------------------------------------------------------------------------------ */
+
+static void
+add_rows(struct addition *adding, struct tree *about)
 {
 	static const enum vector_index_file direct[] = { INDEX_VECTORS, INDEX_ID_ENDS,
 		INDEX_IDS, INDEX_TEXT_ENDS, INDEX_TEXTS };
@@ -110,6 +212,8 @@ add_rows(struct addition *adding, const struct tree *about)
 	adding->ends[INDEX_TEXTS] = adding->index->sizes[INDEX_TEXTS];
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		open_file(adding, direct[i]);
+	if (adding->index->cells)
+		open_unsorted(adding);
 	while (rows_next(adding->rows, &row)) {
 		if (adding->index->rows + adding->count == UINT32_MAX - 1)
 			die("%s: an index has at most %u rows", adding->index->name,
@@ -118,6 +222,8 @@ add_rows(struct addition *adding, const struct tree *about)
 		index_columns_add(columns, adding->rows, added);
 	}
 	adding->kept = index_columns_end(columns);
+	if (adding->unsorted && adding->count)
+		sort_vectors(adding, about);
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		close_file(adding, direct[i]);
 	free(vector);
@@ -250,7 +356,7 @@ describe(const struct addition *adding, const struct vector_index_options *optio
 	char *field = rows_field(adding->rows);
 
 	tree_set(about, "format", tree_of_string("motes index"));
-	tree_set(about, "version", tree_of_integer(1));
+	tree_set(about, "version", tree_of_integer(index->cells ? 2 : 1));
 	tree_set(about, "width", tree_of_integer(index->width));
 	tree_set(about, "similarity", tree_of_string(similarity_name(index->similarity)));
 	tree_set(about, "ids", tree_of_string(ids[index->ids]));
@@ -260,6 +366,8 @@ describe(const struct addition *adding, const struct vector_index_options *optio
 	tree_set(about, "kind", tree_of_string(rows_origin(adding->rows).kind));
 	tree_set(about, "properties", tree_copy(tree_get(stream, "properties")));
 	tree_set(about, "history", tree_copy(tree_get(stream, "history")));
+	if (index->cells)
+		tree_set(about, "cells", tree_of_integer(index->cells));
 	if (options->kept_count) {
 		struct tree *keeps = tree_list();
 		for (int i = 0; i < options->kept_count; i++)
@@ -309,12 +417,14 @@ vector_index_make(const char *folder, const struct vector_index_options *options
 	index.width = rows_width(adding.rows);
 	index.ids = rows_ids(adding.rows);
 	index.texts = rows_have_texts(adding.rows);
+	index.cells = options->cells;
 	struct tree *about = describe(&adding, options);
 	char *temporary = folder_begin(folder);
 	adding.folder = temporary;
 	adding.ranges = code_ranges_new(index.width);
 	add(&adding, about);
 	file_view_close(&index.columns_view);
+	file_view_close(&index.centroids_view);
 	tree_free(about);
 	folder_commit(temporary, folder);
 	lock_end(lock);

@@ -6,11 +6,18 @@
 
 #include "base/mem.h"
 #include "nn/nn.h"
+#include "search/cells.h"
 
 enum {
 	GROUP = 16,  /* queries at a time */
 	SLICE = 128, /* rows whose codes stay in the cache for all of them */
 	JOB = 16     /* slices */
+};
+
+/* Rows that one worker scans for some queries of the group: those whose bits are set. */
+struct scan_job {
+	int64_t first, end;
+	uint32_t queries;
 };
 
 struct scan {
@@ -24,6 +31,8 @@ struct scan {
 	bit_sums *bit_sums;
 	struct hit_ranking exact, rough; /* of hits; of candidates by bits */
 	struct top_hits *tops;		 /* [workers, GROUP] */
+	struct scan_job *jobs;
+	size_t jobs_count, jobs_room;
 };
 
 static int
@@ -33,10 +42,10 @@ by_row(const void *none, uint32_t a, uint32_t b)
 	return (a < b) - (a > b);
 }
 
-/* Compares rows of the index exactly with a query. */
+/* Compares vectors of the index exactly with a query. */
 static void
 rescore(const struct scan *scan, int64_t query, struct top_hits *top,
-    const uint32_t *rows, int64_t count)
+    const uint32_t *places, int64_t count)
 {
 	enum { AT_ONCE = 4 };
 	int width = scan->index->width;
@@ -47,13 +56,15 @@ rescore(const struct scan *scan, int64_t query, struct top_hits *top,
 	for (int64_t i = 0; i < count; i += AT_ONCE) {
 		for (int j = 0; j < AT_ONCE; j++) /* the last one repeats at the end */
 			b[j] = scan->index->vectors +
-			       (int64_t)rows[i + j < count ? i + j : count - 1] * width;
+			       (int64_t)places[i + j < count ? i + j : count - 1] * width;
 		similarity_dots(score, a, b, width);
-		for (int j = 0; j < AT_ONCE && i + j < count; j++)
-			if (rows[i + j] != scan->excluded[query])
+		for (int j = 0; j < AT_ONCE && i + j < count; j++) {
+			uint32_t row = vector_index_row(scan->index, places[i + j]);
+			if (row != scan->excluded[query])
 				top_hits_put(top, &scan->exact,
-				    (struct hit){ isnan(score[j]) ? -1 : (float)score[j],
-					rows[i + j] });
+				    (struct hit){
+					isnan(score[j]) ? -1 : (float)score[j], row });
+		}
 	}
 }
 
@@ -82,11 +93,14 @@ find_candidates(const struct scan *scan, const struct code_query *coded, float l
 }
 
 static void
-scan_codes(const struct scan *scan, struct top_hits *tops, int64_t first, int64_t rows)
+scan_codes(const struct scan *scan, uint32_t queries, struct top_hits *tops,
+    int64_t first, int64_t rows)
 {
 	uint32_t found[SLICE];
 
 	for (int64_t q = 0; q < scan->count; q++) {
+		if (!(queries >> q & 1))
+			continue;
 		int64_t count = find_candidates(
 		    scan, &scan->coded[q], tops[q].least, first, rows, found);
 		rescore(scan, q, &tops[q], found, count);
@@ -94,17 +108,20 @@ scan_codes(const struct scan *scan, struct top_hits *tops, int64_t first, int64_
 }
 
 static void
-scan_bits(const struct scan *scan, struct top_hits *tops, int64_t first, int64_t rows)
+scan_bits(const struct scan *scan, uint32_t queries, struct top_hits *tops, int64_t first,
+    int64_t rows)
 {
 	size_t words = codes_words(scan->index->width);
 	int32_t sums[SLICE];
 
 	for (int64_t q = 0; q < scan->count; q++) {
+		if (!(queries >> q & 1))
+			continue;
 		scan->bit_sums(sums, &scan->coded[q],
 		    scan->index->bits + (size_t)first * words, (size_t)rows, words);
 		for (int64_t r = 0; r < rows; r++)
 			if ((float)sums[r] >= tops[q].least &&
-			    first + r != scan->excluded[q])
+			    vector_index_row(scan->index, first + r) != scan->excluded[q])
 				top_hits_put(&tops[q], &scan->rough,
 				    (struct hit){
 					(float)sums[r], (uint32_t)(first + r) });
@@ -113,7 +130,8 @@ scan_bits(const struct scan *scan, struct top_hits *tops, int64_t first, int64_t
 
 /* Scans the rows of a slice that pass, one run of them after the other. */
 static void
-scan_slice(const struct scan *scan, struct top_hits *tops, int64_t first, int64_t end)
+scan_slice(const struct scan *scan, uint32_t queries, struct top_hits *tops,
+    int64_t first, int64_t end)
 {
 	const bool *pass = scan->index->pass;
 
@@ -125,23 +143,61 @@ scan_slice(const struct scan *scan, struct top_hits *tops, int64_t first, int64_
 		if (next == first)
 			break;
 		if (scan->options->rescore)
-			scan_bits(scan, tops, first, next - first);
+			scan_bits(scan, queries, tops, first, next - first);
 		else
-			scan_codes(scan, tops, first, next - first);
+			scan_codes(scan, queries, tops, first, next - first);
 	}
 }
 
 static void
-scan_job(void *context, size_t worker, size_t job)
+work(void *context, size_t worker, size_t which)
 {
 	const struct scan *scan = context;
-	int64_t rows = scan->index->rows, first = (int64_t)job * JOB * SLICE;
-	struct top_hits *tops = scan->tops + worker * GROUP;
+	const struct scan_job *job = &scan->jobs[which];
 
-	for (int64_t i = 0; i < JOB && first < rows; i++, first += SLICE)
-		scan_slice(
-		    scan, tops, first, rows - first < SLICE ? rows : first + SLICE);
+	for (int64_t first = job->first; first < job->end; first += SLICE)
+		scan_slice(scan, job->queries, scan->tops + worker * GROUP, first,
+		    job->end - first < SLICE ? job->end : first + SLICE);
 }
+
+/* Jobs. ------------------------------------------------------------------------------ */
+
+static void
+add_jobs(struct scan *scan, struct cell_span span, uint32_t queries)
+{
+	for (int64_t first = span.first; first < span.end; first += JOB * SLICE) {
+		int64_t left = span.end - first;
+		scan->jobs = mem_grow(scan->jobs, &scan->jobs_room, scan->jobs_count + 1,
+		    sizeof *scan->jobs);
+		scan->jobs[scan->jobs_count++] = (struct scan_job){ first,
+			left < JOB * SLICE ? span.end : first + JOB * SLICE, queries };
+	}
+}
+
+/* The rows of the cells nearest to the group's queries, cells [GROUP, probe]: the nearest cells first, because they soon show
+ * which rows need no comparison. */
+static void
+add_cells(struct scan *scan, const uint32_t *cells)
+{
+	const struct vector_index *index = scan->index;
+	int64_t probe = scan->options->probe;
+	uint32_t *wanted = mem_zero((size_t)index->cells, sizeof *wanted);
+
+	for (int64_t i = 0; i < scan->count * probe; i++)
+		wanted[cells[i]] |= 1U << i / probe;
+	for (int64_t rank = 0; rank < probe; rank++)
+		for (int64_t q = 0; q < scan->count; q++) {
+			uint32_t cell = cells[q * probe + rank];
+			for (int64_t part = 0; part < index->parts && wanted[cell];
+			     part++)
+				add_jobs(scan, vector_index_cell(index, part, cell),
+				    wanted[cell]);
+			wanted[cell] = 0;
+		}
+	free(wanted);
+}
+
+/* Hits. ------------------------------------------------------------------------------ */
 
 /* Moves a query's hits of all workers to the first. */
 static struct top_hits *
@@ -189,18 +245,37 @@ start_tops(struct scan *scan, struct hit *memory, int64_t room)
 		scan->tops[i] = (struct top_hits){ memory + i * room, 0, least };
 }
 
+/* cells [GROUP, probe]: those to scan; NULL: all rows. */
 static void
-scan_group(struct scan *scan)
+scan_group(struct scan *scan, const uint32_t *cells)
 {
 	const struct vector_index *index = scan->index;
-	size_t slices = ((size_t)index->rows + SLICE - 1) / SLICE;
 
+	scan->jobs_count = 0;
+	if (cells)
+		add_cells(scan, cells);
+	else
+		add_jobs(scan, (struct cell_span){ 0, index->rows }, UINT32_MAX);
 	for (int64_t q = 0; q < scan->count; q++)
 		scan->coded[q] = code_query_new(
 		    scan->queries + q * index->width, &index->columns, index->width);
-	nn_parallel_for((slices + JOB - 1) / JOB, scan_job, scan);
+	nn_parallel_for(scan->jobs_count, work, scan);
 	for (int64_t q = 0; q < scan->count; q++)
 		code_query_free(&scan->coded[q]);
+}
+
+/* [count, probe], or NULL: all. */
+static uint32_t *
+probed_cells(
+    const struct vector_index *index, const float *queries, int64_t count, int64_t probe)
+{
+	if (!probe)
+		return NULL;
+	uint32_t *cells =
+	    mem_new(mem_multiply((size_t)count, (size_t)probe, "cells"), sizeof *cells);
+	cells_nearest(cells, (int)probe, queries, count, index->centroids, index->cells,
+	    index->width);
+	return cells;
 }
 
 struct hit *
@@ -221,22 +296,26 @@ vector_scan(const struct vector_index *index, const float *queries, int64_t coun
 	size_t workers = nn_workers() * GROUP;
 	struct hit *memory =
 	    mem_new(mem_multiply((size_t)count, (size_t)depth, "hits"), sizeof *memory);
-	struct hit *work =
-	    mem_new(mem_multiply(workers, (size_t)room, "hits"), sizeof *work);
+	struct hit *room_of_tops =
+	    mem_new(mem_multiply(workers, (size_t)room, "hits"), sizeof *room_of_tops);
+
+	uint32_t *cells = probed_cells(index, queries, count, options->probe);
 
 	scan.tops = mem_new(workers, sizeof *scan.tops);
 	for (int64_t first = 0; first < count; first += GROUP) {
 		scan.queries = queries + first * index->width;
 		scan.excluded = options->excluded + first;
 		scan.count = count - first < GROUP ? count - first : GROUP;
-		start_tops(&scan, work, room);
-		scan_group(&scan);
+		start_tops(&scan, room_of_tops, room);
+		scan_group(&scan, cells ? cells + first * options->probe : NULL);
 		for (int64_t q = 0; q < scan.count; q++) {
 			hits[first + q].at = memory + (first + q) * depth;
 			finish_query(&scan, q, &hits[first + q]);
 		}
 	}
+	free(cells);
+	free(scan.jobs);
 	free(scan.tops);
-	free(work);
+	free(room_of_tops);
 	return memory;
 }

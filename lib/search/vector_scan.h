@@ -3,7 +3,7 @@
  *
  * Without `rescore` all codes are read, and the rows that may be among the best are compared exactly: the result is that
  * of search.h.  With it all bits are read, and the best rescore x depth rows by them are compared exactly: the result is
- * approximate.  Neither depends on the number of threads.
+ * approximate.  Neither depends on the number of threads.  With `probe` only the cells nearest to a query are read.
  */
 #ifndef SEARCH_VECTOR_SCAN_H
 #define SEARCH_VECTOR_SCAN_H
@@ -17,6 +17,7 @@ struct vector_scan_options {
 	int64_t depth;
 	float threshold;
 	int64_t rescore;	  /* 0: exact */
+	int64_t probe;		  /* cells, at most those of the index; 0: all rows */
 	const uint32_t *excluded; /* [count], a row for each query; UINT32_MAX: none */
 };
 

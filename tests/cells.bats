@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+load helper
+
+# mts index --cells, and near --probe.
+
+setup() { cd "$T" || return; }
+
+dies() { # MESSAGE COMMAND...
+	run -1 --separate-stderr "${@:2}"
+	[ -z "$output" ]
+	[[ $stderr == "$1"* ]]
+}
+
+# vectors COUNT SEED [WIDTH]: of groups around 40 points
+vectors() {
+	awk -v count="$1" -v seed="$2" -v width="${3:-24}" 'BEGIN { srand(9); for (k = 0; k < 40; k++) for (j = 0; j < width; j++) base[k, j] = rand() - 0.5
+		srand(seed); for (i = 1; i <= count; i++) { k = int(rand() * 40); n = "d" seed "-" i
+			printf "{\"_id\":\"%s\",\"text\":\"text of %s\",\"part\":%d,\"x.emb\":[", n, n, i % 4
+			for (j = 0; j < width; j++) printf "%.5f%s", base[k, j] + (rand() - 0.5) * 0.6, j < width - 1 ? "," : "]}\n" } }'
+}
+
+# Answers of two files of JSON that are the same
+common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"' | sort | uniq -d | wc -l; }
+
+@test "cells: without --probe, with all and with as many as there are: the exact answer, to the byte" {
+	vectors 3000 1 | mkstream 700 >c.mts
+	vectors 40 2 | mkstream >many.mts
+	mts rows --rows 1-4 many.mts >few.mts
+	mts index -j 2 --cells 40 -c part -o c.index c.mts
+	mts index --check c.index
+	for queries in few.mts many.mts; do
+		for options in "--json" "--run -" "--json -k 100 --threshold 0.2" "--json --where part=1"; do
+			# shellcheck disable=SC2086
+			near $options $queries c.mts >answer
+			for probe in "" "--probe all" "--probe 40" "--probe 1000"; do
+				# shellcheck disable=SC2086
+				near $options $probe $queries c.index | cmp - answer
+			done
+		done
+		near --json --exclude-self --where part!=2 <(mts rows --rows 1-4 c.mts) c.mts >answer
+		near --json --exclude-self --where part!=2 <(mts rows --rows 1-4 c.mts) c.index | cmp - answer
+	done
+	mts rows --rows 100-150 c.mts >own.mts
+	near --json --exclude-self own.mts c.mts >answer
+	near --json --exclude-self own.mts c.index | cmp - answer
+	# by products
+	mts index --similarity dot --cells 7 -o dot.index c.mts
+	near --json --similarity dot many.mts c.mts >answer
+	near --json --similarity dot --probe all many.mts dot.index | cmp - answer
+	near --json --similarity dot --probe 7 few.mts dot.index | cmp - <(near --json --similarity dot few.mts c.mts)
+}
+
+@test "cells: --probe N is exact in the N cells, and finds more with more" {
+	vectors 4000 1 | mkstream >c.mts
+	vectors 30 2 | mkstream >q.mts
+	mts index --cells 40 -o c.index c.mts
+	near --json q.mts c.mts >exact
+	for n in 1 2 4 10 39; do
+		near --json --probe $n q.mts c.index >n$n
+		MOTES_ISA=plain near -j 1 --json --probe $n q.mts c.index | cmp - n$n
+		MOTES_ISA=avx2 near --json --probe $n q.mts c.index | cmp - n$n
+		# scores are exact: all that is found, and is better than the tenth of the exact answer, is in it
+		[ "$(jq -s 'map(.hits[9].score)' exact | jq -c --slurpfile n n$n '[., [$n[].hits[9].score]] | transpose | map(.[0] >= .[1]) | all')" = true ]
+		common exact n$n
+	done >found
+	paste -sd' ' found
+	awk '$1 < last { exit 1 } { last = $1 } NR == 1 && $1 < 150 { exit 1 } NR == 3 && $1 < 270 { exit 1 } END { if (last < 299) exit 1 }' found
+	# one query after the other has the answers of all at once
+	for i in 1 2 3; do near --json --probe 4 <(mts rows --rows $i q.mts) c.index; done | cmp - <(head -3 n4)
+	# under a condition, and by bits
+	near --json --probe 4 --rescore 100 q.mts c.index >bits
+	[ "$(common bits n4)" -ge 299 ]
+}
+
+@test "cells: a row is in the cell of the nearest centroid, and cells lie together" {
+	vectors 500 1 | mkstream >c.mts
+	mts index --cells 8 -o c.index c.mts
+	floats() { od -An -v -w$((24 * 4)) -t f4 "c.index/$1"; }
+	floats cells.f32 | awk '{ s = 0; for (i = 1; i <= NF; i++) s += $i * $i; if (s < 0.99999 || s > 1.00001) exit 1 } END { exit NR != 8 }'
+	{ floats cells.f32; floats vectors.f32; } | awk 'NR <= 8 { for (i = 1; i <= NF; i++) c[NR, i] = $i; next }
+		{ most = -2; for (k = 1; k <= 8; k++) { s = 0; for (i = 1; i <= NF; i++) s += c[k, i] * $i; if (s > most) { most = s; at = k } } print at }' >cell
+	sort -n cell | cmp - cell
+	uniq -c cell | awk '{ sum += $1; print sum }' >ends
+	od -An -v -w8 -t u8 c.index/cells.u64 | tr -d ' ' | diff ends -
+	od -An -v -w4 -t u4 c.index/places.u32 | tr -d ' ' | sort -n | diff - <(seq 0 499)
+	# the same rows make the same cells
+	mts index -j 1 --cells 8 -o again.index c.mts
+	cmp c.index/cells.f32 again.index/cells.f32
+	cmp c.index/places.u32 again.index/places.u32
+}
+
+@test "cells: --append adds rows to the nearest cells" {
+	vectors 1000 1 | mkstream >a.mts
+	vectors 300 2 | mkstream >b.mts
+	vectors 200 3 | mkstream >c.mts
+	vectors 20 4 | mkstream >q.mts
+	mts index --cells 20 -c part -o c.index a.mts
+	mts index --append -o c.index b.mts
+	mts index --append -j 1 -o c.index c.mts a.mts
+	mts index --check c.index
+	near --json q.mts a.mts b.mts c.mts >exact
+	for probe in all 20; do near --json --probe $probe q.mts c.index | cmp - exact; done
+	near --json --probe 19 q.mts c.index >most
+	[ "$(common exact most)" -ge 199 ]
+	near --json --probe 2 q.mts c.index >some
+	[ "$(common exact some)" -ge 150 ]
+	near --json --where part=3 q.mts c.index | cmp - <(near --json --where part=3 q.mts a.mts b.mts c.mts)
+	[ "$(stat -c %s c.index/cells.u64)" = $((3 * 20 * 8)) ]
+	[ ! -e c.index/unsorted.f32 ]
+}
+
+@test "cells: NaN, zeros, equal rows, rows without ids, one cell, as many cells as rows" {
+	{
+		for i in 1 2 3 4 5 6; do echo "{\"x.emb\":[1,2,2]}"; done
+		printf '{"x.emb":[%s]}\n' null,0,1 0,0,0 1,0,0 0,1,0 0,0,1 -1,0,0
+	} | mkstream 5 >c.mts
+	printf '{"x.emb":[%s]}\n' 1,2,2 1,0.1,0 null,0,0 0,0,0 | mkstream >q.mts
+	near -q --json q.mts c.mts >answer
+	for cells in 1 2 5 12; do
+		rm -rf c.index
+		mts index -q --cells $cells -o c.index c.mts
+		near -q --json q.mts c.index | cmp - answer
+		near -q --json --probe $cells q.mts c.index | cmp - answer
+		near -q --json --probe 1 q.mts c.index | jq -se 'length == 4' >/dev/null
+		near -q --json --exclude-self c.mts c.mts >others
+	done
+	printf '{"x.emb":[%s]}\n' null,0 0,null null,1 | mkstream >nan.mts
+	mts index -q --cells 2 -o nan.index nan.mts
+	near -q --json --probe 1 nan.mts nan.index | jq -se 'map(.hits | length == 3) | all'
+}
+
+@test "cells: usage; damage; killed at any step" {
+	vectors 60 1 8 | mkstream >a.mts
+	vectors 20 2 8 | mkstream >b.mts
+	vectors 2 3 8 | mkstream >q.mts
+	mts index --cells 4 -o c.index a.mts
+	mts index -o none.index a.mts
+	for words in "--cells 0 -o x.index a.mts" "--append --cells 4 -o c.index b.mts" "--check --cells 3 c.index"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr mts index $words
+		[ -z "$output" ]
+	done
+	for words in "--probe 0 q.mts c.index" "--probe some q.mts c.index" "--probe 2 q.mts none.index" "--probe 2 q.mts a.mts" "--probe 2x q.mts c.index"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr near $words
+		[ -z "$output" ]
+	done
+	dies "mts: a.mts: it has 60 rows, fewer than --cells 61" mts index --cells 61 -o x.index a.mts
+	[ -z "$(find . -name 'x.index*')" ]
+	for file in cells.f32 cells.u64 places.u32; do
+		cp -r c.index x.index
+		printf '\xff' | dd of="x.index/$file" bs=1 seek=3 conv=notrunc status=none
+		dies "mts: x.index/$file: " mts index --check x.index
+		run -1 --separate-stderr near -k 60 --probe 3 a.mts x.index
+		[ "$file" = cells.f32 ] || [ -z "$output" ]
+		truncate -s -1 "x.index/$file"
+		dies "near: x.index/$file: it " near q.mts x.index
+		rm "x.index/$file"
+		dies "near: x.index/$file: no such file" near q.mts x.index
+		rm -r x.index
+	done
+	killed_at 0 true 3>/dev/null || skip "needs ptrace"
+	near --json q.mts a.mts >old
+	near --json q.mts a.mts b.mts >new
+	cp -r c.index whole.index
+	OMP_NUM_THREADS=1 killed_at 0 mts index -j 1 --append -o whole.index b.mts 3>steps
+	for ((n = 1; n <= $(wc -l <steps); n += 3)); do
+		rm -rf k.index*
+		cp -r c.index k.index
+		OMP_NUM_THREADS=1 killed_at "$n" mts index -j 1 --append -o k.index b.mts 3>/dev/null || [ $? -eq 137 ]
+		near --json q.mts k.index >answer
+		cmp -s answer old || cmp answer new
+		mts index --check k.index
+		cmp -s answer new || mts index --append -o k.index b.mts
+		near --json q.mts k.index | cmp - new
+		mts index --check k.index
+	done
+}
