@@ -145,6 +145,25 @@ setup() {
 	run ! cmp dense.run sparse.run
 }
 
+@test "cookbook: Training a reranker" {
+	R=$GOLDEN/rerank
+	mkdir start
+	cp "$R/bert/model.safetensors" "$GOLDEN/settings/bert/tokenizer.json" start
+	jq -c '.model_max_length = 32' "$GOLDEN/settings/bert/tokenizer_config.json" >start/tokenizer_config.json
+	jq '.architectures = ["BertModel"]' "$R/bert/config.json" >start/config.json
+	export MOTES_MODEL=$PWD/start
+	grep -v '"q4"' "$R/queries.jsonl" >queries.jsonl # it has no words
+	sed 's/"text": ""/"text": "x"/' "$R/documents.jsonl" >corpus.jsonl
+	printf 'query-id\tcorpus-id\tscore\nq0\td0\t1\nq1\td1\t1\nq2\td1\t1\n' >train.tsv
+	recipe 'Training a reranker' 1 >recipe.sh
+	bash -eu -o pipefail recipe.sh
+	[ "$(wc -l <second.run)" -eq "$(wc -l <train.run)" ]
+	[ "$(jq -s 'map(.negatives | length) | max' hard.jsonl)" -eq 4 ]
+	recipe 'Training a reranker' 2 >recipe.sh
+	bash -eu -o pipefail recipe.sh
+	tok -m student -f text corpus.jsonl | encode -m student >c.mts
+}
+
 @test "cookbook: cron" {
 	recipe cron 1 >notes.mk
 	rm notes.mts

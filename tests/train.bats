@@ -961,17 +961,20 @@ recipe() {
 	cp some.jsonl text.jsonl
 	sed -n '1,30s/.*"document": \("[^"]*"\).*/{"text": \1}/p' some.jsonl >corpus.jsonl
 	cp -r "$G/bert" contriever
+	sed -i 's/{/{ "architectures": ["BertModel"],/' contriever/config.json
 	cp -r "$GOLDEN/families/olmoe" .
 	cp "$G/nomic_bert/vocab.txt" olmoe
 	sed -i 's/"vocab_size": 40/"vocab_size": 48/' olmoe/config.json
+	echo '{"query": "a b", "document": "b c", "negatives": ["d", "e a"]}' >hard.jsonl
 	page_examples train.1 >examples
-	[ "$(wc -l <examples)" -eq 19 ]
+	[ "$(wc -l <examples)" -eq 21 ]
 	bash -eu -o pipefail examples
 	[ -e trained/model.safetensors ]
 	[ -e model/model.safetensors ]
 	[ -e decoder/model.safetensors ]
 	[ -e tuned/model.safetensors ]
 	[ -e rated/model.safetensors ]
+	[ -e reranker/model.safetensors ]
 	[ "$(wc -l <trained.log.tsv)" = 3 ]
 	[ -e gate/adapter_model.safetensors ]
 }

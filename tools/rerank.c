@@ -1,7 +1,7 @@
 /*
  * rerank - score pairs of texts with a cross-encoder
  *
- * reads	X.ids, X.second	i32 [.], i32	pairs as one sequence, of tok --pair
+ * reads	X.ids, X.second	i32 [.], i32	pairs as one sequence, of tok --pair; or lists of them
  * writes	X.score		f32		the score; f32 [labels] of a model with several
  *
  * With --queries and --texts: reads a run and the texts, writes the run in the order of the scores.
@@ -12,6 +12,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/progress.h"
 #include "encode/embed.h"
 #include "folder/model_folder.h"
@@ -108,7 +109,20 @@ rerank(struct settings *s, struct model *model)
 static void
 demand_pairs(const struct reader *in, const char *model)
 {
-	if (stream_find(in, "pair.ids") < 0 || stream_find(in, "pair.second") < 0)
+	int pairs = 0, others = 0;
+
+	for (int i = 0; i < stream_columns(in); i++) {
+		const char *name = stream_column(in, i)->name, *dot = strrchr(name, '.');
+		if (!dot || strcmp(dot, ".ids"))
+			continue;
+		char *second = mem_format("%.*s.second", (int)(dot - name), name);
+		if (stream_find(in, second) < 0)
+			others++;
+		else
+			pairs++;
+		free(second);
+	}
+	if (!pairs || others)
 		die("%s: has no pairs ('pair.ids', 'pair.second'); put 'tok -m %s --pair -f FIRST -f SECOND' before",
 		    stream_name(in), model);
 }

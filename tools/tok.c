@@ -128,8 +128,8 @@ encode(struct settings *set, char **files, int count)
 
 	cli_only(
 	    &cli, pair ? "--pair" : "tokenising", pair ? pair_options : encode_options);
-	if (pair && set->token.fields.count != 2)
-		die_usage("--pair takes two fields: -f FIRST -f SECOND");
+	if (pair && set->token.fields.count < 2)
+		die_usage("--pair takes two fields or more: -f FIRST -f SECOND");
 	if (pair && set->token.refuse)
 		set->token.truncation = PAIR_REFUSE;
 	if (set->token.task && set->token.prompt)

@@ -5,6 +5,8 @@
  *		document.ids	i32, depth 1	row i's positive
  *		negatives.ids	i32, depth 2	hard negatives, optional
  *		*.key		i64		hashes of texts, optional
+ *		pair.ids, pair.second		--objective bce, listnet: i32 of tok --pair; or the pairs
+ *						document.ids, negatives.ids and their .second
  *		document.score	number		scored pairs: of each row
  *		negatives.score	number, depth 1	of each negative
  *		relation.target	f32 [2 width]	--reze: what reze-stats apply makes
@@ -82,16 +84,18 @@ static const struct cli_option options[] = {
 	    CLI_INTEGER(trainer.objective.seed, 0, INT64_MAX) },
 	CLI_GROUP("Loss:"),
 	{ OPT_OBJECTIVE, "objective",
-	    "infonce|mlm|clm|cosent|angle|mse|contrastive|online|margin-mse|kl",
+	    "infonce|mlm|clm|cosent|angle|mse|contrastive|online|margin-mse|kl|bce|listnet",
 	    "loss (default: infonce)", CLI_CUSTOM },
 	{ 0, "temperature", "X",
-	    "of similarities (default: the record's, else 0.03; cosent, angle: 0.05; kl: 1)",
+	    "of similarities (default: the record's, else 0.03; cosent, angle: 0.05; kl: 1); listnet: of labels (1)",
 	    CLI_REAL(trainer.objective.contrast.temperature, 1e-4, 100) },
 	{ 0, "similarity", "cosine|dot", "of query and document (default: cosine)",
 	    CLI_WORD(trainer.objective.dot, 0) },
 	{ 0, "margin", "X",
 	    "contrastive, online: distance from which a negative is far (default: 0.5)",
 	    CLI_REAL(trainer.objective.margin, 0, 2) },
+	{ 0, "positive-weight", "X", "bce: weight of positive pairs (default: 1)",
+	    CLI_REAL(trainer.objective.positive, 1e-6, 1e6) },
 	{ 0, "matryoshka", "N,...",
 	    "sum the losses of the first N components of the vectors, N:W with a weight",
 	    CLI_TEXT(trainer.objective.matryoshka) },
@@ -218,6 +222,7 @@ parse(int argc, char **argv)
 		.batch_tokens = 8192,
 		.mask_share = 0.15,
 		.margin = 0.5,
+		.positive = 1,
 		.balance = -1 };
 	while ((opt = cli_next(&cli, argc, argv, &a)) != -1)
 		if (opt == OPT_OBJECTIVE)
@@ -286,6 +291,9 @@ open_model(const struct settings *a, uint64_t seed)
 			       : a->from_scratch ? MODEL_INIT
 						 : MODEL_TRAIN;
 
+	if (a->trainer.objective.type->classifies)
+		return model_open_ranker(
+		    a->dir, seed, a->freeze.count ? a->freeze.items : NULL);
 	return a->freeze.count ? model_open_frozen(a->dir, mode, seed, a->freeze.items)
 			       : model_open(a->dir, mode, seed);
 }

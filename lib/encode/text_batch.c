@@ -46,7 +46,8 @@ text_batch_column(const struct reader *in, int ids, const char *name,
 	}
 	column.second = stream_find(in, second);
 	if (column.second >= 0)
-		stream_need(in, second, DTYPE_I32, 0);
+		stream_need(in, second, DTYPE_I32,
+		    ids >= 0 && stream_column(in, ids)->depth == 2);
 	free(second);
 	free(expert);
 	free(gate);
@@ -191,12 +192,20 @@ static void
 add_seconds(const struct text_batch *batch, const struct token_column *column,
     const struct record *record, struct sequence *to)
 {
-	if (column->second < 0 || stream_column(batch->in, column->ids)->depth != 1)
+	const struct column *ids = stream_column(batch->in, column->ids);
+
+	if (column->second < 0)
 		return;
 	const int32_t *places = record->columns[column->second].data;
-	for (int64_t i = 0; i < record->rows; i++) {
+	int64_t count = column_lists(ids, &record->columns[column->ids], record->rows);
+	if (column_elements(stream_column(batch->in, column->second),
+		&record->columns[column->second], record->rows) != count)
+		die("%s: record %lld: '%s.second' has not one number for each pair",
+		    stream_name(batch->in), (long long)stream_records(batch->in),
+		    column->name);
+	for (int64_t i = 0; i < count; i++) {
 		if (places[i] < 0 || places[i] > to[i].length)
-			die("%s: record %lld: row %lld: '%s.second' is %d, and the pair has %d tokens",
+			die("%s: record %lld: pair %lld: '%s.second' is %d, and the pair has %d tokens",
 			    stream_name(batch->in), (long long)stream_records(batch->in),
 			    (long long)i + 1, column->name, (int)places[i],
 			    (int)to[i].length);

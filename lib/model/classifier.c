@@ -45,21 +45,58 @@ classifier_folder(const char *dir)
 	return modules_transformer(dir);
 }
 
-/* Dies unless "architectures" ends in ForSequenceClassification. */
-static void
-check_architecture(const struct tree *config)
+static const char class_end[] = "ForSequenceClassification";
+
+/* The first of "architectures"; "": there is none. */
+static const char *
+architecture_of(const struct tree *config)
 {
-	static const char end[] = "ForSequenceClassification";
 	const struct tree *names = tree_get(config, "architectures");
 	const char *name = NULL;
 
 	if (names && names->kind == TREE_LIST && names->count)
 		name = names->items[0]->string;
-	size_t length = name ? strlen(name) : 0;
-	if (length < strlen(end) || strcmp(name + length - strlen(end), end))
+	return name ? name : "";
+}
+
+bool
+classifier_known(const struct tree *config)
+{
+	const char *name = architecture_of(config);
+	size_t length = strlen(name), end = strlen(class_end);
+
+	return length >= end && !strcmp(name + length - end, class_end);
+}
+
+static void
+check_architecture(const struct tree *config)
+{
+	const struct tree *names = tree_get(config, "architectures");
+
+	if (!classifier_known(config))
 		tree_die(names ? names : config,
 		    "'architectures' is '%s', and a cross-encoder is a model '...%s'",
-		    name ? name : "", end);
+		    architecture_of(config), class_end);
+}
+
+void
+classifier_begin(struct tree *config, const char *dir)
+{
+	static const char *const ends[] = { "For", "LMHeadModel", "Model" };
+	static const char *const label = "LABEL_0";
+	const char *name = architecture_of(config), *end = NULL;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends && !end; i++)
+		end = strstr(name, ends[i]);
+	if (!end || end == name)
+		die("%s/config.json: 'architectures' is '%s', which names no family of models; a classifier's name begins with it",
+		    dir, name);
+	char *class = mem_format("%.*s%s", (int)(end - name), name, class_end);
+	tree_add(tree_set(config, "architectures", tree_list()), tree_of_string(class));
+	tree_set(tree_set(config, "id2label", tree_object()), "0", tree_of_string(label));
+	tree_set(tree_set(config, "label2id", tree_object()), label, tree_of_integer(0));
+	tree_remove(config, "num_labels");
+	free(class);
 }
 
 static int
@@ -128,7 +165,7 @@ activation_name(const struct tree *config, const char *dir)
 
 void
 classifier_configure(struct head *head, const struct spec *spec,
-    const struct tree *config, const char *dir)
+    const struct tree *config, const char *dir, bool logits)
 {
 	const struct classifier_layer *layer = spec->names->classifier;
 	int labels = labels_of(config);
@@ -152,5 +189,6 @@ classifier_configure(struct head *head, const struct spec *spec,
 		last->activated = labels == 1;
 		last->act = NN_SIGMOID;
 	}
+	last->activated &= !logits;
 	free(name);
 }

@@ -18,8 +18,16 @@
  * model. */
 char *classifier_folder(const char *dir);
 
-/* Sets the head to that of the classifier.  config: config.json of the folder `dir`; dies where it is not one of a classifier. */
+/* Whether config.json is that of a classifier, by "architectures". */
+bool classifier_known(const struct tree *config);
+
+/* Makes config.json, which is not one of a classifier, that of a classifier with one label, whose name is LABEL_0 as in
+ * transformers.  dir: for messages. */
+void classifier_begin(struct tree *config, const char *dir);
+
+/* Sets the head to that of the classifier.  config: config.json of the folder `dir`; dies where it is not one of a classifier.
+ * logits: without the last activation. */
 void classifier_configure(struct head *head, const struct spec *spec,
-    const struct tree *config, const char *dir);
+    const struct tree *config, const char *dir, bool logits);
 
 #endif

@@ -9,6 +9,7 @@
 #include "folder/sentence_config.h"
 #include "folder/adapter_folder.h"
 #include "folder/folder.h"
+#include "folder/modules.h"
 #include "folder/static_folder.h"
 #include "model/classifier.h"
 #include "model/experts.h"
@@ -64,6 +65,34 @@ configure_positions(struct model *model)
 	tree_free(config);
 }
 
+/* The folder of a cross-encoder's transformer.  A model that is trained may be one without a classifier, which gets a new one. */
+static char *
+transformer_of(struct model *model)
+{
+	if (model->mode == MODEL_TRAIN) {
+		char *folder = modules_transformer(model->dir);
+		struct tree *config = json_find(folder, "config.json");
+		model->fresh = config && !classifier_known(config);
+		tree_free(config);
+		if (model->fresh)
+			return folder;
+		free(folder);
+	}
+	return classifier_folder(model->dir);
+}
+
+static void
+configure_classifier(struct model *model)
+{
+	if (model->fresh && model->spec.causal)
+		die("%s: is a decoder; a new classifier is trained on encoders only",
+		    model->dir);
+	if (model->fresh)
+		classifier_begin(model->config, model->folder);
+	classifier_configure(&model->head, &model->spec, model->config, model->dir,
+	    model->mode == MODEL_TRAIN);
+}
+
 void
 model_configure(struct model *model, const char *dir)
 {
@@ -73,7 +102,7 @@ model_configure(struct model *model, const char *dir)
 		die("%s: model folder:", dir);
 	adapter_folder_refuse(dir);
 	model->folder =
-	    model->classifies ? classifier_folder(dir) : head_read(&model->head, dir);
+	    model->classifies ? transformer_of(model) : head_read(&model->head, dir);
 	enum static_kind kind = static_folder_kind(dir);
 	model->config = kind ? static_folder_config(model->folder)
 			     : json_need(model->folder, "config.json");
@@ -88,7 +117,7 @@ model_configure(struct model *model, const char *dir)
 	family_configure(&model->spec, model->config);
 	configure_positions(model);
 	if (model->classifies)
-		classifier_configure(&model->head, &model->spec, model->config, dir);
+		configure_classifier(model);
 	if (model->head.assumed && model->spec.causal && is_language_model(model->config))
 		model->head.pool[0] = NN_POOL_LAST;
 	token_experts_configure(&model->spec, model->config);

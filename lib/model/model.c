@@ -29,26 +29,40 @@
 
 /* "bert.pooler.dense.weight", of a module of the model's own file; to be freed. */
 static char *
-classifier_tensor_name(
-    const struct model *model, const struct head_module *module, int which)
+classifier_tensor_name(const char *prefix, const struct head_module *module, int which)
 {
-	const struct weights *weights = &model->weights;
-	const char *prefix = weights->wrapper ? weights->wrapper : weights->prefix;
-
 	return mem_format("%s%s.%s", module->inside ? prefix : "", module->module,
 	    which ? "bias" : "weight");
+}
+
+/* Whether a tensor of the head is drawn: of a new classifier the last layer, and those that the folder lacks. */
+static bool
+drawn(const struct model *model, const struct head_module *module,
+    const struct safetensors *file, const char *name)
+{
+	bool last = module == &model->head.modules[model->head.count - 1];
+
+	return model->fresh && (last || !safetensors_find(file, name));
 }
 
 static struct tensor_slice
 module_part(struct model *model, const struct head_module *module,
     struct safetensors *file, int which, int64_t columns)
 {
+	const struct weights *weights = &model->weights;
+	const char *prefix = weights->wrapper ? weights->wrapper : weights->prefix;
 	const char *own = head_tensor_name(module, which);
-	char *name = module->module ? classifier_tensor_name(model, module, which)
-				    : mem_format("%s.%s", module->name, own);
-	const struct safetensor *stored =
-	    file ? safetensors_need(file, module->module ? name : own) : NULL;
+	char *sought = module->module ? classifier_tensor_name(prefix, module, which)
+				      : mem_string(own);
+	char *name = module->module
+			 ? classifier_tensor_name(
+			       weights_classifier_prefix(weights), module, which)
+			 : mem_format("%s.%s", module->name, own);
+	const struct safetensor *stored = !file || drawn(model, module, file, sought)
+					      ? NULL
+					      : safetensors_need(file, sought);
 
+	free(sought);
 	struct parameter wanted = { .name = name,
 		.rows = module->out,
 		.columns = columns,
@@ -135,8 +149,8 @@ model_match(struct model *model)
 		    model->dir, model->expert_names);
 	if (model->mode != MODEL_INIT)
 		model->file = safetensors_open(model->folder);
-	weights_match(
-	    &model->weights, &model->spec, model->file, model->mode != MODEL_ENCODE);
+	weights_match(&model->weights, &model->spec, model->file,
+	    model->mode != MODEL_ENCODE && !model->classifies);
 	if (model->head.table)
 		match_table(model);
 	model->spec.fused = model->spec.layers && weights_fused(&model->weights);
@@ -144,6 +158,8 @@ model_match(struct model *model)
 		tree_set(model->config, "tie_word_embeddings", tree_of_boolean(false));
 	round_scale(model);
 	open_modules(model);
+	if (model->classifies && model->mode == MODEL_TRAIN)
+		weights_of_classifier(&model->weights);
 }
 
 /* Maps the tensors of a task expert, or of none (-1). */
@@ -348,6 +364,16 @@ model_open_frozen(
 	struct model *model = begin(dir, mode, false);
 
 	freeze_weights(model, patterns);
+	return complete(model, seed);
+}
+
+struct model *
+model_open_ranker(const char *dir, uint64_t seed, const char *const *patterns)
+{
+	struct model *model = begin(dir, MODEL_TRAIN, true);
+
+	if (patterns)
+		freeze_weights(model, patterns);
 	return complete(model, seed);
 }
 

@@ -52,6 +52,13 @@ struct model *model_open_packed(const char *dir, enum dtype kind, bool keep);
 
 /* The same, kind DTYPE_F32 included, of a cross-encoder (classifier.h): model_encode makes the scores of the labels. */
 struct model *model_open_classifier(const char *dir, enum dtype kind, bool keep);
+
+/*
+ * Opens a cross-encoder to train.  A model without a classifier gets one of one label: layers that the folder lacks are drawn from
+ * `seed`.  The "embedding" is the logits of the labels.  patterns as in model_open_frozen; NULL: none.
+ */
+struct model *model_open_ranker(
+    const char *dir, uint64_t seed, const char *const *patterns);
 void model_close(struct model *model);
 
 /* Training: products of the blocks' linear layers in bf16, forward and back (nn_matrix.rounded); weights, gradients, other layers

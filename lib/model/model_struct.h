@@ -22,6 +22,7 @@ struct model {
 	char folder_fingerprint[17], fingerprint[17], *expert_names;
 	enum model_mode mode;
 	bool classifies;     /* the head is a classifier's (classifier.h) */
+	bool fresh;	     /* the classifier is new: the folder has none */
 	struct tree *config; /* config.json */
 	struct spec spec;
 	struct head head;

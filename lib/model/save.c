@@ -21,26 +21,38 @@
 enum { PIECE = 1 << 16 }; /* floats written at a time */
 
 static void
-copy_known(const char *from, const char *to)
+copy_named(const char *from, const char *to, const char *const *files)
+{
+	for (; *files; files++)
+		folder_copy(from, to, *files);
+}
+
+/* sentence: with the settings of sentence-transformers. */
+static void
+copy_known(const char *from, const char *to, bool sentence)
 {
 	static const char *const files[] = { "tokenizer.json", "vocab.txt", "vocab.json",
 		"merges.txt", "sentencepiece.bpe.model", "spiece.model",
 		"tokenizer.model", "sentencepiece.model", "tokenizer_config.json",
 		"special_tokens_map.json", "added_tokens.json", "chat_template.jinja",
-		"config_sentence_transformers.json", NULL };
+		NULL };
+	static const char *const settings[] = { "config_sentence_transformers.json",
+		NULL };
 
-	for (const char *const *file = files; *file; file++)
-		folder_copy(from, to, *file);
-	for (const char *const *file = sentence_config_names; *file; file++)
-		folder_copy(from, to, *file);
+	copy_named(from, to, files);
+	if (!sentence)
+		return;
+	copy_named(from, to, settings);
+	copy_named(from, to, sentence_config_names);
 }
 
+/* The settings of an embedding model are not those of the cross-encoder that it becomes. */
 static void
 copy_files(const struct model *model, const char *to)
 {
-	copy_known(model->dir, to);
+	copy_known(model->dir, to, !model->fresh);
 	if (strcmp(model->dir, model->folder))
-		copy_known(model->folder, to);
+		copy_known(model->folder, to, !model->fresh);
 }
 
 /* Sets the dtype, as transformers names it, under the keys that the config has for it. */
@@ -190,17 +202,18 @@ model_file_group(const struct parameter *p)
 	return p->columns ? p->expert : -1;
 }
 
-/* Tensor by tensor: the transformer may fill half of the memory. */
+/* Tensor by tensor: the transformer may fill half of the memory.  A classifier is in the same file. */
 static void
 write_transformer(const struct model *model, const char *folder, enum dtype dtype)
 {
 	const struct weights *weights = &model->weights;
-	struct safetensor *tensors = mem_new((size_t)weights->own, sizeof *tensors);
-	const struct parameter **order = mem_new((size_t)weights->own, sizeof *order);
+	int all = model->classifies ? weights->count : weights->own;
+	struct safetensor *tensors = mem_new((size_t)all, sizeof *tensors);
+	const struct parameter **order = mem_new((size_t)all, sizeof *order);
 	int count = 0;
 
 	for (int expert = -1; expert < model->spec.experts; expert++)
-		for (int i = 0; i < weights->own; i++)
+		for (int i = 0; i < all; i++)
 			if (model_file_group(&weights->tensors[i]) == expert)
 				order[count++] = &weights->tensors[i];
 	for (int i = 0; i < count; i++)
@@ -215,12 +228,31 @@ write_transformer(const struct model *model, const char *folder, enum dtype dtyp
 	free(tensors);
 }
 
+/* modules.json of a cross-encoder, if its folder has one: the transformer alone. */
+static void
+write_classifier(const struct model *model, const char *folder)
+{
+	struct modules *had = modules_read(model->dir);
+	struct tree *modules = tree_list();
+
+	head_add_module(modules, "", "Transformer");
+	if (had && !model->fresh)
+		folder_write_json(folder, "modules.json", modules);
+	tree_free(modules);
+	modules_free(had);
+}
+
 /* modules.json and the weights of the head's modules; tensors[weights.count], with their data. */
 static void
 write_head(
     const struct model *model, const char *folder, const struct safetensor *tensors)
 {
 	const struct head *head = &model->head;
+
+	if (model->classifies) {
+		write_classifier(model, folder);
+		return;
+	}
 
 	head_write(head, folder, model->spec.width);
 	for (int i = 0; i < head->count; i++) {

@@ -356,9 +356,20 @@ weights_fused(const struct weights *weights)
 	       first[BLOCK_Q].tensor == first[BLOCK_V].tensor;
 }
 
+static void
+free_extra(struct weights *weights)
+{
+	for (int i = 0; i < weights->extra_count; i++)
+		free((char *)weights->extra[i].name);
+	free(weights->extra);
+	weights->extra = NULL;
+	weights->extra_count = 0;
+}
+
 void
 weights_free(struct weights *weights)
 {
+	free_extra(weights);
 	for (int i = 0; i < weights->count; i++)
 		free((char *)weights->tensors[i].name);
 	free(weights->tensors);
@@ -367,7 +378,30 @@ weights_free(struct weights *weights)
 	free(weights->blocks);
 	free(weights->mixtures);
 	free(weights->wrapper);
-	for (int i = 0; i < weights->extra_count; i++)
-		free((char *)weights->extra[i].name);
-	free(weights->extra);
+}
+
+const char *
+weights_classifier_prefix(const struct weights *weights)
+{
+	const char *const *prefix = weights->names->prefixes;
+
+	if (*weights->prefix)
+		return weights->prefix;
+	while (*prefix && !**prefix)
+		prefix++;
+	return *prefix ? *prefix : "";
+}
+
+void
+weights_of_classifier(struct weights *weights)
+{
+	const char *prefix = weights_classifier_prefix(weights);
+
+	free_extra(weights);
+	for (int i = 0; i < weights->own && !*weights->prefix; i++) {
+		const char **name = &weights->tensors[i].name;
+		char *whole = mem_format("%s%s", prefix, *name);
+		free((char *)*name);
+		*name = whole;
+	}
 }

@@ -83,6 +83,12 @@ void weights_match_prediction(
     struct weights *weights, const struct spec *spec, const struct safetensors *file);
 void weights_free(struct weights *weights);
 
+/* The prefix of the transformer's names beside a classifier: the file's, or the family's where the file has none. */
+const char *weights_classifier_prefix(const struct weights *weights);
+
+/* Gives the transformer's tensors that prefix, and drops `extra`: the heads for other tasks. */
+void weights_of_classifier(struct weights *weights);
+
 /* Dies unless a tensor of the file has the shape of a parameter, and a floating type. */
 void weights_check(
     const char *file, const struct safetensor *tensor, const struct parameter *wanted);

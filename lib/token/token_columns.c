@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -17,11 +18,15 @@ struct token_columns {
 	bool forced; /* the prompt is the command line's, not the model's default */
 	size_t most;
 	int *columns;	       /* [made] of the ids */
-	int second;	       /* column, with pairs */
+	int *seconds;	       /* [made] columns, with pairs */
 	int *depths;	       /* [made] */
 	struct tokenised *ids; /* [made] */
 	size_t count;	       /* made */
 	struct token_counts counts;
+	/* pairs of lists: the first texts, each as often as it has pairs, and their offsets */
+	char *repeated;
+	int64_t *starts;
+	size_t repeated_room, starts_room;
 };
 
 struct token_columns *
@@ -53,6 +58,9 @@ token_columns_free(struct token_columns *made)
 		tokenised_free(&made->ids[i]);
 	free(made->ids);
 	free(made->columns);
+	free(made->seconds);
+	free(made->repeated);
+	free(made->starts);
 	free(made->depths);
 	free(made->prompt);
 	if (made->frame)
@@ -85,19 +93,24 @@ add_ids(struct writer *writer, const char *field, int depth)
 	return column;
 }
 
-static void
-add_pair(struct token_columns *made, const struct column *columns, struct writer *writer)
+/* The field of the second texts of a column: all but the first field have one. */
+static const struct text_field *
+second_of(const struct token_columns *made, size_t index)
 {
-	const struct text_field_list *fields = &made->options->fields;
-	struct column second = { .name = "pair.second", .dtype = DTYPE_I32 };
+	return made->options->fields.items[index + (made->options->pair ? 1 : 0)];
+}
 
-	for (size_t f = 0; f < fields->count; f++)
-		if (columns[fields->items[f]->columns[0]].depth != 1)
-			die_usage(
-			    "--pair: '%s' has lists of texts; a pair is of two texts",
-			    fields->items[f]->name);
-	made->columns[0] = add_ids(writer, "pair", 1);
-	made->second = stream_add(writer, &second);
+static void
+add_seconds(
+    struct token_columns *made, size_t index, const char *name, struct writer *writer)
+{
+	char *whole = mem_format("%s.second", name);
+	struct column second = {
+		.name = whole, .dtype = DTYPE_I32, .depth = made->depths[index] - 1
+	};
+
+	made->seconds[index] = stream_add(writer, &second);
+	free(whole);
 }
 
 void
@@ -105,20 +118,26 @@ token_columns_add(
     struct token_columns *made, const struct column *columns, struct writer *writer)
 {
 	const struct text_field_list *fields = &made->options->fields;
+	bool pair = made->options->pair;
 
-	made->count = made->options->pair ? 1 : fields->count;
+	made->count = fields->count - pair;
 	made->columns = mem_new(made->count, sizeof *made->columns);
+	made->seconds = mem_new(made->count, sizeof *made->seconds);
 	made->depths = mem_new(made->count, sizeof *made->depths);
 	made->ids = mem_zero(made->count, sizeof *made->ids);
-	for (size_t f = 0; f < made->count; f++)
-		made->depths[f] = columns[fields->items[f]->columns[0]].depth;
-	if (made->options->pair) {
-		add_pair(made, columns, writer);
-		return;
+	if (pair && columns[fields->items[0]->columns[0]].depth != 1)
+		die_usage("--pair: '%s' has lists of texts; the first field has one text",
+		    fields->items[0]->name);
+	for (size_t f = 0; f < made->count; f++) {
+		const struct text_field *field = second_of(made, f);
+		const char *name = pair && made->count == 1 ? "pair" : field->name;
+		made->depths[f] = columns[field->columns[0]].depth;
+		if (pair && made->count == 1 && made->depths[f] != 1)
+			name = field->name;
+		made->columns[f] = add_ids(writer, name, made->depths[f]);
+		if (pair)
+			add_seconds(made, f, name, writer);
 	}
-	for (size_t f = 0; f < made->count; f++)
-		made->columns[f] =
-		    add_ids(writer, fields->items[f]->name, made->depths[f]);
 }
 
 /* Records. ------------------------------------------------------------------------- */
@@ -171,13 +190,15 @@ die_long(const struct token_columns *made, const char *field, int depth,
 }
 
 _Noreturn static void
-die_pair(const struct token_columns *made, const struct token_place *place, int64_t row)
+die_pair(const struct token_columns *made, const struct token_place *place, int64_t pair,
+    bool listed)
 {
 	bool refuse = made->options->truncation == PAIR_REFUSE;
-	int64_t line = place->lines ? table_line(place->lines, row) : row + 1;
-	char *where = place->lines ? mem_format("%s:%lld", place->name, (long long)line)
-				   : mem_format("%s: record %lld: row %lld", place->name,
-					 (long long)place->number, (long long)line);
+	bool lines = place->lines && !listed;
+	int64_t line = lines ? table_line(place->lines, pair) : pair + 1;
+	char *where = lines ? mem_format("%s:%lld", place->name, (long long)line)
+			    : mem_format("%s: record %lld: pair %lld", place->name,
+				  (long long)place->number, (long long)line);
 
 	die("%s: %s is longer than %zu tokens; %s", where,
 	    refuse ? "the pair" : "the first text of the pair", made->most,
@@ -186,7 +207,7 @@ die_pair(const struct token_columns *made, const struct token_place *place, int6
 }
 
 static void
-count(struct token_columns *made, const struct tokenised *result, int64_t texts)
+add_counts(struct token_columns *made, const struct tokenised *result, int64_t texts)
 {
 	made->counts.texts += texts;
 	made->counts.cut += result->cut;
@@ -209,37 +230,73 @@ make_field(struct token_columns *made, size_t index, const struct token_place *p
 	tokenise_texts(result, made->frame, texts.data, texts.offsets[depth - 1], lists);
 	if (result->cut && made->options->refuse)
 		die_long(made, field->name, depth, place, result->first_cut);
-	count(made, result, lists);
+	add_counts(made, result, lists);
 	to->columns[made->columns[index]] = (struct array){ .data = result->ids,
 		.offsets = { depth == 2 ? texts.offsets[0] : result->offsets,
 		    depth == 2 ? result->offsets : NULL } };
 }
 
+/* The first text of each pair: once for each text of its row's list. */
+static struct array
+repeat(struct token_columns *made, struct array texts, const int64_t *lists, int64_t rows)
+{
+	const int64_t *from = texts.offsets[0];
+	size_t count = (size_t)lists[rows], bytes = 0;
+
+	for (int64_t i = 0; i < rows; i++)
+		bytes += (size_t)((lists[i + 1] - lists[i]) * (from[i + 1] - from[i]));
+	made->repeated = mem_grow(made->repeated, &made->repeated_room, bytes + 1, 1);
+	made->starts =
+	    mem_grow(made->starts, &made->starts_room, count + 1, sizeof *made->starts);
+	made->starts[0] = 0;
+	for (int64_t i = 0, k = 0; i < rows; i++)
+		for (; k < lists[i + 1]; k++) {
+			size_t length = (size_t)(from[i + 1] - from[i]);
+			if (length)
+				memcpy(made->repeated + made->starts[k],
+				    (const char *)texts.data + from[i], length);
+			made->starts[k + 1] = made->starts[k] + (int64_t)length;
+		}
+	return (struct array){ .data = made->repeated, .offsets = { made->starts } };
+}
+
 static void
-make_pair(struct token_columns *made, const struct token_place *place,
+make_pairs(struct token_columns *made, size_t index, const struct token_place *place,
     const struct record *from, struct record *to)
 {
 	struct text_field *const *fields = made->options->fields.items;
-	struct tokenised *result = &made->ids[0];
+	struct tokenised *result = &made->ids[index];
+	bool lists = made->depths[index] == 2;
 	const struct pair_rules rules = { made->tokenizer, made->most,
 		made->options->truncation };
+	struct array first = text_field_texts(fields[0], from);
+	struct array second = text_field_texts(fields[index + 1], from);
+	int64_t count = lists ? second.offsets[0][from->rows] : from->rows;
 
-	tokenise_pairs(result, &rules, text_field_texts(fields[0], from),
-	    text_field_texts(fields[1], from), from->rows);
+	if (lists)
+		first = repeat(made, first, second.offsets[0], from->rows);
+	tokenise_pairs(result, &rules, first,
+	    lists
+		? (struct array){ .data = second.data, .offsets = { second.offsets[1] } }
+		: second,
+	    count);
 	if (result->first_long >= 0)
-		die_pair(made, place, result->first_long);
-	count(made, result, from->rows);
-	to->columns[made->columns[0]] =
-	    (struct array){ .data = result->ids, .offsets = { result->offsets } };
-	to->columns[made->second].data = result->second;
+		die_pair(made, place, result->first_long, lists);
+	add_counts(made, result, count);
+	to->columns[made->columns[index]] = (struct array){ .data = result->ids,
+		.offsets = { lists ? second.offsets[0] : result->offsets,
+		    lists ? result->offsets : NULL } };
+	to->columns[made->seconds[index]] = (struct array){ .data = result->second,
+		.offsets = { lists ? second.offsets[0] : NULL } };
 }
 
 void
 token_columns_make(struct token_columns *made, const struct token_place *place,
     const struct record *from, struct record *to)
 {
-	if (made->options->pair)
-		make_pair(made, place, from, to);
-	for (size_t f = 0; !made->options->pair && f < made->count; f++)
-		make_field(made, f, place, from, to);
+	for (size_t f = 0; f < made->count; f++)
+		if (made->options->pair)
+			make_pairs(made, f, place, from, to);
+		else
+			make_field(made, f, place, from, to);
 }

@@ -10,15 +10,34 @@
 
 static const char *const names[] = { "document.score", "negatives.score" };
 
+/* The column of a side's scores; -1: there is none.  labels: other names will do. */
+static int
+find(const struct reader *reader, int side, bool labels)
+{
+	static const char *const others[] = { "pair.score", "label" };
+	int found = stream_find(reader, names[side]);
+
+	for (size_t i = 0; labels && !side && found < 0 && i < 2; i++)
+		found = stream_find(reader, others[i]);
+	return found;
+}
+
 void
-batch_scores_open(struct batch_scores *scores, const struct reader *reader, int ids)
+batch_scores_open(
+    struct batch_scores *scores, const struct reader *reader, int ids, bool pairs)
 {
 	scores->ids = ids;
+	for (int side = 0; side < 2; side++)
+		scores->columns[side] =
+		    side && ids < 0 ? -1 : find(reader, side, pairs && ids < 0);
+	if (pairs && ids >= 0 && scores->columns[0] < 0 && scores->columns[1] < 0)
+		return;
 	for (int side = 0; side < 2; side++) {
-		scores->columns[side] = -1;
 		if (side && ids < 0)
 			continue;
-		scores->columns[side] = stream_find(reader, names[side]);
+		if (scores->columns[side] < 0 && pairs && ids < 0)
+			die("%s: there is no column \"label\" or \"pair.score\", the labels of the pairs",
+			    stream_name(reader));
 		if (scores->columns[side] < 0)
 			die("%s: there is no column \"%s\", the scores of the %s; the recipe's '%s' makes it",
 			    stream_name(reader), names[side],
@@ -47,12 +66,14 @@ number(const struct batch_scores *scores, const struct reader *reader,
     const struct record *record, int side, int64_t index)
 {
 	int column = scores->columns[side];
+	if (column < 0)
+		return !side;
 	double value = values_number(reader, column, &record->columns[column], index);
 
 	if (!isfinite(value))
 		die("%s: record %lld: %s: value %lld is missing or not finite",
-		    stream_name(reader), (long long)stream_records(reader), names[side],
-		    (long long)index + 1);
+		    stream_name(reader), (long long)stream_records(reader),
+		    stream_column(reader, column)->name, (long long)index + 1);
 	return value;
 }
 

@@ -92,6 +92,31 @@ find_target(const struct contrast *contrast)
 	return index;
 }
 
+/* The side that has a text for each row. */
+static enum side
+rows_of(const struct contrast *contrast)
+{
+	return contrast->options.pairs ? DOCUMENT : QUERY;
+}
+
+/* Finds the columns of pairs: "pair" stands for "document" where nothing else is in the stream. */
+static void
+find_pairs(struct contrast *contrast)
+{
+	struct reader *reader = contrast->reader;
+
+	contrast->text[QUERY].ids = -1;
+	if (stream_find(reader, "pair.ids") >= 0)
+		contrast->text[DOCUMENT] = text_batch_column(reader,
+		    stream_need(reader, "pair.ids", DTYPE_I32, 1), "pair", "document",
+		    false);
+	for (enum side side = DOCUMENT; side < SIDES; side++)
+		if (contrast->text[side].ids < 0 ? side == DOCUMENT
+						 : contrast->text[side].second < 0)
+			die("%s: has no pairs ('pair.ids' or 'document.ids', with 'pair.second' or 'document.second'); 'tok --pair -f query -f document -f negatives' makes them",
+			    stream_name(reader));
+}
+
 static void
 open_stream(struct contrast *contrast)
 {
@@ -102,12 +127,16 @@ open_stream(struct contrast *contrast)
 		contrast->text[side] = text_batch_column(contrast->reader, ids,
 		    sides[side], sides[side == QUERY ? QUERY : DOCUMENT], false);
 	}
-	stream_need(contrast->reader, "query.ids", DTYPE_I32, 1);
-	stream_need(contrast->reader, "document.ids", DTYPE_I32, 1);
+	if (contrast->options.pairs) {
+		find_pairs(contrast);
+	} else {
+		stream_need(contrast->reader, "query.ids", DTYPE_I32, 1);
+		stream_need(contrast->reader, "document.ids", DTYPE_I32, 1);
+	}
 	contrast->target = find_target(contrast);
 	if (contrast->options.scores)
-		batch_scores_open(
-		    &contrast->scores, contrast->reader, contrast->text[NEGATIVES].ids);
+		batch_scores_open(&contrast->scores, contrast->reader,
+		    contrast->text[NEGATIVES].ids, contrast->options.pairs);
 	contrast->texts.in = contrast->reader;
 }
 
@@ -370,9 +399,10 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 			keys + 2 * count[QUERY] };
 	}
 	*batch = (struct contrast_batch){
-		.rows = count[QUERY],
+		.rows = count[rows_of(contrast)],
 		.negatives = count[NEGATIVES],
 		.tokens = tokens,
+		.count = all,
 		.sequences = contrast->texts.sequences,
 		.keys = contrast->options.keep_duplicates ? NULL : contrast->loss_keys,
 		.parts = batch_sync_parts(&contrast->sync),
@@ -421,7 +451,7 @@ message_of(const struct contrast *contrast)
 		.record = stream_records(contrast->reader),
 		.step = tree_integer(attributes, "step", -1) };
 
-	lists(contrast, QUERY, &message.rows);
+	lists(contrast, rows_of(contrast), &message.rows);
 	lists(contrast, NEGATIVES, &message.negatives);
 	for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
 		const struct tree *value = tree_get(attributes, common[i]);

@@ -8,6 +8,9 @@
  *	query.expert, document.expert	text		task expert of each row, optional
  *	document.score, negatives.score	numbers		scores of the pairs (batch_scores.h)
  *	relation.target			f32 [2 width]	targets of the relations (relation_loss.h)
+ * For a cross-encoder (`pairs`) a text is a pair of texts, of tok --pair, and there are no queries:
+ *	pair.ids, pair.second		i32, depth 1	a pair; or document.ids, document.second: row i's query and its positive
+ *	negatives.ids, negatives.second	i32, depth 2	row i's query and each of its hard negatives, optional
  * Attributes: temperature, experts{query, document}, prompt_tokens{query, document, negatives},
  * task, dataset, epoch, step.  Property of the stream: batches (their number).
  * Two texts are equal if their keys or their token ids are equal.
@@ -31,6 +34,7 @@ struct contrast_options {
 	double temperature; /* 0: the record's attribute, else `usual_temperature` */
 	double usual_temperature;
 	bool scores;	       /* read the scores of pairs (batch_scores.h) */
+	bool pairs;	       /* the texts are pairs, without queries */
 	bool keep_duplicates;  /* no keys: a duplicate of a text is a negative */
 	bool freeze_documents; /* only queries pass through the adapter */
 	const char *documents; /* file of their embeddings (precomputed.h); or NULL */
@@ -41,8 +45,8 @@ struct contrast_options {
 
 struct contrast_batch {
 	int64_t rows, negatives, tokens;
-	struct sequence
-	    *sequences; /* [2 rows + negatives] queries, documents, negatives */
+	int64_t count; /* of sequences: 2 rows + negatives, of pairs rows + negatives */
+	struct sequence *sequences;   /* [count] queries, documents, negatives */
 	const struct loss_keys *keys; /* [LOSS_KEYS]; NULL: keep_duplicates */
 	struct loss_parts parts;      /* of the ranks */
 	const float *targets;	      /* [rows, 2 width]; NULL without `targets` */

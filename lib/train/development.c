@@ -171,8 +171,12 @@ development_print_names(const struct development *d, FILE *log)
 	fputs("\tdev_loss", log);
 	if (type->dev_accuracy)
 		fputs("\tdev_accuracy", log);
+	if (searches(d) || type->dev_ranks)
+		fputs("\tdev_ndcg_at_10", log);
 	if (searches(d))
-		fputs("\tdev_ndcg_at_10\tdev_recall_at_1", log);
+		fputs("\tdev_recall_at_1", log);
+	if (type->dev_ranks)
+		fputs("\tdev_ap", log);
 	if (type->dev_spearman)
 		fputs("\tdev_spearman", log);
 }
@@ -186,14 +190,21 @@ development_print(const struct development *d, int64_t step, FILE *log)
 		return;
 	const struct objective_type *type = d->options->objective.type;
 	const double values[] = { d->last.loss, d->last.accuracy, d->last.ndcg,
-		d->last.recall, d->last.spearman };
-	const bool wanted[] = { true, type->dev_accuracy, searches(d), searches(d),
-		type->dev_spearman };
-	for (int i = 0; i < 5; i++)
-		if (wanted[i] && is)
+		d->last.recall, d->last.precision, d->last.spearman };
+	const bool wanted[] = { true, type->dev_accuracy, searches(d) || type->dev_ranks,
+		searches(d), type->dev_ranks, type->dev_spearman };
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		if (wanted[i] && is && !isnan(values[i]))
 			fprintf(log, "\t%.8g", values[i]);
 		else if (wanted[i])
 			putc('\t', log);
+}
+
+static void
+set_defined(struct tree *state, const char *key, double value)
+{
+	if (!isnan(value))
+		tree_set(state, key, tree_of_real(value));
 }
 
 struct tree *
@@ -208,6 +219,10 @@ development_state(const struct development *d)
 	if (searches(d)) {
 		tree_set(state, "ndcg_at_10", tree_of_real(d->best.ndcg));
 		tree_set(state, "recall_at_1", tree_of_real(d->best.recall));
+	}
+	if (d->options->objective.type->dev_ranks) {
+		set_defined(state, "ndcg_at_10", d->best.ndcg);
+		set_defined(state, "ap", d->best.precision);
 	}
 	if (d->options->objective.type->dev_spearman)
 		tree_set(state, "spearman", tree_of_real(d->best.spearman));
@@ -228,6 +243,7 @@ development_resume(struct development *d, const struct tree *state)
 		.ndcg = tree_real(state, "ndcg_at_10", 0),
 		.recall = tree_real(state, "recall_at_1", 0),
 		.spearman = tree_real(state, "spearman", 0),
+		.precision = tree_real(state, "ap", 0),
 		.best = tree_real(state, "best", 0) };
 	if (d->best_step && d->best_step != d->steps && !d->options->last_step &&
 	    !ranks_own() && step_of(d, d->folder) < d->best_step && !is_moved(d))

@@ -1,8 +1,8 @@
 /*
  * development - held-out data measured while a model trains: columns of the log, the best step, when to stop.
  *
- * The best step has the greatest dev_report.best: nDCG@10 if there is a corpus (held_out.h), the correlation of scored pairs, else the
- * least loss; the first of equal ones.  Its model
+ * The best step has the greatest dev_report.best: nDCG@10 if there is a corpus (held_out.h), that of a cross-encoder's candidates, the
+ * correlation of scored pairs, else the least loss; the first of equal ones.  Its model
  * is kept in the folder OUT.best, whole at any time, and moved to OUT at the end.  A checkpoint has the state, and a run that goes
  * on from it measures again what it measured after the checkpoint, with the same values.
  */

@@ -202,7 +202,7 @@ measure_batches(struct held_out *h, struct objective *objective,
 
 	contrast_rewind(h->pairs);
 	while (contrast_next(h->pairs, &batch)) {
-		int64_t count = 2 * batch.rows + batch.negatives;
+		int64_t count = batch.count;
 		double correct;
 		only_look(batch.sequences, count);
 		float *vectors = gradient_cache_embed(cache, batch.sequences, count);

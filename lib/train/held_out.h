@@ -17,7 +17,7 @@
 #include "train/gradient_cache.h"
 #include "train/objective.h"
 
-/* The loss of a batch as `vectors` [2 rows + negatives, width] have it, a mean over its rows; normalises them if the similarity is the
+/* The loss of a batch as `vectors` [sequences, width] have it, a mean over its rows; normalises them if the similarity is the
  * cosine.  *correct: the number of rows whose own document scored highest. */
 typedef double held_out_loss(struct objective *objective,
     const struct contrast_batch *batch, float *vectors, double *correct);

@@ -1,6 +1,6 @@
 /*
- * objective - what a training step learns: InfoNCE on pairs (infonce.c), scores of pairs (scored.c), or tokens of texts, masked
- * (mlm.c) or next ones (clm.c).
+ * objective - what a training step learns: InfoNCE on pairs (infonce.c), scores of pairs (scored.c), a cross-encoder's scores
+ * (cross.c), or tokens of texts, masked (mlm.c) or next ones (clm.c).
  *
  * An objective is a file that defines a `struct objective_type`, and a row of `objectives` in objective.c.  The trainer knows
  * only the functions of that struct.
@@ -23,6 +23,7 @@ struct objective_options {
 	bool dot;		/* dot products, not cosines */
 	const char *matryoshka; /* widths (matryoshka.h); NULL: none */
 	double margin;		/* of contrastive and online */
+	double positive;	/* bce: weight of positive pairs */
 	double balance;	      /* weight of the load-balancing loss (balance.h); 0: none */
 	double reze;	      /* InfoNCE: weight of relation_loss.h; 0: none */
 	int64_t tokens;	      /* per forward and backward pass: bounds the activations */
@@ -61,6 +62,7 @@ struct dev_report {
 	    accuracy; /* share of the pairs, or tokens, whose right answer scored highest */
 	double ndcg, recall; /* with dev_corpus: nDCG@10, recall@1 */
 	double spearman;     /* of similarities and scores */
+	double precision;    /* average precision of pairs by a cross-encoder's scores */
 	double best;	     /* the best step has the greatest */
 };
 
@@ -70,6 +72,7 @@ struct objective_type {
 	double rate;	     /* default --lr */
 	double balance;	     /* default --balance with token experts; -1: config.json's */
 	bool predicts;	     /* tokens: a head that only predicts them learns */
+	bool classifies;     /* the model is a cross-encoder (model_open_ranker) */
 	const char *applies; /* the options of train(1) that only some objectives have */
 
 	/* Opens the stream; dies if it does not fit the objective or the model. */
@@ -100,7 +103,8 @@ struct objective_type {
 	bool (*leave)(struct objective *objective);
 	bool (*left)(const struct objective *objective);
 
-	bool dev_accuracy, dev_spearman; /* which of them `dev` sets */
+	/* which of them `dev` sets; ranks: nDCG@10, also without a corpus, and average precision, NaN where they are not defined */
+	bool dev_accuracy, dev_spearman, dev_ranks;
 	/* Measures the held-out data, which are not learned; masks are the same each time. */
 	void (*dev)(struct objective *objective, struct dev_report *report);
 
@@ -112,7 +116,8 @@ struct objective_type {
 
 extern const struct objective_type objective_infonce, objective_mlm, objective_clm,
     objective_cosent, objective_angle, objective_mse, objective_contrastive,
-    objective_online, objective_margin_mse, objective_kl;
+    objective_online, objective_margin_mse, objective_kl, objective_bce,
+    objective_listnet;
 extern const struct objective_type *const objectives[]; /* ends with NULL */
 
 /* Dies naming --objective if there is none of that name. */

@@ -175,6 +175,17 @@ divergence(const struct pair_loss *p, size_t at, double teacher, double student)
 	return e * e * exp(log_t) * (log_t - log_s) / n;
 }
 
+/* The end of the row's negatives, which begin at row->first. */
+static size_t
+end_of_row(const struct pair_loss *p, const struct pair_row *row)
+{
+	size_t end = row->first;
+
+	while (end < p->count && p->row[end - p->rows] == (int64_t)row->document)
+		end++;
+	return end;
+}
+
 static double
 kl(const struct pair_loss *p)
 {
@@ -183,14 +194,47 @@ kl(const struct pair_loss *p)
 
 	for (; row.document < p->rows; row.document++) {
 		row.first = row.last;
-		while (row.last < p->count &&
-		       p->row[row.last - p->rows] == (int64_t)row.document)
-			row.last++;
+		row.last = end_of_row(p, &row);
 		double teacher = log_total(p->t, &row, p->temperature);
 		double student = log_total(p->s, &row, p->temperature);
 		loss += divergence(p, row.document, teacher, student);
 		for (size_t k = row.first; k < row.last; k++)
 			loss += divergence(p, k, teacher, student);
+	}
+	return loss;
+}
+
+static double
+listnet(const struct pair_loss *p)
+{
+	struct pair_row row = { 0, p->rows, p->rows };
+	double loss = 0, n = (double)p->rows;
+
+	for (; row.document < p->rows; row.document++) {
+		row.first = row.last;
+		row.last = end_of_row(p, &row);
+		double wanted = log_total(p->t, &row, p->temperature);
+		double made = log_total(p->s, &row, 1);
+		for (size_t k = row.first; k <= row.last; k++) {
+			size_t i = k < row.last ? k : row.document;
+			double target = exp(p->t[i] / p->temperature - wanted);
+			loss -= target * (p->s[i] - made) / n;
+			p->ds[i] = (exp(p->s[i] - made) - target) / n;
+		}
+	}
+	return loss;
+}
+
+static double
+bce(const struct pair_loss *p)
+{
+	double loss = 0, n = (double)p->count;
+
+	for (size_t i = 0; i < p->count; i++) {
+		double s = p->s[i], t = p->t[i], both = 1 - t + p->positive * t;
+		/* log(1 + e^-s) = log(1 + e^-|s|) - min(s, 0) */
+		loss += ((1 - t) * s + both * (log1p(exp(-fabs(s))) - fmin(s, 0))) / n;
+		p->ds[i] = (1 - t - both / (1 + exp(s))) / n;
 	}
 	return loss;
 }
@@ -223,6 +267,8 @@ pair_loss(const struct pair_loss *p, double *correct)
 		[PAIR_ONLINE] = online,
 		[PAIR_MARGIN] = margin,
 		[PAIR_KL] = kl,
+		[PAIR_BCE] = bce,
+		[PAIR_LISTNET] = listnet,
 	};
 
 	*correct = count_correct(p);

@@ -10,8 +10,11 @@
  * A row's candidates are its document and its negatives.
  *	margin		mean over all negatives of ((s_document - s_negative) - (t_document - t_negative))^2	(Hofstätter et al. 2020)
  *	kl		mean over rows of e^2 KL(softmax(t / e) || softmax(s / e))
+ *	listnet		mean over rows of -softmax(t / e) . log softmax(s)					(Cao et al. 2007)
+ * Of a cross-encoder's logits s, with the weight p of positive pairs:
+ *	bce		mean over all pairs of p t log(1 + exp(-s)) + (1 - t) log(1 + exp(s))
  * They are sentence-transformers' CoSENTLoss (AnglELoss is the same of another similarity), CosineSimilarityLoss, ContrastiveLoss,
- * OnlineContrastiveLoss, MarginMSELoss and DistillKLDivLoss.  All in double precision, in host memory.
+ * OnlineContrastiveLoss, MarginMSELoss, DistillKLDivLoss, ListNetLoss and BinaryCrossEntropyLoss.  All in double precision, in host memory.
  */
 #ifndef TRAIN_PAIR_LOSS_H
 #define TRAIN_PAIR_LOSS_H
@@ -25,12 +28,14 @@ enum pair_loss_kind {
 	PAIR_CONTRASTIVE,
 	PAIR_ONLINE,
 	PAIR_MARGIN,
-	PAIR_KL
+	PAIR_KL,
+	PAIR_BCE,
+	PAIR_LISTNET
 };
 
 struct pair_loss {
 	enum pair_loss_kind kind;
-	double temperature, margin;
+	double temperature, margin, positive; /* e, margin, p */
 	size_t rows, count;  /* pairs 0 .. rows-1 are the rows' documents */
 	const int64_t *row;  /* [count - rows] of each negative, ascending */
 	const double *s, *t; /* [count] */

@@ -97,7 +97,7 @@ agree_on_experts(struct model *model, const struct contrast_batch *batch, int64_
 static int64_t
 reserve(struct paired *pairs, const struct contrast_batch *batch)
 {
-	int64_t count = 2 * batch->rows + batch->negatives;
+	int64_t count = batch->count;
 
 	pairs->width = (size_t)model_width(pairs->objective.model);
 	pairs->gradient = nn_reserve(pairs->gradient, &pairs->gradient_size,
@@ -113,7 +113,7 @@ nested_loss(struct paired *pairs, const struct contrast_batch *batch, float *vec
 	struct matryoshka *m = pairs->matryoshka;
 	float *gradient = pairs->gradient;
 	size_t whole = (size_t)model_width(pairs->objective.model), widest = 0;
-	size_t count = (size_t)(2 * batch->rows + batch->negatives);
+	size_t count = (size_t)batch->count;
 	double loss = 0, weight;
 
 	nn_zero(gradient, count * whole);

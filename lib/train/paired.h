@@ -17,7 +17,7 @@ struct paired {
 	struct gradient_cache *cache;
 	struct held_out *held_out; /* NULL: none */
 	size_t width;		   /* of the vectors that `begin` is given */
-	float *gradient; /* nn memory [2 rows + negatives, width]: d loss / d vectors */
+	float *gradient;	   /* nn memory [sequences, width]: d loss / d vectors */
 	size_t gradient_size;
 
 	/*

@@ -36,16 +36,17 @@ int
 main(void)
 {
 	static const char *const names[] = { "cosent", "mse", "contrastive", "online",
-		"margin", "kl" };
+		"margin", "kl", "bce", "listnet" };
 	struct rng rng = rng_seed(11, 0);
 	double worst = 0;
 
-	for (int turn = 0; turn < 60; turn++) {
+	for (int turn = 0; turn < 80; turn++) {
 		double s[MOST], t[MOST], ds[MOST], other[MOST];
 		int64_t row[MOST];
-		struct pair_loss p = { .kind = (enum pair_loss_kind)(turn % 6),
-			.temperature = turn % 2 ? 0.05 : 1,
+		struct pair_loss p = { .kind = (enum pair_loss_kind)(turn % 8),
+			.temperature = turn / 8 % 2 ? 0.05 : 1,
 			.margin = 0.5,
+			.positive = turn % 3 ? 1 : 2.5,
 			.row = row,
 			.s = s,
 			.t = t,

@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+load helper
+load train
+
+# Training of cross-encoders: the losses bce and listnet, beside sentence-transformers' (tests/golden/cross.py).
+G=$GOLDEN/cross
+R=$GOLDEN/rerank
+
+setup() {
+	cd "$T" || return
+	options=(-q --warmup 0 --schedule constant --lr 1e-3 --decay 0.1 --beta2 0.98 --eps 1e-6 --clip 0)
+}
+
+# folder FORM: a reranker with its tokenizer, in FORM
+folder() {
+	local form tokenizer class most
+	IFS=$'\t' read -r form tokenizer class most < <(grep -P "^$1\t" "$R/forms.tsv")
+	cp -r "$R/$form" "$form"
+	for file in "$GOLDEN/settings/$tokenizer"/*; do
+		[ "${file##*/}" = config.json ] || cp "$file" "$form"
+	done
+	jq -c ".model_max_length = $most$([ "$class" = - ] || echo " | .tokenizer_class = \"$class\"")" \
+		"$GOLDEN/settings/$tokenizer/tokenizer_config.json" >"$form/tokenizer_config.json"
+}
+# pairs FORM, lists FORM: batches as the golden values have them
+pairs() {
+	tok -q -m "$1" --pair -f query -f text --record-rows 8 "$G/labelled.jsonl" >"$1.pairs.mts"
+}
+lists() {
+	tok -q -m "$1" --pair -f query -f document -f negatives --record-rows 4 "$G/lists.jsonl" >"$1.lists.mts"
+}
+# agrees NAME MODEL FILE OPTION...: the steps are those of sentence-transformers in NAME_MODEL.tsv
+agrees() {
+	train "${options[@]}" -m "$2" -o out "${@:4}" "$3"
+	for name in loss gradient_norm; do
+		close_to 2e-5 <(column $name out.log.tsv) <(column $name "$G/$1_$2.tsv") || { echo "$* $name"; return 1; }
+	done
+	[ "$(wc -l <out.log.tsv)" -eq 5 ]
+}
+# start: an embedding model of the same weights and tokenizer as bert, without a classifier, in start
+start() {
+	cp -r bert start
+	rm start/*sentence* start/modules.json
+	cp -r "$GOLDEN/families/bert"/{modules.json,1_Pooling} start
+	jq '.architectures = ["BertModel"] | del(.id2label, .label2id)' "$R/bert/config.json" >start/config.json
+	echo '{"max_seq_length": 20}' >start/sentence_bert_config.json
+}
+# sums FOLDER: of the tensors that have values which no step of 1e-12 changes
+sums() {
+	tensor_sums "$1/model.safetensors" | grep ^bert. | sort
+}
+tensors() {
+	safetensors_list "$1/model.safetensors" | cut -f1 | sort
+}
+
+# bats test_tags=plain
+@test "cross: steps of bce are sentence-transformers' for every family, in one chunk and through the gradient cache" {
+	for form in bert roberta distilbert electra mpnet modernbert modernbert_mean gte qwen3; do
+		folder $form
+		pairs $form
+		agrees bce $form $form.pairs.mts --objective bce
+		agrees bce $form $form.pairs.mts --objective bce --tokens 40
+		rerank -q -m out $form.pairs.mts >scores.mts
+	done
+}
+
+# bats test_tags=plain
+@test "cross: steps of bce with --positive-weight and with negatives, and of listnet, are sentence-transformers'" {
+	folder bert
+	pairs bert
+	lists bert
+	agrees weighted bert bert.pairs.mts --objective bce --positive-weight 3
+	mts cat -c document.ids,document.second,negatives.ids,negatives.second bert.lists.mts >plain.mts
+	for chunk in "" "--tokens 40"; do
+		# shellcheck disable=SC2086
+		{
+			agrees negatives bert plain.mts --objective bce $chunk
+			agrees listnet bert bert.lists.mts --objective listnet $chunk
+			agrees plain bert plain.mts --objective listnet $chunk
+		}
+	done
+	train "${options[@]}" -m bert -o sharp --objective listnet --temperature 0.1 plain.mts
+	train "${options[@]}" -m bert -o soft --objective listnet plain.mts
+	run ! cmp -s sharp.log.tsv soft.log.tsv
+}
+
+@test "cross: tok --pair with lists makes the pairs of each text of them" {
+	folder bert
+	lists bert
+	jq -c '. as $r | ([.document] + .negatives)[] | {query: $r.query, text: .}' "$G/lists.jsonl" >flat.jsonl
+	tok -q -m bert --pair -f query -f text flat.jsonl | mts to jsonl | jq -c '[."pair.ids", ."pair.second"]' >expected
+	mts to jsonl bert.lists.mts | jq -c '[[."document.ids"] + ."negatives.ids", [."document.second"] + ."negatives.second"] | transpose[]' | diff expected -
+	jq -c '{query, negatives}' "$G/lists.jsonl" | tok -q -m bert --pair -f query -f negatives --format jsonl >two.mts
+	[ "$(mts to jsonl two.mts | jq -c '."negatives.second"')" = "$(mts to jsonl bert.lists.mts | jq -c '."negatives.second"')" ]
+	dies "tok: $G/lists.jsonl: record 1: pair " tok -m bert --pair -f query -f negatives --max-length 8 --no-truncate -o out "$G/lists.jsonl"
+}
+
+# A new classifier. -------------------------------------------------------------------------
+
+@test "cross: an encoder without a classifier gets one: drawn by the seed, beside the pooler that it has" {
+	folder bert
+	start
+	pairs bert
+	run -0 --separate-stderr train -m start --objective bce --lr 1e-12 --decay 0 -o made bert.pairs.mts
+	[ "$(tensors made)" = "$(tensors bert)" ]
+	diff <(sums bert) <(sums made)
+	[ ! -e made/modules.json ] && [ ! -e made/sentence_bert_config.json ]
+	[ "$(jq -c '[.architectures, .id2label]' made/config.json)" = '[["BertForSequenceClassification"],{"0":"LABEL_0"}]' ]
+	rerank -q -m made bert.pairs.mts | mts to tsv -c pair.score | sed 1d >scores
+	[ "$(awk '$1 > 0.05 && $1 < 0.95' scores | wc -l)" -eq 32 ]
+	train -q -m start --objective bce --lr 1e-12 --decay 0 -o again bert.pairs.mts
+	cmp made/model.safetensors again/model.safetensors
+	train -q -m start --objective bce --lr 1e-12 --decay 0 -s 1 -o other bert.pairs.mts
+	run ! cmp -s made/model.safetensors other/model.safetensors
+	# the trained reranker is trained on as it is
+	train -q -m made --objective bce --lr 1e-12 --decay 0 -s 1 -o third bert.pairs.mts
+	diff <(sums made) <(sums third)
+}
+
+@test "cross: --freeze leaves weights as they are; a checkpoint goes on; two epochs of pairs are learnt" {
+	folder bert
+	pairs bert
+	train "${options[@]}" -m bert --objective bce --freeze 'bert.*' -o out bert.pairs.mts
+	diff <(sums bert) <(sums out)
+	run ! diff -q <(tensor_sums bert/model.safetensors | grep ^classifier.w) <(tensor_sums out/model.safetensors | grep ^classifier.w)
+	settings=("${options[@]}" -m bert --objective bce --epochs 6 --save-every 2 --dev bert.pairs.mts --dev-every 3)
+	train "${settings[@]}" -o whole bert.pairs.mts
+	first=$(column loss whole.log.tsv | sed -n 1p) last=$(column loss whole.log.tsv | sed -n 21p)
+	awk -v a="$first" -v b="$last" 'BEGIN { exit !(b < a) }'
+	rm -r out out.log.tsv
+	cut_short 8 "${settings[@]}" -o out bert.pairs.mts
+	train "${settings[@]}" -o out bert.pairs.mts
+	cmp whole.log.tsv out.log.tsv
+	cmp whole/model.safetensors out/model.safetensors
+}
+
+@test "cross: --dev has nDCG@10 of each query's candidates, and average precision" {
+	folder bert
+	jq -sc 'unique_by(.query)[]' "$G/lists.jsonl" >distinct.jsonl
+	tok -q -m bert --pair -f query -f document -f negatives --record-rows 4 distinct.jsonl |
+		mts cat -c document.ids,document.second,negatives.ids,negatives.second >plain.mts
+	train "${options[@]}" -m bert --lr 1e-12 --objective bce -o out --dev plain.mts plain.mts
+	[ "$(head -n 1 out.log.tsv | cut -f11-)" = $'dev_loss\tdev_accuracy\tdev_ndcg_at_10\tdev_ap' ]
+	rerank -q -m bert plain.mts | mts to jsonl >scored.jsonl
+	jq -sr 'map(."document.score" as $d | 1 / ((1 + (map_values(.)."negatives.score" | map(select(. >= $d)) | length) + 1) | log2)) | add / length' scored.jsonl >expected
+	column dev_ndcg_at_10 out.log.tsv | grep . | close_to 1e-5 - expected
+	jq -sr 'map([[."document.score", 1]] + (."negatives.score" | map([., 0]))) | add | sort_by(-.[0]) | to_entries
+		| reduce .[] as $e ({n: 0, sum: 0}; if $e.value[1] == 1 then .n += 1 | .sum += .n / ($e.key + 1) else . end) | .sum / .n' scored.jsonl >expected
+	column dev_ap out.log.tsv | grep . | close_to 1e-5 - expected
+	column dev_accuracy out.log.tsv | grep . | close_to 1e-5 - <(jq -s 'map(if ."document.score" > (."negatives.score" | max) then 1 else 0 end) | add / length' scored.jsonl)
+	# flat pairs are a query's by their first segment
+	jq -c '. as $r | ([[.document, 1]] + (.negatives | map([., 0])))[] | {query: $r.query, text: .[0], label: .[1]}' distinct.jsonl |
+		tok -q -m bert --pair -f query -f text --format jsonl >flat.mts
+	train "${options[@]}" -m bert --lr 1e-12 --objective bce -o flat --dev flat.mts flat.mts
+	for name in dev_ndcg_at_10 dev_ap; do
+		close_to 1e-4 <(column $name flat.log.tsv | grep .) <(column $name out.log.tsv | grep .)
+	done
+	# a model without segments does not tell queries
+	folder roberta
+	pairs roberta
+	train "${options[@]}" -m roberta --objective bce -o out2 --dev roberta.pairs.mts roberta.pairs.mts
+	[ -z "$(column dev_ndcg_at_10 out2.log.tsv | tr -d '\n')" ]
+	[ "$(jq '.development | has("ndcg_at_10")' out2/train.json)" != true ]
+}
+
+@test "cross: gradients agree with central differences" {
+	pair_loss_check
+}
+
+# Bad input. ---------------------------------------------------------------------------------
+
+@test "cross: wrong models, streams and labels are refused in one line" {
+	folder bert
+	pairs bert
+	lists bert
+	folder bert_labels
+	tok -q -m bert -f query -f text "$G/labelled.jsonl" >texts.mts
+	dies "train: texts.mts: has no pairs ('pair.ids' or 'document.ids'" train -m bert --objective bce -o out texts.mts
+	dies "train: bert_labels: has 3 labels; a reranker is trained with one" train -m bert_labels --objective bce -o out bert.pairs.mts
+	dies "train: bert.pairs.mts: record 1: has one candidate a query; listnet needs negatives.ids" train -m bert --objective listnet -o out bert.pairs.mts
+	dies "train: bert.lists.mts: record 1: the label " train -m bert --objective bce -o out bert.lists.mts
+	mts cat -c pair.ids,pair.second bert.pairs.mts >bare.mts
+	dies 'train: bare.mts: there is no column "label" or "pair.score"' train -m bert --objective bce -o out bare.mts
+	mts cat -c pair.ids,label bert.pairs.mts >bare.mts
+	dies "train: bare.mts: has no pairs" train -m bert --objective bce -o out bare.mts
+	mts cat -c document.ids,document.second,negatives.ids bert.lists.mts >bare.mts
+	dies "train: bare.mts: has no pairs" train -m bert --objective bce -o out bare.mts
+	mts cat -c document.ids,document.second,negatives.ids,negatives.second,document.score bert.lists.mts >bare.mts
+	dies 'train: bare.mts: there is no column "negatives.score"' train -m bert --objective bce -o out bare.mts
+	folder qwen3
+	jq '.architectures = ["Qwen3Model"]' "$R/qwen3/config.json" >qwen3/config.json
+	dies "train: qwen3: is a decoder; a new classifier is trained on encoders only" train -m qwen3 --objective bce -o out bert.pairs.mts
+	start
+	jq 'del(.architectures)' start/config.json >c && mv c start/config.json
+	dies "train: start/config.json: 'architectures' is ''" train -m start --objective bce -o out bert.pairs.mts
+	does_not_apply --lora train -m bert --objective bce --lora rank=2 -o out bert.pairs.mts
+	does_not_apply --temperature train -m bert --objective bce --temperature 1 -o out bert.pairs.mts
+	does_not_apply --positive-weight train -m bert --objective listnet --positive-weight 2 -o out bert.lists.mts
+	[ ! -e out ]
+}
