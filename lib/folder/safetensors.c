@@ -24,7 +24,7 @@ struct weight_shard {
 	size_t size, start; /* of the file; offset of its data */
 	struct timespec changed;
 	struct tree *header;
-	struct torch_file *torch; /* of a *.bin; NULL: safetensors */
+	struct torch_file *torch; /* of a *.bin or *.pt; NULL: safetensors */
 };
 
 struct tensor_entry {
@@ -232,7 +232,7 @@ open_shard(struct weight_shard *shard)
 	map_shard(shard);
 	if (file_pointer(shard->map, shard->size))
 		die("%s: %s", shard->path, file_pointer(shard->map, shard->size));
-	if (ends(shard->path, ".bin")) {
+	if (ends(shard->path, ".bin") || ends(shard->path, ".pt")) {
 		shard->torch = torch_file_read(shard->path, shard->map, shard->size);
 		return;
 	}

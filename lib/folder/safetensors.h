@@ -3,7 +3,7 @@
  *
  * The reader checks the format before anything is used: names are unique, offsets cover the data without gap or
  * overlap, sizes agree with shapes, nothing lies outside the file.  The shards of model.safetensors.index.json are
- * read as one file. Files that end in .bin are those of torch.save (torch_file.h).  Tensors of a dtype that tensor.h
+ * read as one file. Files that end in .bin or .pt are those of torch.save (torch_file.h).  Tensors of a dtype that tensor.h
  * lacks are checked but not listed; safetensors_find dies on them.
  */
 #ifndef FOLDER_SAFETENSORS_H

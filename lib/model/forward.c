@@ -17,6 +17,7 @@ seen_at(
 		.C = (size_t)model->spec.width,
 		.E = (size_t)model->spec.mixture.count,
 		.sequences = pass->block.sequences,
+		.ids = pass->ids,
 		.hidden = hidden,
 		.skip = pass->skip };
 }

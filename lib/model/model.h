@@ -110,6 +110,7 @@ struct model_seen {
 	int layer;   /* 0..layers */
 	size_t C, E; /* E: token experts */
 	struct nn_sequences sequences;
+	const int32_t *ids;   /* [T] */
 	const float *hidden;  /* [T,C] */
 	const float *logits;  /* [T,E] of the block's router; NULL: no router */
 	const float *routing; /* [T,E], softmax of the logits */

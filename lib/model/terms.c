@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "model/model_struct.h"
 #include "model/pass.h"
+#include "model/token_terms.h"
 
 /* Rows of the output matrix at a time; tokens at a time, whose logits then fit a cache; weights of the texts at a time. */
 enum { ROWS = 512, TOKENS = 256, WEIGHTS = 1 << 23 };
@@ -26,6 +27,7 @@ struct terms_array {
 
 struct terms {
 	struct model *model;
+	struct token_terms *tokens; /* NULL: SPLADE */
 	struct head_splade splade;
 	size_t E, V;		  /* columns and rows of the output matrix */
 	struct nn_matrix *blocks; /* [count], ROWS rows each */
@@ -110,8 +112,7 @@ terms_open(struct model *model, enum dtype kind, int64_t most)
 {
 	struct terms *terms = mem_zero(1, sizeof *terms);
 
-	model_open_prediction(model);
-	demand_finite(model);
+	terms->tokens = model->head.splade.is ? NULL : token_terms_open(model);
 	terms->model = model;
 	terms->splade = model->head.splade;
 	if (most)
@@ -122,6 +123,10 @@ terms_open(struct model *model, enum dtype kind, int64_t most)
 	terms->ids = mem_new(terms->V, sizeof *terms->ids);
 	terms->weights = mem_new(terms->V, sizeof *terms->weights);
 	terms->order = mem_new(terms->V, sizeof *terms->order);
+	if (terms->tokens)
+		return terms;
+	model_open_prediction(model);
+	demand_finite(model);
 	cut_matrix(terms, kind);
 	return terms;
 }
@@ -197,8 +202,8 @@ by_weight(const void *a, const void *b)
 {
 	const struct term *x = a, *y = b;
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
+	if (fabsf(x->weight) != fabsf(y->weight))
+		return fabsf(x->weight) > fabsf(y->weight) ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
 }
 
@@ -315,15 +320,25 @@ put_terms(struct terms *terms, size_t first, size_t end, terms_put *put, void *c
 	}
 }
 
-void
-terms_weigh(
+static void
+weigh_tokens(
+    struct terms *terms, const struct model_seen *seen, terms_put *put, void *context)
+{
+	token_terms_weigh(terms->tokens, seen);
+	for (size_t n = 0; n < seen->sequences.N; n++) {
+		const int32_t *start = &terms->host_starts[n];
+		int64_t count = token_terms_take(terms->tokens, (size_t)start[0],
+		    (size_t)start[1], terms->ids, terms->weights);
+		put(context, n, cut_terms(terms, count), terms->ids, terms->weights);
+	}
+}
+
+static void
+weigh_vocabulary(
     struct terms *terms, const struct model_seen *seen, terms_put *put, void *context)
 {
 	size_t N = seen->sequences.N, V = terms->V, most = WEIGHTS / V + 1;
-	int32_t *starts = mem_new(N + 1, sizeof *starts);
 
-	nn_download(starts, seen->sequences.starts, (N + 1) * sizeof *starts);
-	terms->host_starts = starts;
 	transform(terms, seen);
 	size_t chunks = cut_chunks(terms, N);
 	for (terms->group = 0; terms->group < chunks; terms->group = terms->group_end) {
@@ -337,6 +352,21 @@ terms_weigh(
 		nn_parallel_for(terms->count, pool_block, terms);
 		put_terms(terms, first, end, put, context);
 	}
+}
+
+void
+terms_weigh(
+    struct terms *terms, const struct model_seen *seen, terms_put *put, void *context)
+{
+	size_t N = seen->sequences.N;
+	int32_t *starts = mem_new(N + 1, sizeof *starts);
+
+	nn_download(starts, seen->sequences.starts, (N + 1) * sizeof *starts);
+	terms->host_starts = starts;
+	if (terms->tokens)
+		weigh_tokens(terms, seen, put, context);
+	else
+		weigh_vocabulary(terms, seen, put, context);
 	free(starts);
 }
 
@@ -359,6 +389,8 @@ terms_free(struct terms *terms)
 	for (size_t i = 0; i < terms->count; i++)
 		if (terms->packed[i])
 			nn_free((void *)terms->blocks[i].at, terms->packed[i]);
+	if (terms->tokens)
+		token_terms_free(terms->tokens);
 	free(terms->logits);
 	free(terms->blocks);
 	free(terms->packed);

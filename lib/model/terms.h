@@ -4,6 +4,8 @@
  * SPLADE (Formal et al. 2021), by the head that predicts tokens: the weight of term v is the maximum over the text's tokens t of
  * log(1 + relu(logits[t,v])), or the sum of these; with log1p_relu the logarithm is taken twice.  Special tokens count.
  *
+ * A model that weighs each token of a text by itself has the terms of token_terms.h.
+ *
  * Logits exist for some rows of the output matrix and some texts at a time, and are pooled at once: memory does not grow with
  * tokens times vocabulary.
  */
@@ -25,7 +27,7 @@ struct terms *terms_open(struct model *model, enum dtype kind, int64_t most);
 int64_t terms_vocabulary(const struct terms *terms);
 
 /* The terms of the texts of a batch, by its last hidden states: calls `put` for each text, in order, with its ids, ascending,
- * and weights, all above 0; both are borrowed until it returns. */
+ * and weights, none of them 0; both are borrowed until it returns. */
 typedef void terms_put(
     void *context, size_t text, int64_t count, const int32_t *ids, const float *weights);
 void terms_weigh(

@@ -4,6 +4,9 @@
 sparse/texts.jsonl are the texts.  sparse/FORM/ has the files of the model, without those of its tokenizer, which is that of
 settings/TOKENIZER; sparse/forms.tsv names it, with "model_max_length" and the class there.  sparse/FORM/expected.jsonl has a line a text:
 ids of terms, ascending, and their weights.
+
+sparse/bge_m3/ is a tiny model of BGE-M3's kind, with sparse_linear.pt and colbert_linear.pt; its three outputs are by the formulas of
+FlagEmbedding's BGEM3FlagModel on XLMRobertaModel: expected.jsonl has "emb", "ids", "weights" and "tokens" of each text.
 Made with sentence-transformers 6.2.0, transformers 5.24.0:
     python3 tests/golden/sparse.py"""
 import json
@@ -99,6 +102,47 @@ def make(form, kind, settings, tokenizer, name, longest, pooling, more):
     return form, tokenizer, name or "-", longest
 
 
+def make_bge_m3():
+    """As FlagEmbedding 1.4.2: dense: the first token, normalised; sparse: relu of a linear layer, the greatest of equal tokens, without
+    the special ones; vectors of tokens: a linear layer of all tokens but the first, normalised."""
+    folder, width = os.path.join(HERE, "bge_m3"), 6
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder + "/1_Pooling")
+    with tempfile.TemporaryDirectory() as temporary:
+        tokenizer_files(temporary, "xlm-roberta", None, 40)
+        json.dump({"model_type": "xlm-roberta"}, open(temporary + "/config.json", "w"))
+        tokenizer = transformers.AutoTokenizer.from_pretrained(temporary)
+        torch.manual_seed(3)
+        model = transformers.XLMRobertaModel(transformers.XLMRobertaConfig(vocab_size=len(tokenizer), **ROBERTA), add_pooling_layer=False).eval()
+        sparse, vectors = torch.nn.Linear(16, 1), torch.nn.Linear(16, width)
+        torch.nn.init.normal_(sparse.weight, std=0.4)
+        torch.nn.init.normal_(vectors.weight, std=0.4)
+        torch.nn.init.constant_(sparse.bias, 0.5)
+        sparse, vectors = sparse.half().float(), vectors.half().float()  # as the files are stored
+        model.save_pretrained(temporary)
+        for file in ("config.json", "model.safetensors"):
+            shutil.copy(f"{temporary}/{file}", f"{folder}/{file}")
+    for name, layer in (("sparse", sparse), ("colbert", vectors)):
+        torch.save({key: value.half() for key, value in layer.state_dict().items()}, f"{folder}/{name}_linear.pt")
+    kinds = ("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize")
+    json.dump([{"idx": i, "name": str(i), "path": path, "type": "sentence_transformers.models." + kind} for i, (kind, path) in enumerate(kinds)],
+              open(folder + "/modules.json", "w"), indent=1)
+    json.dump({"word_embedding_dimension": 16, "pooling_mode_cls_token": True}, open(folder + "/1_Pooling/config.json", "w"))
+    unused = {tokenizer.cls_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id}
+    with open(folder + "/expected.jsonl", "w") as out, torch.no_grad():
+        for text in TEXTS:
+            tokens = tokenizer(text, truncation=True, max_length=40, return_tensors="pt")
+            hidden = model(**tokens).last_hidden_state[0]
+            lexical = {}
+            for weight, token in zip(torch.relu(sparse(hidden)).flatten().tolist(), tokens["input_ids"][0].tolist()):
+                if token not in unused and weight > lexical.get(token, 0):
+                    lexical[token] = weight
+            ids = sorted(lexical)
+            row = {"emb": torch.nn.functional.normalize(hidden[0], dim=-1).tolist(), "ids": ids, "weights": [lexical[i] for i in ids],
+                   "tokens": torch.nn.functional.normalize(vectors(hidden[1:]), dim=-1).tolist()}
+            out.write(json.dumps(row, separators=(",", ":")) + "\n")
+
+
 if __name__ == "__main__":
     os.makedirs(HERE, exist_ok=True)
     with open(os.path.join(HERE, "texts.jsonl"), "w") as out:
@@ -106,3 +150,4 @@ if __name__ == "__main__":
     with open(os.path.join(HERE, "forms.tsv"), "w") as table:
         for name, form in FORMS.items():
             table.write("\t".join(map(str, make(name, *form))) + "\n")
+    make_bge_m3()
