@@ -6,9 +6,12 @@ load helper
 
 TABLE=$ROOT/share/known-models.tsv
 
-# The rows of embedding models, and of rerankers.
+# The rows of embedding models, of sparse encoders and of rerankers.
 embedders() {
 	awk -F'\t' 'NR > 1 && $5 == ""' "$TABLE"
+}
+sparse() {
+	awk -F'\t' '$5 == "sparse"' "$TABLE"
 }
 rerankers() {
 	awk -F'\t' '$5 == "rerank"' "$TABLE"
@@ -77,6 +80,15 @@ folder() {
 			false
 		}
 	done
+}
+
+# Their weights are those of the reference in sparse.bats.
+@test "known: of sparse encoders the families have a golden model, and motes(7) says how many open" {
+	[ "$(sparse | cut -f1 | sort -u | wc -l)" -eq 16 ]
+	for family in $(sparse | cut -f2 | sort -u); do
+		grep -q "^$family	" "$GOLDEN/sparse/forms.tsv" || { echo "$family"; false; }
+	done
+	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "the $(sparse | wc -l) sparse encoders"
 }
 
 # Their scores are those of the reference in rerank.bats; a family without a golden model may not be said to open.

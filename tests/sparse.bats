@@ -15,6 +15,12 @@ folder() {
 	jq -c ".model_max_length = $most$([ "$class" = - ] || echo " | .tokenizer_class = \"$class\"")" \
 		"$GOLDEN/settings/$tokenizer/tokenizer_config.json" >"$T/$form/tokenizer_config.json"
 }
+# bge: a model of BGE-M3's kind with its tokenizer, in $T/bge
+bge() {
+	cp -r "$S/bge_m3" "$T/bge"
+	cp "$GOLDEN/settings/xlm-roberta/sentencepiece.bpe.model" "$T/bge"
+	jq -c '.model_max_length = 40' "$GOLDEN/settings/xlm-roberta/tokenizer_config.json" >"$T/bge/tokenizer_config.json"
+}
 # terms FORM [OPTION...]: a stream of the texts' terms
 terms() {
 	tok -q -m "$T/$1" "$S/texts.jsonl" | encode -q -m "$T/$1" "${@:2}"
@@ -130,6 +136,38 @@ brute() {
 		tok -q -m "$T/bert_untied" --decode | mts to jsonl | jq -r '."d.terms"[]' | diff - <(jq -r '."text.terms"' "$T/made")
 }
 
+@test "sparse: an inference-free encoder: documents through the default route, queries by a table of weights" {
+	query=$S/router/query_0_SparseStaticEmbedding
+	for model in "$S/router" "$query"; do
+		tok -q -m "$model" "$S/texts.jsonl" | encode -q -m "$model" >"$T/${model##*/}.mts"
+		lines "$T/${model##*/}.mts" >"$T/made"
+		jq -c .ids "$model/expected.jsonl" | diff - <(jq -c .ids "$T/made")
+		jq '.weights[]' "$T/made" | within <(jq '.weights[]' "$model/expected.jsonl") 1e-5
+	done
+	near -q --any-model -k 7 --run "$T/made.run" "$T/query_0_SparseStaticEmbedding.mts" "$T/router.mts"
+	jq -n -r '[inputs | [.ids, .weights] | transpose | map({(.[0] | tostring): .[1]}) | add] as $t | range(7) as $q | range(7) as $d |
+		["t\($q)", "t\($d)", ([$t[$q] // {} | to_entries[] | .value * ($t[7 + $d][.key] // 0)] | add // 0)] | @tsv' \
+		"$query/expected.jsonl" "$S/router/expected.jsonl" | sort >"$T/expected"
+	cut -f1,3,5 "$T/made.run" | sort >"$T/made"
+	cut -f3 "$T/made" | within <(cut -f3 "$T/expected") 2e-5
+	tok -q -m "$query" "$S/texts.jsonl" | encode -q -m "$query" --emit sparse:top=2 | lines | jq -c .ids |
+		diff - <(jq -c '[[.ids, .weights] | transpose | sort_by(-(.[1] | fabs))[:2] | sort[] | .[0]]' "$query/expected.jsonl")
+}
+
+@test "sparse: BGE-M3's lexical weights and embeddings from one pass equal its formulas" {
+	bge
+	tok -q -m "$T/bge" "$S/texts.jsonl" | encode -q -m "$T/bge" --emit emb,sparse >"$T/both.mts"
+	lines "$T/both.mts" >"$T/made"
+	jq -c .ids "$S/bge_m3/expected.jsonl" | diff - <(jq -c .ids "$T/made")
+	jq '.weights[]' "$T/made" | within <(jq '.weights[]' "$S/bge_m3/expected.jsonl") 1e-5
+	mts to jsonl "$T/both.mts" | jq '."text.emb"[]' | within <(jq '.emb[]' "$S/bge_m3/expected.jsonl") 1e-5
+	tok -q -m "$T/bge" "$S/texts.jsonl" | encode -q -m "$T/bge" | mts diff - <(mts cat -c _id,text.emb "$T/both.mts") # as any dense model
+	mts head --json "$T/both.mts" >"$T/header" # embeddings by cosine, terms by dot product
+	jq -e -s '.[0].properties | has("similarity") or has("sparse.similarity") | not' "$T/header"
+	near -q -f text.sparse -k 1 --run - "$T/both.mts" "$T/both.mts" | grep -P '^t3\tQ0\tt3\t1\t' | cut -f5 |
+		within <(jq '.weights | map(. * .) | add' "$S/bge_m3/expected.jsonl" | sed -n 4p) 1e-4
+}
+
 # The search. ----------------------------------------------------------------------------
 
 @test "sparse: near finds what comparing all pairs finds, ties by id, whatever k and threads" {
@@ -234,6 +272,38 @@ brute() {
 	echo '{batch: 1, tasks: {t: {datasets: [{name: p, file: pairs.jsonl, query: query, document: document}]}}}' >p.yaml
 	run -1 bash -c "tasksample p.yaml | tok -q -m bert | train -q -m bert -o out"
 	[[ $output == *"train: bert: is a sparse encoder, which is read, not trained or written"* ]]
+}
+
+@test "sparse: damaged and half folders of BGE-M3's kind, Routers and tables are refused in one line" {
+	cd "$T"
+	bge
+	tok -q -m bge "$S/texts.jsonl" >ids.mts
+	mv bge/sparse_linear.pt linear
+	dies "encode: bge/sparse_linear.pt: is not there, but colbert_linear.pt is" encode -q -m bge --emit sparse -o out ids.mts
+	head -c 900 linear >bge/sparse_linear.pt
+	dies "encode: bge/sparse_linear.pt: " encode -q -m bge --emit sparse -o out ids.mts
+	cp bge/colbert_linear.pt bge/sparse_linear.pt
+	dies "encode: bge/sparse_linear.pt: tensor 'weight' is no 16 numbers of a floating type" encode -q -m bge --emit sparse -o out ids.mts
+	cp -r "$S/router" router
+	tok -q -m router "$S/texts.jsonl" >ids.mts
+	jq '.parameters.default_route = "query"' "$S/router/router_config.json" >router/router_config.json
+	dies "encode: ids.mts: its tokens were made by another tokenizer" encode -q -m router -o out ids.mts
+	tok -q -m router "$S/texts.jsonl" | encode -q -m router | lines | jq -c .ids |
+		diff - <(jq -c .ids "$S/router/query_0_SparseStaticEmbedding/expected.jsonl")
+	jq '.parameters.default_route = "both"' "$S/router/router_config.json" >router/router_config.json
+	dies "encode: router/router_config.json: 'structure' has no modules of the route 'both'" encode -q -m router -o out ids.mts
+	jq '.structure.document[1] = "../x"' "$S/router/router_config.json" >router/router_config.json
+	dies "encode: router/router_config.json: 'path' is '../x'" encode -q -m router -o out ids.mts
+	rm router/router_config.json
+	dies "encode: router/router_config.json: " encode -q -m router -o out ids.mts
+	cp -r "$S/router/query_0_SparseStaticEmbedding" table
+	tok -q -m table "$S/texts.jsonl" >ids.mts
+	relabel "$S/router/query_0_SparseStaticEmbedding/model.safetensors" '.weight.shape = [151, 1]' >table/model.safetensors
+	dies "encode: table/model.safetensors: tensor 'weight' is no list" encode -q -m table -o out ids.mts
+	relabel "$S/router/query_0_SparseStaticEmbedding/model.safetensors" '.other = .weight | del(.weight)' >table/model.safetensors
+	dies "encode: table/model.safetensors: " encode -q -m table -o out ids.mts
+	echo '{"frozen": true, "path": "idf.json"}' >table/config.json
+	dies "encode: table/config.json: weights in a JSON file are not known" encode -q -m table -o out ids.mts
 }
 
 @test "sparse: damaged terms, other vocabularies and vectors beside terms are refused in one line" {

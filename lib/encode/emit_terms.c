@@ -55,12 +55,12 @@ tell(const struct emit_terms *emit, struct writer *out)
 {
 	char count[32];
 	char *similarity = similarity_name_read(model_dir(emit->model));
-	bool cosine = !strcmp(similarity, "cosine");
+	const struct head *head = model_head(emit->model);
+	bool cosine = head->splade.is && head->listed && !strcmp(similarity, "cosine");
 
 	snprintf(count, sizeof count, "%" PRId64, terms_vocabulary(emit->terms));
 	stream_property(out, "sparse.terms", count);
-	stream_property(out, "sparse.similarity",
-	    cosine && model_head(emit->model)->splade.is ? similarity : NULL);
+	stream_property(out, "sparse.similarity", cosine ? similarity : NULL);
 	free(similarity);
 }
 

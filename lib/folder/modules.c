@@ -6,11 +6,11 @@
 #include "base/mem.h"
 #include "text/json.h"
 
+/* node: for messages. */
 static struct module
-module_of(const struct tree *node, const char *dir)
+module_of(const struct tree *node, const char *type, const char *name, const char *dir)
 {
-	const char *type = tree_string(node, "type", ""), *dot = strrchr(type, '.');
-	const char *name = tree_string(node, "path", "");
+	const char *dot = strrchr(type, '.');
 
 	if (!strcmp(name, "."))
 		name = "";
@@ -22,6 +22,35 @@ module_of(const struct tree *node, const char *dir)
 		.name = name,
 		.folder = *name ? mem_format("%s/%s", dir, name) : mem_string(dir),
 		.node = node };
+}
+
+/* Replaces a Router by the modules of its default route. */
+static void
+expand_router(struct modules *modules, const char *dir)
+{
+	struct tree *config = modules->router = json_need(dir, "router_config.json");
+	const struct tree *structure = tree_get(config, "structure");
+	const char *name =
+	    tree_string(tree_get(config, "parameters"), "default_route", "document");
+	const struct tree *route = tree_get(structure, name);
+	const struct tree *types = tree_get(config, "types");
+
+	if (modules->count != 1 || *modules->at[0].name)
+		tree_die(modules->tree,
+		    "a Router is known as the only module, in the model's own folder");
+	if (!route || route->kind != TREE_LIST || !route->count)
+		tree_die(config, "'structure' has no modules of the route '%s'", name);
+	free(modules->at[0].folder);
+	free(modules->at);
+	modules->at = mem_zero(route->count, sizeof *modules->at);
+	modules->count = 0;
+	for (; modules->count < route->count; modules->count++) {
+		const struct tree *id = route->items[modules->count];
+		if (id->kind != TREE_STRING)
+			tree_die(route, "a route must be a list of names of modules");
+		modules->at[modules->count] =
+		    module_of(id, tree_string(types, id->string, ""), id->string, dir);
+	}
 }
 
 struct modules *
@@ -42,8 +71,14 @@ modules_read(const char *dir)
 		if (node->kind != TREE_OBJECT)
 			tree_die(
 			    node, "a module must be an object with 'type' and 'path'");
-		modules->at[modules->count] = module_of(node, dir);
+		modules->at[modules->count] = module_of(node,
+		    tree_string(node, "type", ""), tree_string(node, "path", ""), dir);
 	}
+	for (size_t i = 0; i < modules->count; i++)
+		if (!strcmp(modules->at[i].type, "Router")) {
+			expand_router(modules, dir);
+			break;
+		}
 	return modules;
 }
 
@@ -56,6 +91,7 @@ modules_free(struct modules *modules)
 		free(modules->at[i].folder);
 	free(modules->at);
 	tree_free(modules->tree);
+	tree_free(modules->router);
 	free(modules);
 }
 
@@ -64,6 +100,12 @@ module_is_transformer(const struct module *module)
 {
 	return !strcmp(module->type, "Transformer") ||
 	       !strcmp(module->type, "MLMTransformer");
+}
+
+bool
+module_is_terms(const struct module *module)
+{
+	return !strcmp(module->type, "SparseStaticEmbedding");
 }
 
 bool
@@ -80,7 +122,8 @@ modules_transformer(const char *dir)
 
 	for (size_t i = modules ? modules->count : 0; i > 0; i--)
 		if (module_is_transformer(&modules->at[i - 1]) ||
-		    module_is_table(&modules->at[i - 1]))
+		    module_is_table(&modules->at[i - 1]) ||
+		    module_is_terms(&modules->at[i - 1]))
 			found = modules->at[i - 1].folder;
 	char *folder = mem_string(found);
 	modules_free(modules);

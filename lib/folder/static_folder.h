@@ -5,6 +5,9 @@
  * tokenizer.json and model.safetensors with "embedding.weight".  model2vec: "model_type" of config.json is model2vec,
  * and the tensor is "embeddings"; optional tensors are "mapping", the row of each token, and "weights", a factor of
  * each token.
+ *
+ * Of a sparse encoder the table has one number for each token, "weight" (SparseStaticEmbedding): modules.json names that module, or
+ * the folder is one of a Router's route, whose config.json has "frozen" and no "model_type".
  */
 #ifndef FOLDER_STATIC_FOLDER_H
 #define FOLDER_STATIC_FOLDER_H
@@ -12,7 +15,7 @@
 #include "text/tree.h"
 
 /* The packages treat texts differently.  A folder that both can open counts as model2vec's. */
-enum static_kind { STATIC_NONE, STATIC_SENTENCE, STATIC_MODEL2VEC };
+enum static_kind { STATIC_NONE, STATIC_SENTENCE, STATIC_MODEL2VEC, STATIC_TERMS };
 enum static_kind static_folder_kind(const char *dir);
 
 /* config.json of the table's folder, to be freed, with "model_type", and with "vocab_size" and "hidden_size" from the

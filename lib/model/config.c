@@ -106,6 +106,8 @@ model_configure(struct model *model, const char *dir)
 	enum static_kind kind = static_folder_kind(dir);
 	model->config = kind ? static_folder_config(model->folder)
 			     : json_need(model->folder, "config.json");
+	if (kind == STATIC_TERMS && !model->head.table && !model->classifies)
+		head_of_terms(&model->head);
 	if (kind && !model->head.table && !model->classifies) { /* no modules.json */
 		head_of_table(&model->head);
 		head_normalize(

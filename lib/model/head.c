@@ -224,6 +224,13 @@ head_of_table(struct head *head)
 	head->assumed = false;
 }
 
+void
+head_of_terms(struct head *head)
+{
+	head_of_table(head);
+	head->splade.is = true;
+}
+
 /* Reads config_sentence_transformers.json; dies if the folder is of another kind of model (CrossEncoder). */
 static void
 read_settings(struct head *head, const char *dir)
@@ -265,6 +272,8 @@ head_read(struct head *head, const char *dir)
 			transformer = true;
 		else if (i == 0 && module_is_table(&modules->at[i]))
 			head_of_table(head);
+		else if (i == 0 && module_is_terms(&modules->at[i]))
+			head_of_terms(head);
 		else
 			read_module(head, &modules->at[i]);
 	modules_free(modules);

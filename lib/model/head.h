@@ -73,6 +73,9 @@ bool head_activation(
 /* Makes it the head of static embeddings, for a folder without modules.json. */
 void head_of_table(struct head *head);
 
+/* The same with a weight for each token (SparseStaticEmbedding). */
+void head_of_terms(struct head *head);
+
 /* The name of a module's weight (which 0) or bias (1) in its file; NULL: it has none. */
 const char *head_tensor_name(const struct head_module *module, int which);
 

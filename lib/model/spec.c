@@ -117,7 +117,9 @@ spec_stem_shape(
 	bool projected = spec->embedding_width;
 
 	switch (which) {
-	case STEM_TOKENS: return shape(true, rows, spec->vocabulary, columns, E);
+	case STEM_TOKENS:
+		return shape(
+		    true, rows, spec->vocabulary, columns, spec->token_weights ? 0 : E);
 	case STEM_POSITIONS:
 		return shape(spec->position_table, rows,
 		    spec->position_first + spec->positions, columns, E);
@@ -232,8 +234,8 @@ same_mixture(const struct spec_mixture *a, const struct spec_mixture *b)
 static bool
 same_sizes(const struct spec *a, const struct spec *b)
 {
-	return SAME(layers) && SAME(width) && SAME(heads) && SAME(kv_heads) &&
-	       SAME(head_size) && SAME(vocabulary) && SAME(types) &&
+	return SAME(layers) && SAME(token_weights) && SAME(width) && SAME(heads) &&
+	       SAME(kv_heads) && SAME(head_size) && SAME(vocabulary) && SAME(types) &&
 	       SAME(position_table) && SAME(positions) && SAME(position_first) &&
 	       SAME(rotaries) && SAME(distance.buckets) && SAME(distance.farthest) &&
 	       SAME(distance.slopes) && SAME(distance.each) && SAME(embedding_width) &&

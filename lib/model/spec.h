@@ -90,6 +90,8 @@ struct spec {
 	 * (ALBERT, ELECTRA).  0: `width`. */
 	int embedding_width;
 	int tasks_of_text; /* rows of a table of task types; the first is added to each token (ERNIE); 0: none */
+	bool
+	    token_weights; /* static embeddings: a vector with a number for each token, not a table */
 	bool position_table; /* learned absolute positions */
 	/* The row of the first token's position; the table has position_first + positions rows.  Above 0, the token id
 	 * position_first - 1 is padding: it has the row of that number, and is not counted. */

@@ -112,7 +112,8 @@ terms_open(struct model *model, enum dtype kind, int64_t most)
 {
 	struct terms *terms = mem_zero(1, sizeof *terms);
 
-	terms->tokens = model->head.splade.is ? NULL : token_terms_open(model);
+	terms->tokens =
+	    model->head.splade.is && !model->head.table ? NULL : token_terms_open(model);
 	terms->model = model;
 	terms->splade = model->head.splade;
 	if (most)

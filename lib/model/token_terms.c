@@ -92,7 +92,7 @@ token_terms_open(struct model *model)
 	char *path, *other;
 	bool sparse = has(model, "sparse_linear.pt", &path);
 	bool vectors = has(model, "colbert_linear.pt", &other);
-	bool table = !model->spec.layers && model->spec.width == 1;
+	bool table = model->spec.token_weights;
 	struct token_terms *tokens = NULL;
 
 	if (vectors && !sparse)

@@ -274,7 +274,8 @@ enum { MODEL2VEC_MOST = 512 };
 const struct tokenizer_static *
 tokenizer_static(const struct tokenizer *tokenizer)
 {
-	return tokenizer->kind ? &tokenizer->table : NULL;
+	return tokenizer->kind && tokenizer->kind != STATIC_TERMS ? &tokenizer->table
+								  : NULL;
 }
 
 static size_t
@@ -351,6 +352,8 @@ read_static(struct tokenizer *tokenizer, const struct tree *root, const char *ho
 
 	tokenizer->before.count = tokenizer->after.count = 0;
 	*table = (struct tokenizer_static){ .unknown = -1 };
+	if (tokenizer->kind == STATIC_TERMS) /* cut as a transformer's */
+		return;
 	if (tokenizer->kind == STATIC_MODEL2VEC) {
 		tokenizer->cut_left = false;
 		table->most = model2vec_most(home);

@@ -513,9 +513,11 @@ tokenizer_source_find(struct tokenizer_source *source, const char *dir)
 void
 tokenizer_source_read(struct tokenizer_source *source)
 {
-	if (source->kind && source->format != FORMAT_JSON)
+	bool table = source->kind && source->kind != STATIC_TERMS;
+
+	if (table && source->format != FORMAT_JSON)
 		die("%s: of static embeddings; they have a tokenizer.json", source->path);
-	if (!source->kind && !source->settings)
+	if (!table && !source->settings)
 		source->settings = tokenizer_settings_read(source->home);
 	source->vocabulary = vocabulary_new();
 	source->root = source->format == FORMAT_LINES	 ? read_vocabulary(source)

@@ -19,7 +19,7 @@ import torch
 import transformers
 from rerank import BERT, FAST, ROBERTA, SMALL, tokenizer_files
 from sentence_transformers import SparseEncoder
-from sentence_transformers.sparse_encoder.modules import SpladePooling, Transformer
+from sentence_transformers.sparse_encoder.modules import Router, SparseStaticEmbedding, SpladePooling, Transformer
 
 GOLDEN = os.path.dirname(os.path.abspath(__file__))
 HERE = os.path.join(GOLDEN, "sparse")
@@ -64,9 +64,9 @@ def draw(form, kind, settings, folder):
     model.save_pretrained(folder)
 
 
-def write(folder, model):
+def write(folder, model, task=None):
     with open(folder + "/expected.jsonl", "w") as out:
-        for row in model.encode(TEXTS, batch_size=1, convert_to_sparse_tensor=False):
+        for row in model.encode(TEXTS, batch_size=1, convert_to_sparse_tensor=False, task=task):
             ids = row.nonzero().flatten()
             weights = ["%.9g" % x for x in row[ids].tolist()]
             out.write('{"ids":%s,"weights":[%s]}\n' % (json.dumps(ids.tolist(), separators=(",", ":")), ",".join(weights)))
@@ -100,6 +100,27 @@ def make(form, kind, settings, tokenizer, name, longest, pooling, more):
             shutil.copy(f"{temporary}/{file}", f"{folder}/{file}")
         write(folder, model)
     return form, tokenizer, name or "-", longest
+
+
+def make_router():
+    """An inference-free encoder: documents through a transformer, queries through a table of weights."""
+    folder = os.path.join(HERE, "router")
+    shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        tokenizer_files(temporary, "bert", BERT, 12)
+        json.dump({"model_type": "distilbert"}, open(temporary + "/config.json", "w"))
+        draw("router", "DistilBert", DISTILBERT, temporary)
+        document = Transformer(temporary, transformer_task="fill-mask")
+        weights = torch.rand(len(document.tokenizer)) * 8
+        weights[::5] = 0
+        weights[7::10] *= -1
+        query = SparseStaticEmbedding(tokenizer=document.tokenizer, weight=weights, frozen=True)
+        router = Router.for_query_document(query_modules=[query], document_modules=[document, SpladePooling(activation_function="log1p_relu")])
+        model = SparseEncoder(modules=[router], device="cpu")
+        model.save_pretrained(folder)
+        write(folder, model, "document")
+        write(folder + "/query_0_SparseStaticEmbedding", model, "query")
+    os.remove(folder + "/README.md")
 
 
 def make_bge_m3():
@@ -151,3 +172,4 @@ if __name__ == "__main__":
         for name, form in FORMS.items():
             table.write("\t".join(map(str, make(name, *form))) + "\n")
     make_bge_m3()
+    make_router()

@@ -21,6 +21,7 @@ configure_model2vec(
 	(void)family;
 	spec->vocabulary = (int)tree_integer_in(config, "vocab_size", 1, 1 << 24);
 	spec->width = (int)tree_integer_in(config, "hidden_size", 1, 1 << 16);
+	spec->token_weights = tree_boolean(config, "token_weights", false);
 	spec->positions = INT_MAX;
 }
 
