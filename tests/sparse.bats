@@ -72,7 +72,7 @@ brute() {
 		jq -r '.weights[]' "$T/$form.made" | within <(jq -r '.weights[]' "$S/$form/expected.jsonl") $tolerance || { echo "$form"; false; }
 		count=$((count + 1))
 	done <"$S/forms.tsv"
-	[ "$count" -eq 15 ]
+	[ "$count" -eq 18 ]
 }
 
 @test "sparse: a sparse encoder's terms without --emit; the header has their number, model and similarity" {

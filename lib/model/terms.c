@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "model/family/family.h"
 #include "model/model_struct.h"
 #include "model/pass.h"
 #include "model/token_terms.h"
@@ -267,6 +268,9 @@ transform(struct terms *terms, const struct model_seen *seen)
 	size_t T = seen->sequences.T, E = terms->E;
 	struct prediction p = { .M = T, .hidden = (float *)seen->hidden };
 
+	terms->hidden = seen->hidden;
+	if (!terms->model->weights.names->stem[STEM_MLM_DENSE]) /* EuroBERT */
+		return;
 	p.dense = reserve(&terms->dense, T * E, sizeof(float));
 	p.act = reserve(&terms->act, T * E, sizeof(float));
 	p.norm = reserve(&terms->norm, T * E, sizeof(float));
