@@ -179,7 +179,7 @@ embeds() {
 
 @test "config: folders of other kinds of models of sentence-transformers are refused" {
 	copy bert
-	for kind in CrossEncoder ColBERT; do
+	for kind in CrossEncoder; do
 		echo "{\"model_type\": \"$kind\"}" >"$MODEL/config_sentence_transformers.json"
 		run -1 --separate-stderr encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
 		[ "$stderr" = "encode: $MODEL/config_sentence_transformers.json: 'model_type' is '$kind'; only 'SentenceTransformer' is known" ]

@@ -3,6 +3,7 @@
  *
  * reads	X.ids	i32 [.]		token ids, at depth 1 or 2
  * writes	X.emb	f32 [width]	the embedding of each text
+ *		X.tokens f32 [.,width]	of a late-interaction model instead: a vector of each token
  *		X.NAME			with --emit: hidden states, routing weights
  *
  * A record's texts are batched by a token budget, so memory does not depend on the input's size.
@@ -64,7 +65,7 @@ static const struct cli_option options[] = { CLI_GROUP("Model:"), CLI_MODEL(mode
 	{ 0, "dim", "K", "keep the first K values (Matryoshka)",
 	    CLI_INTEGER(dim, 1, 1 << 20) },
 	{ 0, "emit", "LIST",
-	    "outputs joined by ',': emb, sparse (weights of terms), hs (hidden states), rw (routing weights of token experts), for example hs:layers=all:pool=tokens",
+	    "outputs joined by ',': emb, tokens (of a late-interaction model), sparse (weights of terms), hs (hidden states), rw (routing weights of token experts), for example hs:layers=all:pool=tokens",
 	    CLI_TEXT(emit) },
 	{ 0, "keep", NULL, "keep the columns of token ids", CLI_FLAG(keep) },
 	{ 0, "empty", "refuse|zero|skip",
@@ -179,6 +180,21 @@ open_model(const struct settings *s)
 	return model;
 }
 
+/* A late-interaction model embeds tokens, unless something else is asked for. */
+static void
+settle_emit(struct settings *s, struct model *model)
+{
+	if (s->emit || !model_head(model)->tokens)
+		return;
+	if (s->pilots || s->gates)
+		die_usage("%s does not apply to a late-interaction model",
+		    s->pilots ? "--pilots" : "--gates");
+	s->emit = "tokens";
+	if (s->empty == EMPTY_ZERO)
+		die_usage(
+		    "--empty zero applies to embeddings only; with vectors of tokens use refuse or skip");
+}
+
 static struct reader *
 open_input(const struct settings *s)
 {
@@ -281,6 +297,7 @@ main(int argc, char **argv)
 	struct model *model = open_model(&s);
 	if (!s.emit && model_head(model)->splade.is)
 		s.emit = "sparse"; /* it has no embeddings */
+	settle_emit(&s, model);
 	model_open_adapters(model, s.lora, s.gates);
 	struct reader *in = open_input(&s);
 	run(&s, model, in);

@@ -48,6 +48,7 @@ embed(const char *from, const struct pruned *pruned)
 	struct batch batch = { 0 };
 	size_t before, after;
 
+	model_demand_texts(model);
 	if (!model_spec(model)->layers || model_spec(model)->experts)
 		die("%s: has %s; a table is made of an encoder", from,
 		    model_spec(model)->layers ? "task experts" : "no blocks");

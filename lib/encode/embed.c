@@ -156,6 +156,9 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 		int second = e->columns[e->count - 1].text.second;
 		if (!options->keep && second >= 0)
 			stream_drop(out, stream_column(in, second)->name);
+		int attended = e->columns[e->count - 1].text.attended;
+		if (!options->keep && attended >= 0)
+			stream_drop(out, stream_column(in, attended)->name);
 	}
 	if (!e->count)
 		die("%s: has no column of token ids ('NAME.ids'); put 'tok -m %s' before",
@@ -312,10 +315,12 @@ embed_column(struct embed *e, const struct record *record, struct embedded_colum
 	emit_begin(e->emit, e->column, lists, lists ? offsets[lists] : 0);
 	if (e->options.router)
 		e->options.router->begin(e->options.router->context, e->column, lists);
+	e->texts.count = 0;
+	if (lists)
+		text_batch_add(&e->texts, &column->text, record);
+	emit_texts(e->emit, record->attributes, e->texts.sequences, lists);
 	if (!lists)
 		return;
-	e->texts.count = 0;
-	text_batch_add(&e->texts, &column->text, record);
 	e->order = mem_grow(e->order, &e->order_room, (size_t)lists, sizeof *e->order);
 	rows->place =
 	    mem_grow(rows->place, &rows->place_room, (size_t)lists, sizeof *rows->place);

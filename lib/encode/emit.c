@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "encode/emit_terms.h"
+#include "encode/token_vectors.h"
 #include "nn/nn.h"
 
 struct emit_item {
@@ -29,6 +30,8 @@ struct emit {
 	char *embedding;
 	char *sparse;		  /* name of the item "sparse"; NULL: not asked for */
 	struct emit_terms *terms; /* the same */
+	char *tokens; /* the name of the column of vectors; NULL: not asked for */
+	struct token_vectors *vectors;
 	struct emit_item *items;
 	struct emit_output *outputs; /* [fields, count] */
 	int count, fields;
@@ -135,6 +138,8 @@ see(void *context, const struct model_seen *seen)
 
 	if (emit->terms && seen->layer == model_spec(emit->model)->layers)
 		emit_terms_see(emit->terms, seen, emit->lists);
+	if (emit->vectors && seen->layer == model_spec(emit->model)->layers)
+		token_vectors_take(emit->vectors, emit->field, emit->lists, seen);
 	for (int i = 0; i < emit->count; i++) {
 		const struct emit_item *item = &emit->items[i];
 		if (item->layer[seen->layer])
@@ -200,7 +205,8 @@ parse_item(struct emit_item *item, struct model *model, char *text)
 
 	item->routing = what && !strcmp(what, "rw");
 	if (!what || (!item->routing && strcmp(what, "hs")))
-		die_usage("--emit: '%s' is not known; known are emb, sparse, hs and rw",
+		die_usage(
+		    "--emit: '%s' is not known; known are emb, tokens, sparse, hs and rw",
 		    what ? what : "");
 	if (item->routing && !spec->mixture.count && !spec->neuron_experts)
 		die("%s: has no token experts, hence no routing weights (--emit rw); 'upcycle --neuron-experts N' groups the neurons of a dense model",
@@ -259,13 +265,34 @@ static void
 check_name(const struct emit *emit, const char *name)
 {
 	bool twice = (emit->embedding && !strcmp(emit->embedding, name)) ||
-		     (emit->sparse && !strcmp(emit->sparse, name));
+		     (emit->sparse && !strcmp(emit->sparse, name)) ||
+		     (emit->tokens && !strcmp(emit->tokens, name));
 
 	for (int i = 0; i < emit->count; i++)
 		twice |= !strcmp(emit->items[i].name, name);
 	if (twice)
 		die_usage(
 		    "--emit: two columns would be called '%s'; name one: NAME=...", name);
+}
+
+/* Takes "emb" or "tokens"; returns false for another item. */
+static bool
+take_plain(struct emit *emit, const char *what, char *name)
+{
+	bool embedding = !strcmp(what, "emb");
+	char **to = embedding ? &emit->embedding : &emit->tokens;
+
+	if (!embedding && strcmp(what, "tokens"))
+		return false;
+	if (*to)
+		die_usage("--emit: %s is asked for twice", what);
+	*to = name;
+	if (embedding && model_head(emit->model)->tokens)
+		die("%s: embeds tokens (late interaction), not texts; use --emit tokens",
+		    model_dir(emit->model));
+	if (!embedding)
+		emit->vectors = token_vectors_new(emit->model);
+	return true;
 }
 
 struct emit *
@@ -282,12 +309,8 @@ emit_new(struct model *model, const char *request, enum dtype precision)
 		char *what = own ? one + named + 1 : one;
 		char *name = mem_format("%.*s", (int)named, one);
 		check_name(emit, name);
-		if (!strcmp(what, "emb")) {
-			if (emit->embedding)
-				die_usage("--emit: emb is asked for twice");
-			emit->embedding = name;
+		if (take_plain(emit, what, name))
 			continue;
-		}
 		if (is_item(what, "sparse")) {
 			parse_sparse(emit, precision, name, what);
 			continue;
@@ -298,13 +321,13 @@ emit_new(struct model *model, const char *request, enum dtype precision)
 		parse_item(&emit->items[emit->count], model, what);
 		emit->count++;
 	}
-	if (!emit->embedding && !emit->count && !emit->sparse)
+	if (!emit->embedding && !emit->tokens && !emit->count && !emit->sparse)
 		die_usage(
-		    "--emit: nothing is asked for; known are emb, sparse, hs and rw");
+		    "--emit: nothing is asked for; known are emb, tokens, sparse, hs and rw");
 	if (emit->embedding && model_head(model)->splade.is)
 		die("%s: is a sparse encoder, which has no embeddings: --emit sparse",
 		    model_dir(model));
-	if (emit->count || emit->sparse)
+	if (emit->count || emit->sparse || emit->vectors)
 		model_watch(model, see, emit);
 	free(text);
 	return emit;
@@ -330,7 +353,7 @@ made_as(const char *request, const char *name)
 void
 emit_tell(struct writer *out, const char *request)
 {
-	static const char *const names[] = { "emb", "hs", "rw", "sparse" };
+	static const char *const names[] = { "emb", "tokens", "hs", "rw", "sparse" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *made = made_as(request, names[i]);
@@ -370,6 +393,8 @@ emit_add(
 		    (struct emit_output){ .column = stream_add(out, &column) };
 		free(name);
 	}
+	if (emit->vectors)
+		token_vectors_add(emit->vectors, out, field, emit->tokens, ids);
 	emit->fields++;
 }
 
@@ -392,6 +417,14 @@ emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens)
 }
 
 void
+emit_texts(struct emit *emit, const struct tree *attributes, const struct sequence *texts,
+    int64_t lists)
+{
+	if (emit->vectors)
+		token_vectors_begin(emit->vectors, emit->field, attributes, texts, lists);
+}
+
+void
 emit_at(struct emit *emit, const int64_t *lists, const int64_t *offsets)
 {
 	emit->lists = lists;
@@ -404,6 +437,8 @@ emit_end(struct emit *emit, int field, struct record *made, const struct column 
 {
 	if (emit->terms)
 		emit_terms_end(emit->terms, field, made, ids, column->depth);
+	if (emit->vectors)
+		token_vectors_end(emit->vectors, field, made, ids);
 	for (int i = 0; i < emit->count; i++) {
 		const struct emit_output *from = &emit->outputs[field * emit->count + i];
 		struct array *to = &made->columns[from->column];
@@ -428,5 +463,8 @@ emit_free(struct emit *emit)
 	if (emit->terms)
 		emit_terms_free(emit->terms);
 	free(emit->sparse);
+	free(emit->tokens);
+	if (emit->vectors)
+		token_vectors_free(emit->vectors);
 	free(emit);
 }

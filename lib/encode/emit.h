@@ -4,6 +4,7 @@
  *
  * A request is a list, items joined by ',':
  *	[NAME=]emb			the embedding, column "X.emb"
+ *	[NAME=]tokens			vectors of tokens, "X.tokens" (token_vectors.h)
  *	[NAME=]sparse[:top=N]		weights of terms, columns "X.sparse" and "X.sparse.weights" (emit_terms.h);
  *					N: terms of a text
  *	[NAME=]hs[:layers=L][:pool=P]	hidden states, "X.hs"
@@ -25,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/batch.h"
 #include "model/model.h"
 #include "stream/stream.h"
 
@@ -34,7 +36,7 @@ struct emit;
  * what it asks for.  Watches the model from here on. */
 struct emit *emit_new(struct model *model, const char *request, enum dtype precision);
 
-/* Sets the stream's properties "emb", "hs", "rw" and "sparse" to the items that a request (or NULL) calls so, "hs:layers=3", unless
+/* Sets the stream's properties "emb", "tokens", "hs", "rw" and "sparse" to the items that a request (or NULL) calls so, "hs:layers=3", unless
  * they are the plain ones. */
 void emit_tell(struct writer *out, const char *request);
 
@@ -47,6 +49,10 @@ void emit_add(
 
 /* Begins field `field` (as added, from 0) of a record, with its number of lists and tokens. */
 void emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens);
+
+/* The field's texts [lists], with the record's attributes, before the first of them is computed.  Borrowed until emit_end. */
+void emit_texts(struct emit *emit, const struct tree *attributes,
+    const struct sequence *texts, int64_t lists);
 
 /* The next model_encode computes lists[0], lists[1], ... of the field, whose tokens are those from
  * offsets[list] on.  Both are borrowed until then. */

@@ -32,6 +32,7 @@ text_batch_column(const struct reader *in, int ids, const char *name,
 	};
 	char *expert = mem_format("%s.expert", expert_name);
 	char *second = mem_format("%s.second", name);
+	char *attended = mem_format("%s.attended", name);
 	char *gate = mem_format("%s.gate", name);
 
 	column.expert = stream_find(in, expert);
@@ -48,7 +49,12 @@ text_batch_column(const struct reader *in, int ids, const char *name,
 	if (column.second >= 0)
 		stream_need(in, second, DTYPE_I32,
 		    ids >= 0 && stream_column(in, ids)->depth == 2);
+	column.attended = stream_find(in, attended);
+	if (column.attended >= 0)
+		stream_need(in, attended, DTYPE_I32,
+		    ids >= 0 && stream_column(in, ids)->depth == 2);
 	free(second);
+	free(attended);
 	free(expert);
 	free(gate);
 	return column;
@@ -213,6 +219,27 @@ add_seconds(const struct text_batch *batch, const struct token_column *column,
 	}
 }
 
+/* The numbers of tokens that attention sees. */
+static void
+add_attended(const struct text_batch *batch, const struct token_column *column,
+    const struct texts_at *at)
+{
+	if (column->attended < 0)
+		return;
+	const struct array *array = &at->record->columns[column->attended];
+	const int32_t *attended = array->data;
+	int64_t count = at->rows ? array->offsets[0][at->record->rows] : at->record->rows;
+	for (int64_t i = 0; i < at->count; i++) {
+		int32_t one = i < count ? attended[i] : 0;
+		if (one < 1 || one > at->sequences[i].length)
+			die("%s: record %lld: '%s.attended' has %d for text %lld of %d tokens",
+			    stream_name(batch->in), (long long)stream_records(batch->in),
+			    column->name, (int)one, (long long)i + 1,
+			    (int)at->sequences[i].length);
+		at->sequences[i].attended = one;
+	}
+}
+
 struct sequence *
 text_batch_add(struct text_batch *batch, const struct token_column *column,
     const struct record *record)
@@ -237,6 +264,7 @@ text_batch_add(struct text_batch *batch, const struct token_column *column,
 	add_seconds(batch, column, record, to);
 	struct texts_at at = { column->name, record, to, count,
 		ids->depth == 2 ? array->offsets[0] : NULL };
+	add_attended(batch, column, &at);
 	choose_experts(batch, column, &at);
 	choose_adapters(batch, column, &at);
 	batch->count += count;

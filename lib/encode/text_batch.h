@@ -7,7 +7,8 @@
  * given.  The adapter of a text is what its row, or the row's list, has in the text column "X.gate", or "gate", -1 where
  * that is empty; without such a column 0.  The prompt is as long as the attribute prompt_tokens{X} says.
  *
- * Of pairs of texts the column "X.second" has the place where the second begins.
+ * Of pairs of texts the column "X.second" has the place where the second begins.  Of queries of a late-interaction model
+ * "X.attended" has the number of tokens that attention sees.
  *
  * All functions die naming stream, record and what is wrong.
  */
@@ -25,7 +26,8 @@ struct token_column {
 	const char *name; /* X; borrowed */
 	const char *
 	    expert_name; /* X of the expert's column and attribute: negatives have the documents'; borrowed */
-	int ids, expert, adapter, second; /* columns of the stream; -1: there is none */
+	int ids, expert, adapter, second,
+	    attended; /* columns of the stream; -1: there is none */
 };
 
 struct text_batch {

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/late_interaction.h"
 #include "folder/modules.h"
 #include "text/json.h"
 
@@ -36,6 +37,26 @@ add_loras(struct tree *prompts, const struct tree *model, const struct tree *tas
 	}
 }
 
+/* Adds a prompt for a query and a document of a late-interaction model, "" where it has none. */
+static struct tree *
+add_roles(struct tree *config, const char *dir)
+{
+	struct late_interaction *late = late_interaction_read(dir);
+
+	if (late && !config)
+		config = tree_object();
+	if (late && !tree_get(config, "prompts"))
+		tree_set(config, "prompts", tree_object());
+	for (int role = 0; late && role < LATE_ROLES; role++) {
+		const char *name = late_role_name((enum late_role)role);
+		struct tree *prompts = tree_get(config, "prompts");
+		if (!tree_get(prompts, name))
+			tree_set(prompts, name, tree_of_string(""));
+	}
+	late_interaction_free(late);
+	return config;
+}
+
 static struct tree *
 read_config(const char *dir)
 {
@@ -57,7 +78,7 @@ read_config(const char *dir)
 		add_loras(tree_get(config, "prompts"), model, loras);
 	tree_free(model);
 	free(folder);
-	return config;
+	return add_roles(config, dir);
 }
 
 char *

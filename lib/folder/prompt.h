@@ -3,7 +3,8 @@
  * config_sentence_transformers.json.
  *
  * Tasks are prompts, too.  A task of "task_experts" (model/experts.h) without a prompt has that of its expert, else
- * "".  A task of "lora_adaptations" (jina-embeddings-v3) has its text in "task_instructions", else "".
+ * "".  A task of "lora_adaptations" (jina-embeddings-v3) has its text in "task_instructions", else "".  A late-interaction
+ * model (late_interaction.h) has the tasks "query" and "document".
  */
 #ifndef FOLDER_PROMPT_H
 #define FOLDER_PROMPT_H

@@ -78,15 +78,27 @@ check_arguments(const struct tree *config)
 	}
 }
 
-static void
-check(const struct tree *config)
+/* Whether queries and documents may have settings of their own (late_interaction.h). */
+static bool
+has_roles(const char *folder)
 {
-	static const char *const unknown[] = { "query_length", "document_length",
-		"query_expansion", "tokenizer_name_or_path", NULL };
+	struct tree *config = json_find(folder, "config_sentence_transformers.json");
+	bool has = !strcmp(tree_string(config, "model_type", ""), "MultiVectorEncoder");
+
+	tree_free(config);
+	return has;
+}
+
+static void
+check(const struct tree *config, const char *folder)
+{
+	static const char *const unknown[] = { "tokenizer_name_or_path", "query_length",
+		"document_length", "query_expansion" };
+	int count = has_roles(folder) ? 1 : 4;
 
 	check_output(config);
 	check_arguments(config);
-	for (int i = 0; unknown[i]; i++)
+	for (int i = 0; i < count; i++)
 		if (tree_get(config, unknown[i]))
 			tree_die(tree_get(config, unknown[i]),
 			    "'%s' is not known; it must be null", unknown[i]);
@@ -100,6 +112,6 @@ sentence_config_read(const char *folder)
 	for (int i = 0; sentence_config_names[i] && !config; i++)
 		config = json_find(folder, sentence_config_names[i]);
 	if (config)
-		check(config);
+		check(config, folder);
 	return config;
 }

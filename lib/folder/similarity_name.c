@@ -4,11 +4,19 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "folder/late_interaction.h"
 #include "text/json.h"
 
 char *
 similarity_name_read(const char *dir)
 {
+	struct late_interaction *late = late_interaction_read(dir);
+
+	if (late) {
+		bool mean = late->mean;
+		late_interaction_free(late);
+		return mem_string(mean ? "meanmaxsim" : "maxsim");
+	}
 	static const char *const names[] = { "cosine", "dot", "euclidean", "manhattan" };
 	static const char key[] = "similarity_fn_name";
 	struct tree *config = json_find(dir, "config_sentence_transformers.json");

@@ -6,7 +6,8 @@
 
 #include "stream/stream.h"
 
-/* "cosine" (the default), "dot", "euclidean" or "manhattan", to be freed; dies on any other. */
+/* "cosine" (the default), "dot", "euclidean" or "manhattan"; of a late-interaction model "maxsim" or "meanmaxsim".  To be freed;
+ * dies on any other. */
 char *similarity_name_read(const char *dir);
 
 /* Writes the name into the header of a stream of embeddings, unless it is cosine. */

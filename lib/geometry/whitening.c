@@ -368,6 +368,7 @@ whitening_fit(const char *const *paths, int count,
 		folder_check(output);
 		lock = lock_take(output);
 		opened = model_open(folder, MODEL_ENCODE, 0);
+		model_demand_texts(opened);
 	}
 	struct embeddings *embeddings = embeddings_open(paths, count, columns);
 	struct covariance *covariance = embeddings_covariance(embeddings,

@@ -89,7 +89,7 @@ void
 batch_pack(struct batch *batch, const int64_t *order, int64_t count,
     const struct sequence *sequences)
 {
-	bool skips = false, seconds = false;
+	bool skips = false, seconds = false, hides = false;
 
 	batch->sequences = count;
 	batch->tokens = 0;
@@ -101,6 +101,8 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 	    batch->skips, &batch->skips_room, (size_t)count, sizeof *batch->skips);
 	batch->seconds = mem_grow(
 	    batch->seconds, &batch->seconds_room, (size_t)count, sizeof *batch->seconds);
+	batch->attends = mem_grow(
+	    batch->attends, &batch->attends_room, (size_t)count, sizeof *batch->attends);
 	batch->sides = mem_grow(
 	    batch->sides, &batch->sides_room, (size_t)count, sizeof *batch->sides);
 	batch->adapters = mem_grow(batch->adapters, &batch->adapters_room, (size_t)count,
@@ -122,11 +124,14 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 		batch->seconds[i] = s->second;
 		skips |= s->skip > 0;
 		seconds |= s->second > 0;
+		batch->attends[i] = s->attended ? s->attended : s->length;
+		hides |= s->attended > 0;
 		batch->expert = s->expert;
 	}
 	batch->ids = batch->packed;
 	batch->skip = skips ? batch->skips : NULL;
 	batch->second = seconds ? batch->seconds : NULL;
+	batch->attended = hides ? batch->attends : NULL;
 }
 
 int32_t
@@ -146,6 +151,7 @@ batch_free(struct batch *batch)
 	free(batch->starts);
 	free(batch->skips);
 	free(batch->seconds);
+	free(batch->attends);
 	free(batch->sides);
 	free(batch->adapters);
 	free(batch->draws);

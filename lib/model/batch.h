@@ -18,9 +18,10 @@ struct sequence {
 	int32_t skip; /* prompt tokens that pooling leaves out */
 	int32_t
 	    second; /* place of the first token of a pair's second text, whose type is 1; 0: all types are 0 */
-	int expert; /* task expert; -1: the dense weights */
-	int adapter; /* -1: none; not read of a model without adapters */
-	bool frozen; /* nothing learns from it */
+	int32_t attended; /* tokens that attention sees, the first ones; 0: all */
+	int expert;	  /* task expert; -1: the dense weights */
+	int adapter;	  /* -1: none; not read of a model without adapters */
+	bool frozen;	  /* nothing learns from it */
 	const float
 	    *vector; /* its embedding if it is known, host memory; NULL: it is computed */
 	int side;    /* balance.h */
@@ -37,6 +38,7 @@ struct batch {
 	int32_t *starts;    /* [sequences + 1] */
 	int32_t *skip;	    /* [sequences]; NULL: all 0 */
 	int32_t *second;    /* [sequences]; NULL: all 0 */
+	int32_t *attended;  /* [sequences], of nn_sequences; NULL: all tokens */
 	int32_t *sides;	    /* [sequences]; NULL: all 0 */
 	int32_t *adapters;  /* [sequences]; NULL: all -1 */
 	uint64_t *draws;    /* [sequences]; NULL: all 0 */
@@ -44,9 +46,9 @@ struct batch {
 	bool
 	    empty; /* sequences without tokens are allowed: their embedding is not computed */
 	/* memory of the arrays above, and its room */
-	int32_t *packed, *skips, *seconds;
-	size_t starts_room, packed_room, skips_room, seconds_room, sides_room,
-	    adapters_room, draws_room;
+	int32_t *packed, *skips, *seconds, *attends;
+	size_t starts_room, packed_room, skips_room, seconds_room, attends_room,
+	    sides_room, adapters_room, draws_room;
 };
 
 /*

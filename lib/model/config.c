@@ -118,6 +118,9 @@ model_configure(struct model *model, const char *dir)
 		    dir);
 	family_configure(&model->spec, model->config);
 	configure_positions(model);
+	for (int i = 0; i < model->head.count && model->head.tokens; i++)
+		if (model->head.modules[i].module)
+			model->spec.beside = "linear.weight";
 	if (model->classifies)
 		configure_classifier(model);
 	if (model->head.assumed && model->spec.causal && is_language_model(model->config))

@@ -75,6 +75,7 @@ part_of(const struct batch *batch, int64_t first, int64_t end)
 		.ids = batch->ids + before,
 		.skip = batch->skip ? batch->skip + first : NULL,
 		.second = batch->second ? batch->second + first : NULL,
+		.attended = batch->attended ? batch->attended + first : NULL,
 		.sides = batch->sides ? batch->sides + first : NULL,
 		.adapters = batch->adapters ? batch->adapters + first : NULL,
 		.draws = batch->draws ? batch->draws + first : NULL,

@@ -109,7 +109,8 @@ tensor_search_judge_extra(const struct tensor_search *search, bool written)
 		int j = 0;
 		while (j < weights->count && weights->stored[j] != tensor)
 			j++;
-		if (j < weights->count || of_lora(search, name) || follows(name))
+		bool head = search->spec->beside && !strcmp(name, search->spec->beside);
+		if (j < weights->count || head || of_lora(search, name) || follows(name))
 			continue;
 		if (of_head(search, name)) {
 			if (!written || !repeats(search, tensor))

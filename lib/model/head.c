@@ -7,7 +7,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/folder.h"
+#include "folder/late_interaction.h"
 #include "folder/modules.h"
+#include "model/token_head.h"
 #include "text/json.h"
 
 /* In the order in which the booleans concatenate. */
@@ -104,43 +106,45 @@ head_activation(
 	return i < ACTIVATIONS;
 }
 
-/* Dies unless input and output of the module are the sentence embedding. */
+/* Dies unless input and output of the module are the sentence embedding, or the tokens'. */
 static void
-check_names(const struct tree *config, const char *type)
+check_names(const struct tree *config, const char *type, bool tokens)
 {
-	const char *input =
-	    tree_string(config, "module_input_name", "sentence_embedding");
+	const char *known = tokens ? "token_embeddings" : "sentence_embedding";
+	const char *input = tree_string(config, "module_input_name", known);
 	const char *output = tree_string(config, "module_output_name", input);
 
-	if (strcmp(input, "sentence_embedding") || strcmp(output, input))
+	if (strcmp(input, known) || strcmp(output, input))
 		tree_die(config,
-		    "makes '%s' of '%s'; a module %s is known of 'sentence_embedding' only",
-		    output, input, type);
+		    "makes '%s' of '%s'; a module %s is known of '%s' only here", output,
+		    input, type, known);
 }
 
 static void
-read_normalize(const char *folder)
+read_normalize(const char *folder, bool tokens)
 {
 	struct tree *config = json_find(folder, "config.json"); /* older ones have none */
 
-	check_names(config, "Normalize");
+	check_names(config, "Normalize", tokens);
 	tree_free(config);
 }
 
 static void
-read_dense(struct head_module *module, const char *folder)
+read_dense(struct head_module *module, const char *folder, bool tokens)
 {
 	const char *key = "activation_function";
 	struct tree *config = json_need(folder, "config.json");
 
-	check_names(config, "Dense");
+	check_names(config, "Dense", tokens);
 	module->in = (int)tree_integer_in(config, "in_features", 1, 1 << 20);
 	module->out = (int)tree_integer_in(config, "out_features", 1, 1 << 20);
 	module->bias = tree_boolean(config, "bias", true);
 	module->activated = head_activation(
 	    &module->act, tree_string(config, key, "torch.nn.Tanh"), config, key);
-	if (tree_boolean(config, "use_residual", false))
-		tree_die(config, "'use_residual' is not known");
+	module->residual = tree_boolean(config, "use_residual", false);
+	if (module->residual && !tokens)
+		tree_die(
+		    config, "'use_residual' is known of late-interaction models only");
 	tree_free(config);
 }
 
@@ -189,6 +193,9 @@ read_module(struct head *head, const struct module *module)
 		read_splade(head, module);
 		return;
 	}
+	if (head->tokens && (!strcmp(module->type, "Pooling") ||
+				!strcmp(module->type, "MultiVectorMask")))
+		return; /* tokens are not pooled; late_interaction.h reads the mask */
 	if (!strcmp(module->type, "Pooling")) {
 		if (!head->assumed || head->count)
 			tree_die(module->node,
@@ -210,11 +217,11 @@ read_module(struct head *head, const struct module *module)
 	struct head_module *to = add(head, (enum head_kind)kind);
 	snprintf(to->source, sizeof to->source, "%s", module->name);
 	if (kind == HEAD_DENSE)
-		read_dense(to, module->folder);
+		read_dense(to, module->folder, head->tokens);
 	else if (kind == HEAD_NORM)
 		read_norm(to, module->folder);
 	else if (*module->name) /* in the model's own folder config.json is another */
-		read_normalize(module->folder);
+		read_normalize(module->folder, head->tokens);
 }
 
 void
@@ -260,6 +267,7 @@ char *
 head_read(struct head *head, const char *dir)
 {
 	struct modules *modules = modules_read(dir);
+	struct late_interaction *late = late_interaction_read(dir);
 	bool transformer = false;
 
 	*head = (struct head){ .pools = 1,
@@ -267,6 +275,7 @@ head_read(struct head *head, const char *dir)
 		.include_prompt = true,
 		.assumed = true };
 	head->listed = modules;
+	head->tokens = late;
 	for (size_t i = 0; modules && i < modules->count; i++)
 		if (module_is_transformer(&modules->at[i]) && !transformer)
 			transformer = true;
@@ -277,7 +286,13 @@ head_read(struct head *head, const char *dir)
 		else
 			read_module(head, &modules->at[i]);
 	modules_free(modules);
-	read_settings(head, dir);
+	if (late) {
+		token_head_add(head, late);
+		head->assumed = false;
+	} else {
+		read_settings(head, dir);
+	}
+	late_interaction_free(late);
 	return modules_transformer(dir);
 }
 
@@ -330,10 +345,13 @@ write_pooling(const struct head *head, const char *dir, int width)
 const char *
 head_tensor_name(const struct head_module *module, int which)
 {
-	static const char *const names[][2] = { { "linear.weight", "linear.bias" },
+	static const char *const names[][3] = { { "linear.weight", "linear.bias",
+						    "residual.weight" },
 		{ "norm.weight", "norm.bias" }, { NULL, NULL } };
+	bool has[] = { true, module->bias,
+		module->residual && module->in != module->out };
 
-	return which && !module->bias ? NULL : names[module->kind][which];
+	return has[which] ? names[module->kind][which] : NULL;
 }
 
 static void
@@ -448,7 +466,7 @@ head_width(const struct head *head, int C, const char *dir)
 const char *
 head_difference(const struct head *a, const struct head *b)
 {
-	if (a->table != b->table || a->pools != b->pools ||
+	if (a->tokens != b->tokens || a->table != b->table || a->pools != b->pools ||
 	    memcmp(a->pool, b->pool, (size_t)a->pools * sizeof *a->pool))
 		return "'pooling_mode'";
 	if (a->include_prompt != b->include_prompt)

@@ -2,6 +2,8 @@
  * head - from hidden states to one embedding a sequence, as the sentence-transformers files of a folder say: pooling (1_Pooling),
  * then any number of Dense, LayerNorm and Normalize modules in the order of modules.json.  Dropout modules are skipped, and not
  * written.
+ *
+ * The modules of a late-interaction model (folder/late_interaction.h) apply to each token (token_head.h), without a pooling.
  */
 #ifndef MODEL_HEAD_H
 #define MODEL_HEAD_H
@@ -29,12 +31,14 @@ struct head_module {
 	/* Dense: y = act(x W' + b), or without act.  LayerNorm: in = out, with bias. */
 	int in, out;
 	bool bias, activated;
+	bool residual; /* Dense of tokens: y += x, or y += x R' where in and out differ */
 	enum nn_act act;
 	float epsilon; /* of a LayerNorm */
 	/* set when the model is opened */
-	struct nn_matrix weight;  /* [out,in]; of a LayerNorm [out] */
-	const float *bias_values; /* [out] */
-	float *dweight, *dbias;	  /* NULL without gradients */
+	struct nn_matrix weight;	  /* [out,in]; of a LayerNorm [out] */
+	const float *bias_values;	  /* [out] */
+	struct nn_matrix residual_weight; /* R [out,in] */
+	float *dweight, *dbias;		  /* NULL without gradients */
 };
 
 /* A sparse encoder's SpladePooling (terms.h). */
@@ -50,7 +54,8 @@ struct head {
 	enum nn_pool pool[HEAD_POOLS]; /* concatenated */
 	/* false: pooling leaves the prompt out; cls is then the first token after it (sentence-transformers 6) */
 	bool include_prompt;
-	bool table; /* StaticEmbedding: the mean of rows of a table */
+	bool tokens; /* the modules are of tokens: there is no embedding of a text */
+	bool table;  /* StaticEmbedding: the mean of rows of a table */
 	bool
 	    assumed; /* the folder does not say how to pool: mean, of a decoder the last token; not
 			 * normalised */
@@ -76,7 +81,7 @@ void head_of_table(struct head *head);
 /* The same with a weight for each token (SparseStaticEmbedding). */
 void head_of_terms(struct head *head);
 
-/* The name of a module's weight (which 0) or bias (1) in its file; NULL: it has none. */
+/* The name of a module's weight (which 0), bias (1) or residual weight (2) in its file; NULL: it has none. */
 const char *head_tensor_name(const struct head_module *module, int which);
 
 /* Writes modules.json and each module's config.json into an existing folder; the caller writes the weights. */

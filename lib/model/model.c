@@ -17,6 +17,7 @@
 #include "model/adapters.h"
 #include "model/adapter_training.h"
 #include "model/task_loras.h"
+#include "model/token_head.h"
 #include "model/config.h"
 #include "model/experts.h"
 #include "model/freeze.h"
@@ -79,6 +80,8 @@ open_modules(struct model *model)
 {
 	struct head *head = &model->head;
 
+	if (model->head.tokens)
+		token_head_size(head, model->spec.width, model->file);
 	head_width(head, model->spec.width, model->dir);
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
@@ -95,9 +98,11 @@ open_modules(struct model *model)
 			free(folder);
 		}
 		to[0] = module_part(model, module, file, 0, columns);
-		to[1].tensor = -1;
+		to[1].tensor = to[2].tensor = -1;
 		if (module->bias)
 			to[1] = module_part(model, module, file, 1, 0);
+		if (head_tensor_name(module, 2))
+			to[2] = module_part(model, module, file, 2, columns);
 	}
 }
 
@@ -147,6 +152,9 @@ model_match(struct model *model)
 	if (model->spec.loras && model->mode != MODEL_ENCODE)
 		die("%s: has LoRAs of its own for tasks (%s); such a model is encoded with, not trained, drawn or written anew",
 		    model->dir, model->expert_names);
+	if (model->head.tokens && model->mode != MODEL_ENCODE)
+		die("%s: embeds tokens (late interaction); such a model is encoded with, not trained, drawn or written anew",
+		    model->dir);
 	if (model->mode != MODEL_INIT)
 		model->file = safetensors_open(model->folder);
 	weights_match(&model->weights, &model->spec, model->file,
@@ -471,6 +479,14 @@ const struct spec *
 model_spec(const struct model *model)
 {
 	return &model->spec;
+}
+
+void
+model_demand_texts(const struct model *model)
+{
+	if (model->head.tokens)
+		die("%s: embeds tokens (late interaction), and texts are to be embedded",
+		    model->dir);
 }
 
 struct head *

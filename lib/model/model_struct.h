@@ -31,8 +31,9 @@ struct model {
 	    *head_files[HEAD_MODULES]; /* of its Dense and LayerNorm modules */
 	struct weights weights;
 	struct table_rows table_rows;
-	struct tensor_slice dense[HEAD_MODULES]
-				 [2]; /* weight and bias of the head's modules */
+	struct tensor_slice
+	    dense[HEAD_MODULES]
+		 [3]; /* weight, bias, residual weight of the head's modules */
 	/* MODEL_ENCODE: each tensor [weights.count], and whether it is a copy that the model owns */
 	struct nn_matrix *data;
 	bool *copied;

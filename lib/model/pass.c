@@ -114,6 +114,9 @@ layout_batch(struct pass *pass, const struct model *model, const struct batch *b
 	    batch->second && model->spec.types > 1
 		? workspace_take(workspace, (size_t)batch->tokens, 1, sizeof *pass->types)
 		: NULL;
+	pass->attended = batch->attended
+			     ? workspace_take(workspace, N, 1, sizeof *pass->attended)
+			     : NULL;
 	pass->counts = model->table_rows.weight
 			   ? workspace_floats(workspace, (size_t)batch->tokens, 1)
 			   : NULL;
@@ -214,6 +217,8 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 	nn_upload(pass->starts, batch->starts, (N + 1) * sizeof *pass->starts);
 	if (pass->skip)
 		nn_upload(pass->skip, batch->skip, N * sizeof *pass->skip);
+	if (pass->attended)
+		nn_upload(pass->attended, batch->attended, N * sizeof *pass->attended);
 	if (pass->places)
 		upload_places(pass, &model->spec, batch);
 	if (pass->types)
@@ -227,7 +232,8 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 						.T = (size_t)batch->tokens,
 						.longest = (size_t)batch_longest(batch),
 						.positions = pass->places,
-						.types = pass->types },
+						.types = pass->types,
+						.attended = pass->attended },
 		.bias = pass->distance.bias,
 		.dbias = pass->distance.dbias,
 		.adapters = pass->adapters };

@@ -37,10 +37,11 @@ struct pass {
 	const struct batch *batch; /* that is kept for its backward pass; NULL: none */
 	/* the batch */
 	int32_t *ids, *starts, *skip; /* [T], [N + 1], [N]; skip NULL: none */
-	int32_t *places; /* [T] rows of the position table; NULL: they count from 0 */
-	int32_t *types;	 /* [T] rows of the table of types; NULL: 0 */
-	int32_t *sides;	 /* [T], balance.h; NULL: nothing is balanced */
-	float *counts;	 /* [T], a weight of each token (table_rows.h); NULL: 1 */
+	int32_t *places;   /* [T] rows of the position table; NULL: they count from 0 */
+	int32_t *types;	   /* [T] rows of the table of types; NULL: 0 */
+	int32_t *attended; /* [N] as in nn_sequences; NULL: all tokens */
+	int32_t *sides;	   /* [T], balance.h; NULL: nothing is balanced */
+	float *counts;	   /* [T], a weight of each token (table_rows.h); NULL: 1 */
 	float *rotary[SPEC_ROTARIES]; /* rotary_layout */
 	struct distance distance;
 	struct linear_batch adapters;

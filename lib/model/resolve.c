@@ -98,6 +98,7 @@ resolve_modules(struct model *model)
 			continue;
 		module->weight = model_matrix(model, &from[0]);
 		module->bias_values = model_matrix(model, &from[1]).at;
+		module->residual_weight = model_matrix(model, &from[2]);
 		module->dweight = model_gradient_pointer(model, &from[0]);
 		module->dbias = model_gradient_pointer(model, &from[1]);
 	}

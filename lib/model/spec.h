@@ -84,6 +84,8 @@ struct tensor_names;
 
 struct spec {
 	const struct tensor_names *names; /* of the family (family/family.h) */
+	const char
+	    *beside; /* a tensor of the head in the file of the weights; NULL: none */
 	/* layers 0: static embeddings, the mean of the tokens' rows; a text of no tokens is zeros */
 	int layers, width, heads, kv_heads, head_size, vocabulary, positions, types;
 	/* Channels of embeddings, their norm and the output matrix, where a linear layer leads from them to the blocks

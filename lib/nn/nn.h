@@ -332,6 +332,8 @@ struct nn_sequences {
 	const int32_t *positions;
 	const int32_t
 	    *types; /* [T] the row of each token in the table of types; NULL: row 0 */
+	/* [N] attention sees so many keys of each sequence, its first ones; NULL: all.  Forward only. */
+	const int32_t *attended;
 };
 
 /* x[T,C] = tokens[ids[t]] + types[sequences->types[t]] + positions[sequences->positions[t]]; types.at and positions.at may be NULL.  tokens
@@ -354,7 +356,7 @@ void nn_rotary(float *x, size_t ld, const float *inv, size_t step,
 /*
  * Varlen attention, within each sequence: out[T, H D] = softmax(scale q k^T + bias + mask) v.
  * q[T, H D] has row stride ldq; k and v[T, K D] have row stride ldkv; head h reads key/value head h / (H / K).
- * causal: no key after the query.  window > 0: |i - j| <= window.
+ * causal: no key after the query.  window > 0: |i - j| <= window.  A query that sees no key gets zeros.
  * bias[H, 2 longest], or NULL: bias[h, longest + i - j] is added to the score of query i and key j (relative positions, ALiBi).
  * lse[T,H], or NULL, receives the log-sum-exp of each row of scores for the backward.
  * Scores exist as one tile for each thread (CPU) or block (CUDA), never as a whole matrix.

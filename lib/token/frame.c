@@ -214,7 +214,7 @@ frame_encode(const struct frame *frame, const char *text, size_t length,
 		text = string->text;
 		length += head + frame->after_length;
 	}
-	if (frame->prepare == FRAME_MOEE) {
+	if (frame->prepare) {
 		size_t first = utf8_space_end(text, length, 0);
 		length = utf8_space_start(text, length, first) - first;
 		text += first;

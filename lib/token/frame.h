@@ -21,6 +21,8 @@
  *
  * FRAME_MOEE prepares PROMPT text as the code of MoEE (Li and Zhou 2024): empty becomes "."; a "." is added unless it
  * ends in one of . ? ! " '; each " becomes '.  In the whole string each _ becomes a blank, and white space is trimmed.
+ *
+ * FRAME_STRIP trims white space of the whole string.
  */
 #ifndef TOKEN_FRAME_H
 #define TOKEN_FRAME_H
@@ -32,7 +34,7 @@
 #include "token/template.h"
 #include "token/tokenizer.h"
 
-enum frame_prepare { FRAME_NONE, FRAME_MOEE };
+enum frame_prepare { FRAME_NONE, FRAME_MOEE, FRAME_STRIP };
 
 struct frame;
 

@@ -14,11 +14,13 @@ struct token_columns {
 	struct tokenise_options *options;
 	const struct tokenizer *tokenizer;
 	struct frame *frame;
+	struct role *role; /* NULL: none; borrowed */
 	char *prompt;
 	bool forced; /* the prompt is the command line's, not the model's default */
 	size_t most;
 	int *columns;	       /* [made] of the ids */
 	int *seconds;	       /* [made] columns, with pairs */
+	int *attended;	       /* [made] columns, with such a role */
 	int *depths;	       /* [made] */
 	struct tokenised *ids; /* [made] */
 	size_t count;	       /* made */
@@ -31,7 +33,7 @@ struct token_columns {
 
 struct token_columns *
 token_columns_new(struct tokenise_options *options, const struct tokenizer *tokenizer,
-    const struct template *template, size_t most)
+    const struct template *template, struct role *role, size_t most)
 {
 	struct token_columns *made = mem_zero(1, sizeof *made);
 	const char *model = options->model;
@@ -39,6 +41,7 @@ token_columns_new(struct tokenise_options *options, const struct tokenizer *toke
 	made->options = options;
 	made->tokenizer = tokenizer;
 	made->most = most;
+	made->role = role;
 	if (options->pair) {
 		pair_demand(tokenizer, most);
 		return made;
@@ -47,7 +50,10 @@ token_columns_new(struct tokenise_options *options, const struct tokenizer *toke
 	made->prompt = options->task	 ? prompt_find(model, options->task)
 		       : options->prompt ? mem_string(options->prompt)
 					 : prompt_default(model);
-	made->frame = frame_new(tokenizer, template, options->prepare, most);
+	bool strips = role && role_strips(role) && !options->prepare;
+	made->frame =
+	    frame_new(tokenizer, template, strips ? FRAME_STRIP : options->prepare,
+		role ? most - role_marker(role) : most);
 	return made;
 }
 
@@ -61,6 +67,7 @@ token_columns_free(struct token_columns *made)
 	free(made->seconds);
 	free(made->repeated);
 	free(made->starts);
+	free(made->attended);
 	free(made->depths);
 	free(made->prompt);
 	if (made->frame)
@@ -88,6 +95,17 @@ add_ids(struct writer *writer, const char *field, int depth)
 	char *name = mem_format("%s.ids", field);
 	struct column ids = { .name = name, .dtype = DTYPE_I32, .depth = depth };
 	int column = stream_add(writer, &ids);
+
+	free(name);
+	return column;
+}
+
+static int
+add_attended(struct writer *writer, const char *field, int depth)
+{
+	char *name = mem_format("%s.attended", field);
+	struct column attended = { .name = name, .dtype = DTYPE_I32, .depth = depth - 1 };
+	int column = stream_add(writer, &attended);
 
 	free(name);
 	return column;
@@ -125,6 +143,7 @@ token_columns_add(
 	made->seconds = mem_new(made->count, sizeof *made->seconds);
 	made->depths = mem_new(made->count, sizeof *made->depths);
 	made->ids = mem_zero(made->count, sizeof *made->ids);
+	made->attended = mem_zero(made->count, sizeof *made->attended);
 	if (pair && columns[fields->items[0]->columns[0]].depth != 1)
 		die_usage("--pair: '%s' has lists of texts; the first field has one text",
 		    fields->items[0]->name);
@@ -137,6 +156,8 @@ token_columns_add(
 		made->columns[f] = add_ids(writer, name, made->depths[f]);
 		if (pair)
 			add_seconds(made, f, name, writer);
+		if (made->role && role_hides(made->role))
+			made->attended[f] = add_attended(writer, name, made->depths[f]);
 	}
 }
 
@@ -231,6 +252,12 @@ make_field(struct token_columns *made, size_t index, const struct token_place *p
 	if (result->cut && made->options->refuse)
 		die_long(made, field->name, depth, place, result->first_cut);
 	add_counts(made, result, lists);
+	if (made->role)
+		role_apply(made->role, result, lists);
+	if (made->role && role_hides(made->role))
+		to->columns[made->attended[index]] =
+		    (struct array){ .data = result->attended,
+			    .offsets = { depth == 2 ? texts.offsets[0] : NULL } };
 	to->columns[made->columns[index]] = (struct array){ .data = result->ids,
 		.offsets = { depth == 2 ? texts.offsets[0] : result->offsets,
 		    depth == 2 ? result->offsets : NULL } };

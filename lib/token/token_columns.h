@@ -3,6 +3,7 @@
  *
  * A text field X becomes the column X.ids, i32, of the same depth.  With options->pair two fields become one: pair.ids, i32 [.],
  * and pair.second, i32, the place where the second segment begins (pair.h; 0: all tokens have the type 0).
+ * With a role, X.attended may stand beside them (role.h).
  */
 #ifndef TOKEN_TOKEN_COLUMNS_H
 #define TOKEN_TOKEN_COLUMNS_H
@@ -12,6 +13,7 @@
 
 #include "stream/stream.h"
 #include "stream/table.h"
+#include "token/role.h"
 #include "token/template.h"
 #include "token/tokenise.h"
 
@@ -21,9 +23,10 @@ struct token_counts {
 	int64_t texts, cut, repaired, empty;
 };
 
-/* options, tokenizer and template (NULL: none) are borrowed.  most: ids of a text or pair; 0: no limit. */
+/* options, tokenizer, template (NULL: none) and role (NULL: none) are borrowed.  most: ids of a text or pair; 0: no limit. */
 struct token_columns *token_columns_new(struct tokenise_options *options,
-    const struct tokenizer *tokenizer, const struct template *template, size_t most);
+    const struct tokenizer *tokenizer, const struct template *template, struct role *role,
+    size_t most);
 void token_columns_free(struct token_columns *made);
 
 /* The prompt that texts get unless their record has one; NULL: none. */

@@ -10,6 +10,7 @@
 #include "stream/stream.h"
 #include "stream/table.h"
 #include "token/passage_rows.h"
+#include "token/role.h"
 #include "token/template.h"
 #include "token/token_columns.h"
 #include "token/tokenizer.h"
@@ -23,6 +24,7 @@ struct tokenise {
 	struct text_field_list *fields;
 	struct tokenizer *tokenizer;
 	struct template template;
+	struct role *role; /* of a late-interaction model; else NULL */
 	char *fingerprint;
 	size_t most;
 	struct writer *writer;
@@ -86,6 +88,8 @@ set_passages(struct tokenise *stream, char *const *files, int count)
 	if (options->overlap > most / 2)
 		die_usage("--overlap: %zu is more than half of a passage of %zu",
 		    options->overlap, most);
+	if (stream->role)
+		most -= role_marker(stream->role);
 	stream->passages = passages_new(stream->tokenizer,
 	    options->template ? &stream->template : NULL, options->prepare,
 	    token_columns_prompt(stream->made), most, options->overlap);
@@ -103,14 +107,16 @@ tokenise_open(struct tokenise_options *options, char *const *files, int count)
 	tokenizer_check_end(stream->tokenizer, model);
 	stream->fingerprint = tokenizer_fingerprint(model);
 	const struct tokenizer_static *table = tokenizer_static(stream->tokenizer);
-	stream->most = options->most ? options->most
-		       : table	     ? table->most
-				     : tokenizer_max_length(model);
+	stream->role = role_open(model, options->task, stream->tokenizer, options->most);
+	stream->most = stream->role    ? role_most(stream->role)
+		       : options->most ? options->most
+		       : table	       ? table->most
+				       : tokenizer_max_length(model);
 	if (options->template)
 		stream->template = template_find(options->template);
 	set_side(stream, table);
 	stream->made = token_columns_new(options, stream->tokenizer,
-	    options->template ? &stream->template : NULL, stream->most);
+	    options->template ? &stream->template : NULL, stream->role, stream->most);
 	set_passages(stream, files, count);
 	stream->progress = options->shard.count ? progress_new("texts", 0)
 						: progress_files("texts", files, count);
@@ -489,6 +495,8 @@ tokenise_close(struct tokenise *stream)
 	free(stream->fingerprint);
 	token_columns_free(stream->made);
 	template_free(&stream->template);
+	if (stream->role)
+		role_free(stream->role);
 	tokenizer_close(stream->tokenizer);
 	free(stream);
 }

@@ -194,6 +194,7 @@ void
 tokenised_free(struct tokenised *made)
 {
 	free(made->second);
+	free(made->attended);
 	free(made->offsets);
 	free(made->ids);
 }

@@ -20,8 +20,9 @@ struct tokenised {
 	int64_t first_cut; /* index of the first text that was cut; -1: none */
 	int64_t
 	    first_long; /* pairs: the first that does not fit and was left out; -1: none */
-	int32_t *second; /* pairs: [lists] where the second segment begins (pair.h) */
-	size_t offsets_room, ids_room, second_room;
+	int32_t *second;   /* pairs: [lists] where the second segment begins (pair.h) */
+	int32_t *attended; /* [lists], by role.h */
+	size_t offsets_room, ids_room, second_room, attended_room;
 };
 
 /* Text i is bytes[offsets[i]] to bytes[offsets[i + 1] - 1].  The result does not depend on the number of threads. */

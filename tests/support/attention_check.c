@@ -246,7 +246,8 @@ check_masks(void)
 static void
 check_company(void)
 {
-	static const int32_t alone[] = { 0, 63 };
+	static const int32_t alone[] = { 0, 63 }, few[] = { 0, 20 };
+	static const int32_t seen[] = { 1, 15, 16, 17, 0, 20, 64, 1, 1, 129 };
 	size_t N = sizeof lengths / sizeof *lengths - 1, H = 5, D = 48;
 	size_t T = (size_t)lengths[N], first = 49 * H * D;
 	struct array *q = array_random(T * H * D, 1), *k = array_random(T * H * D, 1),
@@ -262,6 +263,13 @@ check_company(void)
 		nn_attention(
 		    one->at, NULL, q->at + first, k->at + first, v->at + first, &a);
 		expect_bits_of("alone", one->at, all->at + first, one->n);
+		a.sequences = sequences_at(lengths, N);
+		a.sequences.attended = device_ints(seen, N);
+		nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
+		a.sequences = sequences_at(few, 1);
+		nn_attention(
+		    one->at, NULL, q->at + first, k->at + first, v->at + first, &a);
+		expect_bits_of("of keys seen", one->at, all->at + first, 20 * H * D);
 	}
 	/* no sequence at all */
 	a.sequences = sequences_at(alone, 0);

@@ -411,6 +411,7 @@ struct attention {
 	bool causal;
 	double scale; /* 0: 1 / sqrt(D) */
 	size_t longest;
+	const int32_t *attended; /* nn_sequences */
 };
 
 /* The bucket of a distance between query and key, in random order. */
@@ -452,11 +453,14 @@ attention(double *y, struct array *const *in, const void *sizes)
 					bool seen =
 					    (!s->causal || j <= i) &&
 					    (!s->window ||
-						llabs(i - j) <= (int64_t)s->window);
+						llabs(i - j) <= (int64_t)s->window) &&
+					    (!s->attended ||
+						j < s->starts[n] + s->attended[n]);
 					p[j] = seen ? exp(p[j]) : 0;
 					sum += p[j];
 				}
-				for (int64_t j = s->starts[n]; j < s->starts[n + 1]; j++)
+				for (int64_t j = s->starts[n];
+				     sum > 0 && j < s->starts[n + 1]; j++)
 					for (size_t d = 0; d < s->D; d++)
 						out[d] += p[j] / sum *
 							  v[((size_t)j * s->K +
@@ -496,6 +500,8 @@ attention_case(struct attention *s, bool biased, bool back)
 		false };
 	int32_t *buckets = NULL;
 
+	if (s->attended)
+		a.sequences.attended = device_ints(s->attended, s->N);
 	s->longest = a.sequences.longest;
 	if (biased)
 		a.bias = bias_of(table, &buckets, s);
@@ -523,21 +529,23 @@ check_attention(void)
 {
 	static const int32_t some[] = { 0, 1, 34, 66, 66, 366 }, few[] = { 0, 5, 6, 15 };
 	static const int32_t one[] = { 0, 40 }, longer[] = { 0, 140 };
+	static const int32_t seen[] = { 1, 3, 32, 0, 70 };
 
 	for (int kind = 0; kind < 8; kind++) {
 		bool causal = kind & 1, biased = kind & 4;
 		size_t window = kind & 2 ? 9 : 0;
 		double scale = biased ? 0.75 : 0;
 		struct attention cases[] = {
-			{ some, 5, 4, 2, 32, window, causal, 0, 0 },
-			{ some, 5, 2, 2, 64, window * 8, causal, 0, 0 },
-			{ some, 5, 3, 1, 40, window, causal, 0, 0 },
-			{ few, 3, 4, 2, 6, window / 4, causal, scale, 0 },
-			{ one, 1, 1, 1, 33, window, causal, 0, 0 },
-			{ longer, 1, 1, 1, 2, window, causal, scale, 0 },
+			{ some, 5, 4, 2, 32, window, causal, 0, 0, NULL },
+			{ some, 5, 4, 2, 32, window, causal, 0, 0, seen },
+			{ some, 5, 2, 2, 64, window * 8, causal, 0, 0, NULL },
+			{ some, 5, 3, 1, 40, window, causal, 0, 0, NULL },
+			{ few, 3, 4, 2, 6, window / 4, causal, scale, 0, NULL },
+			{ one, 1, 1, 1, 33, window, causal, 0, 0, NULL },
+			{ longer, 1, 1, 1, 2, window, causal, scale, 0, NULL },
 		};
 		for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-			attention_case(&cases[i], biased, i > 2);
+			attention_case(&cases[i], biased, i > 3);
 	}
 }
 

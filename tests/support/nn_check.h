@@ -209,7 +209,7 @@ static inline struct nn_sequences
 sequences_at(const int32_t *starts, size_t N)
 {
 	struct nn_sequences made = { device_ints(starts, N + 1), N, (size_t)starts[N], 0,
-		NULL, NULL };
+		NULL, NULL, NULL };
 
 	for (size_t i = 0; i < N; i++)
 		if ((size_t)(starts[i + 1] - starts[i]) > made.longest)

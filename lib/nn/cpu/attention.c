@@ -92,7 +92,8 @@ struct panel {
 };
 
 static struct panel
-panel_at(const struct nn_attention *a, size_t h, size_t first, size_t length)
+panel_at(
+    const struct nn_attention *a, size_t sequence, size_t h, size_t first, size_t length)
 {
 	struct panel p = { first, length - first, length, 0, length, NULL };
 	size_t longest = a->sequences.longest;
@@ -110,6 +111,8 @@ panel_at(const struct nn_attention *a, size_t h, size_t first, size_t length)
 		p.to = last + a->window + 1;
 	if (a->causal)
 		p.to = last + 1;
+	if (a->sequences.attended && (size_t)a->sequences.attended[sequence] < p.to)
+		p.to = (size_t)a->sequences.attended[sequence];
 	return p;
 }
 
@@ -177,6 +180,8 @@ scale_rows(float *out, size_t ld, const float *by, size_t count, size_t D)
 
 /* Scores are stored times log2 e, because powers of two are cheaper. */
 static const float LOG2_E = 1.44269504f, LN_2 = 0.693147181f;
+/* The sum is at least 1 for a query that sees a key, and else next to 0: the least that nn_exp2 gives. */
+static const float LEAST_SUM = 0.5f;
 
 /* Offset in p->bias of the panel's first query with this key. */
 static ptrdiff_t
@@ -253,7 +258,7 @@ attend_panel(float *out, float *lse, const float *q, const float *k, const float
 		mix_keys(out, ldo, st, value, a->ldkv, keys, p->count, a->D);
 	}
 	for (size_t i = 0; i < p->count; i++)
-		factor[i] = 1 / sum[i];
+		factor[i] = sum[i] >= LEAST_SUM ? 1 / sum[i] : 0;
 	scale_rows(out, ldo, factor, p->count, a->D);
 	if (lse)
 		for (size_t i = 0; i < p->count; i++)
@@ -331,7 +336,7 @@ attend_item(float *out, float *lse, const float *q, const float *k, const float 
 		fetch(v + next, a->ldkv, length, a->D);
 	}
 	for (; first < last; first += PANEL) {
-		struct panel p = panel_at(a, h, first, length);
+		struct panel p = panel_at(a, sequence, h, first, length);
 		attend(out + start * a->H * a->D + h * a->D,
 		    lse ? lse + start * a->H + h : NULL, q + start * a->ldq + h * a->D,
 		    k + kv, v + kv, a, &p);
@@ -473,7 +478,7 @@ heads_back(
 			fetch(b.v + next, a->ldkv, length, D);
 		}
 		for (size_t first = 0; first < length; first += PANEL) {
-			struct panel p = panel_at(a, h, first, length);
+			struct panel p = panel_at(a, sequence, h, first, length);
 			attend_back(&b, a, &p);
 		}
 	}

@@ -58,7 +58,8 @@ template <class A> struct softmax {
 			sum[r] += __shfl_xor_sync(ALL_LANES, sum[r], 1);
 			sum[r] += __shfl_xor_sync(ALL_LANES, sum[r], 2);
 		}
-		A::scale(values, 1 / sum[0], 1 / sum[1]);
+		/* a query that sees no key has next to nothing */
+		A::scale(values, sum[0] >= 0.5f ? 1 / sum[0] : 0, sum[1] >= 0.5f ? 1 / sum[1] : 0);
 	}
 };
 
@@ -111,9 +112,12 @@ attend_head(const struct forward &x, const struct attention &a,
 	int rows = team.warps * ROWS, left = tile.length - tile.first;
 	int last = tile.first + (left < rows ? left : rows) - 1;
 	struct key_range range = range_of(a, tile.first, last, tile.length, false);
+	int keys = keys_of(a, tile.sequence, tile.length);
 	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
 	size_t first = (size_t)tile.start + tile.first;
 	struct softmax<A> mine;
+
+	range.to = range.to < keys ? range.to : keys;
 
 	if (h >= 0)
 		load_tile<A>(tiles.own, x.q + first * a.ldq + (size_t)h * a.D, a.ldq,
@@ -121,7 +125,7 @@ attend_head(const struct forward &x, const struct attention &a,
 	for (int key = range.from; key < range.to; key += team.walk) {
 		int count = next_rows(range.to - key, team.walk);
 		struct score_tile<false> scores = {
-			tile.first + team.warp *ROWS, key, count, tile.length
+			tile.first + team.warp *ROWS, key, count, tile.length, keys
 		};
 		if (key > range.from)
 			__syncthreads(); /* the last tiles have been read */

@@ -24,6 +24,7 @@ constexpr float LOG2_E = 1.44269504f, LN_2 = 0.693147181f;
 /* struct nn_attention as the kernels take it. */
 struct attention {
 	const int32_t *starts;
+	const int32_t *attended; /* nn_sequences; nullptr: all keys */
 	const float *bias;
 	size_t ldq, ldkv, ldo;
 	int N, H, K, D, window, longest;
@@ -401,6 +402,7 @@ template <int SIZE_, int WARPS_, int WALK_> struct bf16_math {
 /* The scores of a warp's rows, from `row` on, with `count` columns from `column` on; TRANSPOSED: the rows are keys. */
 template <bool TRANSPOSED> struct score_tile {
 	int row, column, count, length;
+	int keys; /* keys that attention sees, at most length */
 
 	/* The least and the greatest of i - j, query less key. */
 	__device__ __forceinline__ int
@@ -429,7 +431,7 @@ template <bool TRANSPOSED> struct score_tile {
 	{
 		int last = TRANSPOSED ? row + ROWS : column + count;
 
-		return last <= length && (!a.causal || least() >= 0) &&
+		return last <= (TRANSPOSED ? length : keys) && (!a.causal || least() >= 0) &&
 		       greatest() <= a.window && least() >= -a.window;
 	}
 
@@ -476,7 +478,7 @@ template <bool TRANSPOSED> struct score_tile {
 		int key = TRANSPOSED ? row + lane / 4 + e / 2 * 8
 				     : column + 8 * n + lane % 4 * 2 + e % 2;
 
-		return key < length && (!a.causal || ahead >= 0) && ahead <= a.window &&
+		return key < keys && (!a.causal || ahead >= 0) && ahead <= a.window &&
 		       ahead >= -a.window;
 	}
 };
@@ -510,6 +512,15 @@ range_of(const struct attention &a, int first, int last, int length, bool transp
 	return range;
 }
 
+/* The keys of a sequence that attention sees. */
+static __device__ __forceinline__ int
+keys_of(const struct attention &a, int sequence, int length)
+{
+	int keys = a.attended ? a.attended[sequence] : length;
+
+	return keys < length ? keys : length;
+}
+
 /* Rows of the next tile to walk, rounded up to a multiple of 16. */
 static __device__ __forceinline__ int
 next_rows(int left, int walk)
@@ -527,6 +538,7 @@ attention_of(const struct nn_attention *from)
 	float scale = from->scale != 0 ? from->scale : 1 / sqrtf((float)from->D);
 
 	a.starts = sequences->starts;
+	a.attended = sequences->attended;
 	a.bias = from->bias;
 	a.ldq = from->ldq;
 	a.ldkv = from->ldkv;

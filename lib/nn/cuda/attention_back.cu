@@ -176,7 +176,7 @@ query_tile(const struct backward &x, const struct attention &a,
 	for (int key = range.from; key < range.to; key += team.walk) {
 		int count = next_rows(range.to - key, team.walk);
 		struct score_tile<false> scores = {
-			row, key, count, tile.length
+			row, key, count, tile.length, tile.length
 		};
 		if (key > range.from)
 			__syncthreads(); /* the last tiles have been read */
@@ -319,7 +319,8 @@ key_tile(const struct backward &x, const struct attention &a, const struct row_t
 			int count = next_rows(range.to - query, team.walk);
 			int h = of * group + i, there = range.to - query;
 			struct score_tile<true> scores = {
-				tile.first + team.warp *ROWS, query, count, tile.length
+				tile.first + team.warp *ROWS, query, count, tile.length,
+				tile.length
 			};
 			size_t t = (size_t)tile.start + query, q = (size_t)h * a.D;
 			__syncthreads(); /* the last tiles have been read */

@@ -1,0 +1,82 @@
+#include "model/token_head.h"
+
+#include <stdio.h>
+
+#include "base/err.h"
+
+/* The projection's name in the model's own file. */
+static const char projection[] = "linear";
+
+void
+token_head_add(struct head *head, const struct late_interaction *late)
+{
+	if (head->count + late->inside >= HEAD_MODULES)
+		die("more than %d modules", HEAD_MODULES);
+	if (late->inside) {
+		struct head_module *module = &head->modules[head->count++];
+		*module = (struct head_module){
+			.kind = HEAD_DENSE, .module = projection, .out = late->width
+		};
+		snprintf(module->name, sizeof module->name, "%s", projection);
+	}
+	if (late->normalizes)
+		head_normalize(head, true);
+}
+
+void
+token_head_size(struct head *head, int width, const struct safetensors *file)
+{
+	for (int i = 0; i < head->count; i++) {
+		struct head_module *module = &head->modules[i];
+		if (!module->module)
+			continue;
+		const struct safetensor *stored = safetensors_need(file, "linear.weight");
+		module->in = width;
+		if (!module->out && stored->rank == 2)
+			module->out = (int)stored->shape[0];
+	}
+}
+
+/* y[T,out] of a Dense module. */
+static void
+project(float *y, const struct head_module *module, const float *x, size_t T)
+{
+	size_t in = (size_t)module->in, out = (size_t)module->out;
+
+	nn_linear(y, out, x, in, module->weight, module->bias_values, T, in, out);
+	if (module->activated)
+		nn_activate(y, y, module->act, T * out);
+	if (module->residual && in == out)
+		nn_add(y, x, T * out);
+	else if (module->residual)
+		nn_linear_add(y, out, x, in, module->residual_weight, T, in, out);
+}
+
+const float *
+token_head_forward(
+    struct token_head *made, const struct head *head, const float *x, size_t T, size_t C)
+{
+	for (int i = 0; i < head->count; i++) {
+		const struct head_module *module = &head->modules[i];
+		size_t width = module->kind == HEAD_NORMALIZE ? C : (size_t)module->out;
+		float **to = &made->rows[i % 2];
+		*to = nn_reserve(*to, &made->room[i % 2], T * width, sizeof **to);
+		if (module->kind == HEAD_DENSE)
+			project(*to, module, x, T);
+		else if (module->kind == HEAD_NORM)
+			nn_norm(*to, NULL, NULL, x, NULL, module->weight.at,
+			    module->bias_values, module->epsilon, NN_LAYERNORM, T, C);
+		else
+			nn_normalize(*to, NULL, x, T, C);
+		x = *to;
+		C = width;
+	}
+	return x;
+}
+
+void
+token_head_free(struct token_head *made)
+{
+	for (int i = 0; i < 2; i++)
+		nn_free(made->rows[i], made->room[i]);
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+load helper
+
+# Late interaction beside PyLate and sentence-transformers (tests/golden/late.py).
+L=$GOLDEN/late
+
+# texts ROLE: the file of the texts
+texts() {
+	case $1 in query) echo "$L/queries.jsonl" ;; *) echo "$L/documents.jsonl" ;; esac
+}
+# vectors FORM ROLE [OPTION...]: the stream of encode
+vectors() {
+	tok -q -m "$L/$1" --task "$2" "$(texts "$2")" | encode -q -m "$L/$1" "${@:3}"
+}
+# expected FORM ROLE MEMBER: of each text, a line of JSON
+expected() {
+	jq -c "select(.role == \"$2\").$3" "$L/$1/expected.jsonl"
+}
+# folder FORM: a copy in $T, which a test may change
+folder() {
+	cp -r "$L/$1" "$T/$1"
+}
+# change FILE FILTER: by jq, in place
+change() {
+	jq "$2" "$1" >"$T/changed" && mv "$T/changed" "$1"
+}
+
+# Known answers. -------------------------------------------------------------------------
+
+@test "late: ids and vectors of every layout equal PyLate's and sentence-transformers'" {
+	count=0
+	for form in "$L"/*/; do
+		form=$(basename "$form")
+		for role in query document; do
+			echo "$form $role"
+			tok -q -m "$L/$form" --task $role "$(texts $role)" >"$T/ids.mts"
+			mts to jsonl -c text.ids "$T/ids.mts" | jq -c '."text.ids"' | diff - <(expected "$form" $role ids)
+			encode -q -m "$L/$form" "$T/ids.mts" | mts to jsonl -c text.tokens | jq -c '."text.tokens"' >"$T/made"
+			diff <(jq length "$T/made") <(expected "$form" $role vectors | jq length)
+			jq '.[][]' "$T/made" | within <(expected "$form" $role vectors | jq '.[][]') 1e-5
+			count=$((count + 1))
+		done
+	done
+	[ "$count" -eq 16 ]
+}
+
+@test "late: the bits of a text's vectors depend neither on the batch nor on the threads" {
+	for form in colbert pylate_modernbert; do
+		for role in query document; do
+			vectors $form $role >"$T/all.mts"
+			vectors $form $role --tokens 3 -j 1 >"$T/each.mts"
+			mts diff "$T/all.mts" "$T/each.mts"
+		done
+	done
+}
+
+# Options. -------------------------------------------------------------------------------
+
+@test "late: lists of texts, the ids beside the vectors, names of columns" {
+	jq -cs '[{text: map(.text)}, {text: []}, {text: [.[0].text]}][]' "$L/queries.jsonl" |
+		tok -q -m "$L/colbert" --task query --format jsonl | encode -q -m "$L/colbert" --keep --emit v=tokens,hs >"$T/lists.mts"
+	mts to jsonl -c text.v "$T/lists.mts" | jq -c '."text.v"' >"$T/made"
+	jq length "$T/made" | diff - <(printf '5\n0\n1\n')
+	head -1 "$T/made" | jq '.[][][]' | within <(expected colbert query vectors | jq '.[][]') 1e-5
+	mts head "$T/lists.mts" | grep -q 'text.attended.*i32'
+	mts stat "$T/lists.mts" | grep -q 'text.hs '
+	vectors colbert query | mts stat >"$T/head"
+	run ! grep -E 'attended|ids' "$T/head"
+}
+
+@test "late: --max-length replaces the folder's length, marker and expansion tokens included" {
+	tok -q -m "$L/colbert" --task query --max-length 6 "$L/queries.jsonl" | mts to jsonl |
+		jq -c '[(."text.ids" | length), ."text.attended"]' | sort -u | diff - <(printf '[6,3]\n[6,6]\n')
+	tok -q -m "$L/colbert" --task document --max-length 6 "$L/documents.jsonl" | mts to jsonl | jq -c '."text.ids" | length' |
+		sort -n | tail -1 | diff - <(echo 6)
+	run -0 --separate-stderr tok -m "$L/colbert" --task document -o "$T/x" "$L/documents.jsonl"
+	[[ $stderr == *"4 of 7 texts were longer than 10 tokens and were cut"* ]] || { echo "$stderr"; false; }
+	run -1 tok -q -m "$L/colbert" --task document --no-truncate -o "$T/x" "$L/documents.jsonl"
+	run -2 tok -q -m "$L/colbert" --task query --max-length 1 -o "$T/x" "$L/queries.jsonl"
+	[[ $output == *"leaves no room for a text"* ]]
+}
+
+@test "late: --precision bf16 and int8 are near" {
+	for precision in bf16 int8; do
+		vectors pylate_bert document --precision $precision | mts to jsonl -c text.tokens | jq '."text.tokens"[][]' |
+			within <(expected pylate_bert document vectors | jq '.[][]') 0.05
+	done
+}
+
+# Errors. --------------------------------------------------------------------------------
+
+@test "late: a text is a query or a document" {
+	for task in '' '--task passage'; do
+		run -2 --separate-stderr tok -m "$L/colbert" $task "$L/queries.jsonl"
+		[[ $stderr == "tok: $L/colbert: embeds the tokens of queries and documents; say which with --task query or --task document"* ]] ||
+			[[ $stderr == *"no prompt is called"* ]]
+	done
+	echo "2 3 4" | ids_stream text.ids >"$T/ids.mts"
+	dies "encode: 'text' holds neither queries nor documents" encode -m "$L/colbert" "$T/ids.mts" -o out
+}
+
+@test "late: an embedding of the text is refused, and vectors of tokens of another model" {
+	tok -q -m "$L/colbert" --task query "$L/queries.jsonl" >"$T/ids.mts"
+	dies "encode: $L/colbert: embeds tokens (late interaction), not texts" encode -m "$L/colbert" --emit emb "$T/ids.mts" -o out
+	run -2 encode -m "$L/colbert" --dim 3 "$T/ids.mts" -o out
+	run -2 encode -m "$L/colbert" --empty zero "$T/ids.mts" -o out
+	echo "a small text" | tok -q -m "$GOLDEN/bert" >"$T/bert.mts"
+	dies "encode: $GOLDEN/bert: has no vectors of tokens (late interaction)" encode -m "$GOLDEN/bert" --emit tokens "$T/bert.mts" -o out
+	run -1 train -q -m "$L/colbert" -o "$T/trained" "$T/ids.mts"
+	[[ $output == *"such a model is encoded with, not trained"* ]]
+}
+
+@test "late: settings that are not known are refused by name" {
+	folder pylate_bert
+	folder colbert
+	folder sentence_bert
+	tok -q -m "$T/colbert" --task query "$L/queries.jsonl" >"$T/ids.mts"
+	change "$T/colbert/artifact.metadata" '.similarity = "l2"'
+	dies "tok: $T/colbert/artifact.metadata:" tok -m "$T/colbert" --task query "$L/queries.jsonl" -o out
+	[[ $stderr == *"'similarity' is 'l2'; only 'cosine' is known" ]]
+	change "$T/colbert/artifact.metadata" '.similarity = "cosine" | .query_token_id = "[nothing]"'
+	dies "tok: $T/colbert: its tokenizer has no token '[nothing]', the marker" tok -m "$T/colbert" --task query "$L/queries.jsonl" -o out
+	change "$T/pylate_bert/config_sentence_transformers.json" '.query_length = 0'
+	dies "tok: $T/pylate_bert/config_sentence_transformers.json:" tok -m "$T/pylate_bert" --task query "$L/queries.jsonl" -o out
+	change "$T/pylate_bert/tokenizer_config.json" '.padding_side = "left"'
+	change "$T/pylate_bert/config_sentence_transformers.json" '.query_length = 9'
+	dies "tok: $T/pylate_bert/tokenizer_config.json:" tok -m "$T/pylate_bert" --task query "$L/queries.jsonl" -o out
+	change "$T/sentence_bert/sentence_bert_config.json" '.query_expansion.strategy = "some"'
+	dies "tok: $T/sentence_bert/sentence_bert_config.json:" tok -m "$T/sentence_bert" --task query "$L/queries.jsonl" -o out
+	[[ $stderr == *"'strategy' is 'some'; known are 'fixed' and 'min'" ]]
+}
+
+@test "late: a projection that is damaged, of another size or missing" {
+	for form in colbert pylate_bert; do
+		folder $form
+		tok -q -m "$T/$form" --task query "$L/queries.jsonl" >"$T/$form.mts"
+	done
+	change "$T/colbert/artifact.metadata" '.dim = 7'
+	dies "encode: $T/colbert/model.safetensors: " encode -m "$T/colbert" "$T/colbert.mts" -o out
+	change "$T/pylate_bert/1_Dense/config.json" '.in_features = 15'
+	dies "encode: $T/pylate_bert: its 2_Dense takes vectors of 15 values, and is given 16" encode -m "$T/pylate_bert" "$T/pylate_bert.mts" -o out
+	change "$T/pylate_bert/1_Dense/config.json" '.in_features = 16'
+	truncate -s -8 "$T/pylate_bert/1_Dense/model.safetensors"
+	dies "encode: $T/pylate_bert/1_Dense/model.safetensors: " encode -m "$T/pylate_bert" "$T/pylate_bert.mts" -o out
+	rm "$T/pylate_bert/1_Dense/model.safetensors"
+	dies "encode: $T/pylate_bert/1_Dense" encode -m "$T/pylate_bert" "$T/pylate_bert.mts" -o out
+}
+
+@test "late: numbers of attended tokens that cannot be" {
+	tok -q -m "$L/colbert" --task query "$L/queries.jsonl" | mts cat -c text.attended >"$T/attended.mts"
+	for _ in 1 2 3 4 5; do echo "2 3"; done | ids_stream text.ids >"$T/ids.mts"
+	mts paste "$T/ids.mts" "$T/attended.mts" >"$T/bad.mts"
+	dies "encode: $T/bad.mts: record 1: 'text.attended' has 6 for text 1 of 2 tokens" encode -m "$L/colbert" --any-tokenizer "$T/bad.mts" -o out
+}
