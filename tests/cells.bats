@@ -176,3 +176,58 @@ common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"
 		mts index --check k.index
 	done
 }
+
+@test "codes: an index without floats: a quarter of the size, the answer that of the vectors that the codes stand for" {
+	vectors 3000 1 64 | mkstream 700 >c.mts
+	vectors 40 2 64 | mkstream >many.mts
+	mts rows --rows 1-5 many.mts >few.mts
+	mts index -o c.index c.mts
+	mts index --codes-only -o small.index c.mts
+	mts index --codes-only --cells 30 -c part -o cells.index c.mts
+	for index in small cells; do
+		mts index --check $index.index
+		[ ! -e $index.index/vectors.f32 ]
+		[ ! -e $index.index/raw.f32 ]
+	done
+	[ "$(stat -c %s small.index/codes.u8)" = $((3000 * 64)) ]
+	cmp small.index/codes.u8 c.index/codes.u8
+	# the vectors of the codes, as a stream, are searched to the same answer
+	{ od -An -v -w256 -t f4 small.index/columns.f32; od -An -v -w64 -t u1 small.index/codes.u8; } | awk '
+		NR == 1 { for (i = 1; i <= 64; i++) start[i] = $i } NR == 2 { for (i = 1; i <= 64; i++) step[i] = $i }
+		NR > 4 { printf "{\"_id\":\"d1-%d\",\"x.emb\":[", NR - 4; for (i = 1; i <= 64; i++) printf "%.9g%s", start[i] + step[i] * $i, i < 64 ? "," : "]}\n" }' |
+		mkstream >decoded.mts
+	mts index --codes-only --similarity dot -o dot.index c.mts
+	near --json --similarity cosine many.mts c.mts >exact
+	near --json many.mts small.index >answer
+	[ "$(common <(jq -c '.hits |= map(.score = 1)' exact) <(jq -c '.hits |= map(.score = 1)' answer))" -ge 380 ]
+	# queries are unit vectors
+	mts to jsonl many.mts | jq -c '(."x.emb" | map(. * .) | add | sqrt) as $n | ."x.emb" |= map(. / $n)' | mkstream >units.mts
+	near --json --similarity dot units.mts decoded.mts >decoded
+	jq -s '[.[].hits[].score]' decoded >one
+	jq -s '[.[].hits[].score]' answer >other
+	jq -se '.[0] as $a | .[1] as $b | [range($a | length) | ($a[.] - $b[.]) | fabs] | max < 1e-5' <(cat one other) >/dev/null
+	# few queries and many, plain and fast, cells and none, conditions: the same bytes
+	head -5 answer >few
+	for isa in plain avx2; do MOTES_ISA=$isa near -j 1 --json few.mts small.index | cmp - few; done
+	near --json few.mts cells.index | cmp - few
+	near --json many.mts cells.index | cmp - answer
+	near --json --where part=1 many.mts cells.index | head -5 | cmp - <(near --json --where part=1 few.mts cells.index)
+	near --json --rescore 600 few.mts small.index | cmp - few
+	near --json --probe 29 few.mts cells.index >probed
+	[ "$(common few probed)" -ge 49 ]
+}
+
+@test "codes: without floats: rows are added; NaN; what is damaged or missing" {
+	{ vectors 50 1 6; printf '{"_id":"n","text":"","part":0,"x.emb":[null,0,0,0,0,0]}\n{"_id":"z","text":"","part":0,"x.emb":[0,0,0,0,0,0]}\n'; } | mkstream >a.mts
+	vectors 40 2 6 | jq -c '."x.emb"[0] *= 3' | mkstream >b.mts
+	mts index -q --codes-only -o c.index a.mts
+	mts index -q --append -o c.index b.mts
+	mts index --check c.index
+	near -q --json -k 92 a.mts c.index >answer
+	jq -se 'map(.hits | length == 92) | all' answer >/dev/null
+	[ "$(jq -s 'map(.hits[] | select(.id == "n") | .score == -1) | all' answer)" = true ]
+	near -q --json -k 92 <(mts rows --rows 1-9 a.mts) c.index | cmp - <(head -9 answer)
+	rm c.index/codes.u8
+	dies "near: c.index/codes.u8: no such file" near -q a.mts c.index
+	run -2 mts index --append --codes-only -o c.index a.mts
+}

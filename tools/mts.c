@@ -77,6 +77,8 @@ static const struct cli_option options[] = {
 	{ 0, "cells", "N",
 	    "index: lay similar rows together in N cells, for near --probe",
 	    CLI_INTEGER(index.cells, 1, 1 << 24) },
+	{ 0, "codes-only", NULL, "index: keep 8 bits of a number, no floats",
+	    CLI_FLAG(index.codes_only) },
 	{ 'f', "field", "NAME", "index: embeddings are NAME.emb (default: the only ones)",
 	    CLI_TEXT(index.field) },
 	{ 0, "similarity", "cosine|dot",
@@ -120,10 +122,7 @@ stat_stream(void *with, char **files, int count)
 	if (!settings->json)
 		head_header(reader);
 	struct stat *stat = stat_new(reader);
-	if (settings->json)
-		stat_json(stat, reader);
-	else
-		stat_print(stat, reader);
+	(settings->json ? stat_json : stat_print)(stat, reader);
 	stat_free(stat);
 	stream_close(reader);
 	output_finish(output);
@@ -279,8 +278,8 @@ static const struct cli_command commands[] = {
 	{ "from", "another kind of file as a stream",
 	    "columns record-rows numbers max-line level output", 1, 2, from },
 	{ "index", "a folder of vectors that near(1) searches quickly",
-	    "append cells check columns field similarity threads output", 0, -1,
-	    make_index },
+	    "append cells codes-only check columns field similarity threads output", 0,
+	    -1, make_index },
 	{ 0 },
 };
 
@@ -295,7 +294,7 @@ static const struct cli cli = { "mts",
 	"       mts diff [--atol X] [--rtol X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv|csv [-c NAME,...] [FILE]\n"
 	"       mts from npy|safetensors|jsonl|tsv|csv [--record-rows N] [FILE]\n"
-	"       mts index [--append|--cells N] [OPTION]... -o DIR [FILE]...\n"
+	"       mts index [--append] [OPTION]... -o DIR [FILE]...\n"
 	"       mts index --check DIR",
 	options,
 	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"

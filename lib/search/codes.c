@@ -91,6 +91,17 @@ codes_encode(uint8_t *codes, uint64_t *bits, const float *x,
 	return (float)(sqrt(square) * (1 + 0x1p-20)) + FLT_MIN;
 }
 
+void
+codes_decode(float *x, const uint8_t *codes, float error,
+    const struct code_columns *columns, int width)
+{
+	bool finite = isfinite(error);
+
+	for (int c = 0; c < width; c++)
+		x[c] =
+		    finite ? columns->start[c] + columns->step[c] * (float)codes[c] : NAN;
+}
+
 /* Queries. --------------------------------------------------------------------------- */
 
 enum { WORD = 127 * 128, PLANES_MOST = (1 << (CODES_PLANES - 1)) - 1 };
@@ -121,7 +132,7 @@ code_query_new(const float *q, const struct code_columns *columns, int width)
 {
 	struct code_query query = { .norm = sqrt(similarity_dot(q, q, width)) };
 	size_t stride = codes_stride(width);
-	double most = 0, sum = 0, rest = 0, losses = 0;
+	double most = 0, sum = 0, starts = 0, rest = 0, losses = 0;
 
 	query.words = mem_zero(stride, sizeof *query.words);
 	query.high = mem_zero(stride, 1);
@@ -131,6 +142,7 @@ code_query_new(const float *q, const struct code_columns *columns, int width)
 		double weight = (double)q[c] * columns->step[c];
 		most = fmax(most, fabs(weight));
 		sum += fabs(weight);
+		starts += fabs((double)q[c] * columns->start[c]);
 		query.base += (double)q[c] * columns->start[c];
 	}
 	if (!isfinite(query.norm) || !isfinite(query.base) || !isfinite(sum)) {
@@ -153,7 +165,7 @@ code_query_new(const float *q, const struct code_columns *columns, int width)
 	}
 	/* codes are 127.5 +- 127.5; then the rounding of floats and of the float32 score */
 	query.base += 127.5 * rest;
-	query.slack = 127.5 * losses + 0x1p-20 * (255 * sum + fabs(query.base)) + FLT_MIN;
+	query.slack = 127.5 * losses + 0x1p-20 * (255 * sum + starts) + FLT_MIN;
 	return query;
 }
 

@@ -50,6 +50,10 @@ void code_ranges_end(struct code_ranges *ranges, float *columns);
 float codes_encode(uint8_t *codes, uint64_t *bits, const float *x,
     const struct code_columns *columns, int width);
 
+/* The vector [width] that codes stand for; all NaN if the error is infinite. */
+void codes_decode(float *x, const uint8_t *codes, float error,
+    const struct code_columns *columns, int width);
+
 /* A query for the sums of codes and bits; memory of its own. */
 struct code_query {
 	int16_t *words;	    /* [stride], of q[c] step[c] / scale */

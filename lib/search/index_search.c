@@ -97,7 +97,7 @@ find_own(const struct vector_index *index, const struct search_options *options,
 struct searched_rows {
 	const struct vector_index *index;
 	uint32_t *places; /* [passing], of their vectors, ascending; NULL: all */
-	float *block;	  /* [BLOCK_ROWS, width], if not all */
+	float *block;	  /* [BLOCK_ROWS, width], if not all, or decoded */
 };
 
 static struct searched_rows
@@ -106,11 +106,12 @@ searched_rows_new(const struct vector_index *index)
 	struct searched_rows searched = { .index = index };
 	int64_t count = 0;
 
+	if (index->pass || index->codes_only)
+		searched.block =
+		    mem_new(BLOCK_ROWS * (size_t)index->width, sizeof *searched.block);
 	if (!index->pass)
 		return searched;
 	searched.places = mem_new((size_t)index->passing + 1, sizeof *searched.places);
-	searched.block =
-	    mem_new(BLOCK_ROWS * (size_t)index->width, sizeof *searched.block);
 	for (int64_t place = 0; place < index->rows; place++)
 		if (index->pass[place])
 			searched.places[count++] = (uint32_t)place;
@@ -147,13 +148,17 @@ searched_block(const struct searched_rows *searched, int64_t first, int64_t coun
 {
 	int width = searched->index->width;
 
-	if (!searched->places)
+	if (!searched->block)
 		return searched->index->vectors + first * width;
-	for (int64_t i = 0; i < count; i++)
-		memcpy(searched->block + i * width,
-		    searched->index->vectors +
-			(int64_t)searched->places[first + i] * width,
-		    (size_t)width * sizeof *searched->block);
+#pragma omp parallel for schedule(static)
+	for (int64_t i = 0; i < count; i++) {
+		float *to = searched->block + i * width;
+		int64_t place =
+		    searched->places ? searched->places[first + i] : first + i;
+		const float *vector = vector_index_vector(searched->index, place, to);
+		if (vector != to)
+			memcpy(to, vector, (size_t)width * sizeof *to);
+	}
 	return searched->block;
 }
 

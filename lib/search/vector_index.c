@@ -11,7 +11,7 @@
 #include "text/json.h"
 
 /*
- * index.json: {"format": "motes index", "version": 1, or 2 with cells, "width", "similarity", "ids":
+ * index.json: {"format": "motes index", "version": 1, or 2 with "cells" or "codes_only", "width", "similarity", "ids":
  * "names"|"numbers"|"places", "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns":
  * hash, "cells": number, "centroids": hash, "keeps", "parts": [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash},
  * "kept", "command"}], "checksum"}.  A part is what one run of mts index added.
@@ -23,7 +23,11 @@ const char *const vector_index_names[INDEX_FILES] = { "vectors.f32", "codes.u8",
 static const char *const id_kinds[] = { "names", "numbers", "places" };
 static const char format[] = "motes index";
 static const int64_t ROWS_MOST = UINT32_MAX - 1;
-enum { WITH_CELLS = 2, WIDTH_MOST = 1 << 20, CELLS_MOST = 1 << 24 };
+enum {
+	LATER = 2 /* version with cells or without floats */,
+	WIDTH_MOST = 1 << 20,
+	CELLS_MOST = 1 << 24
+};
 
 static char *
 path_of(const struct vector_index *index, const char *file)
@@ -46,6 +50,7 @@ bool
 vector_index_has(const struct vector_index *index, enum vector_index_file file)
 {
 	switch (file) {
+	case INDEX_VECTORS: return !index->codes_only;
 	case INDEX_PLACES:
 	case INDEX_CELL_ENDS: return index->cells;
 	case INDEX_ID_ENDS:
@@ -142,13 +147,14 @@ parse(struct vector_index *index)
 
 	if (strcmp(tree_string(about, "format", ""), format) != 0)
 		tree_die(about, "not the description of an index; 'mts index' makes one");
-	if (version != 1 && version != WITH_CELLS)
+	if (version != 1 && version != LATER)
 		tree_die(about,
 		    "another version of the format; this program reads versions 1 and 2: make the index again");
 	check_seal(about);
 	index->width = (int)tree_integer_in(about, "width", 1, WIDTH_MOST);
-	if (version == WITH_CELLS)
+	if (version == LATER && tree_get(about, "cells"))
 		index->cells = (int)tree_integer_in(about, "cells", 1, CELLS_MOST);
+	index->codes_only = tree_boolean(about, "codes_only", false);
 	index->longest = tree_real(about, "longest", 0);
 	index->texts = tree_boolean(about, "texts", false);
 	index->field = tree_string(about, "field", "");
@@ -332,6 +338,18 @@ vector_index_origin(const struct vector_index *index)
 
 	return (struct vectors_origin){ index->name,
 		tree_string(properties, "model", NULL), index->kind, index->width };
+}
+
+const float *
+vector_index_vector(const struct vector_index *index, int64_t place, float *room)
+{
+	int width = index->width;
+
+	if (!index->codes_only)
+		return index->vectors + place * width;
+	codes_decode(room, index->codes + (size_t)place * codes_stride(width),
+	    index->errors[place], &index->columns, width);
+	return room;
 }
 
 uint32_t

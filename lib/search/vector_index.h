@@ -6,7 +6,8 @@
  *	cells.f32	centroids [cells, width] (cells.h); none without cells, as the next two
  *	places.u32	u32 [rows], the row of each vector: those of a part of index.json are sorted by cell
  *	cells.u64	u64 [parts, cells], where each cell ends in the part
- *	vectors.f32	f32 [rows, width]; for cosine the unit vectors; all NaN if the vector was not finite
+ *	vectors.f32	f32 [rows, width]; for cosine the unit vectors; all NaN if the vector was not finite; none if only codes
+ *			are kept
  *	codes.u8	u8 [rows, codes_stride]
  *	bits.u64	u64 [rows, codes_words]
  *	errors.f32	f32 [rows], of the codes
@@ -56,7 +57,8 @@ struct vector_index {
 	int width, cells;	    /* cells 0: none */
 	enum similarity similarity; /* cosine or dot */
 	enum row_ids ids;
-	bool texts;
+	bool texts,
+	    codes_only; /* codes_only: there are no vectors but those that codes stand for */
 	double longest;		  /* maximum length of a vector */
 	const char *field, *kind; /* FIELD of FIELD.emb; vectors_kind */
 	uint64_t sizes[INDEX_FILES];
@@ -89,6 +91,10 @@ struct vector_index *vector_index_read(const char *path);
 void vector_index_check(const char *path);
 
 struct vectors_origin vector_index_origin(const struct vector_index *index);
+
+/* A vector, borrowed, or decoded into room [width]. */
+const float *vector_index_vector(
+    const struct vector_index *index, int64_t place, float *room);
 
 /* The row of a vector; vectors first .. end of a cell in a part.  Die if the file is damaged. */
 uint32_t vector_index_row(const struct vector_index *index, int64_t place);
@@ -127,7 +133,8 @@ struct vector_index_options {
 	enum similarity similarity;
 	const char *const *kept; /* columns to keep for conditions; not of an appendix */
 	int kept_count;
-	int cells; /* 0: none; not of an appendix */
+	int cells; /* 0: none; not of an appendix, as the next */
+	bool codes_only;
 };
 
 /* Makes a new folder of the rows of the streams, whole or not at all.  Dies if `folder` exists and is not empty. */

@@ -24,11 +24,12 @@ struct addition {
 	const char *folder; /* where the files are: temporary if the index is new */
 	struct rows *rows;
 	struct hashed_file *files[INDEX_FILES];
-	struct hashed_file
-	    *unsorted;	     /* vectors in the order of rows, if cells sort them */
-	struct strings *ids; /* all so far */
-	int64_t count;	     /* of rows added */
-	double longest;
+	struct hashed_file *raw; /* vectors in the order of rows, unless those are kept */
+	struct file_view raw_view;
+	uint32_t *order;       /* [count], of the vectors by cell; NULL: as they are */
+	struct strings *ids;   /* all so far */
+	int64_t count;	       /* of rows added */
+	double longest, worst; /* greatest error of a code, if vectors are not kept */
 	uint64_t ends[INDEX_FILES]; /* of INDEX_IDS and INDEX_TEXTS */
 	struct code_ranges *ranges; /* of a new index */
 	char column_hash[HASH_ROOM], centroid_hash[HASH_ROOM];
@@ -88,9 +89,8 @@ add_row(struct addition *adding, const struct row *row, float *vector)
 	}
 	double length = rows_search_vector(adding->rows, index->similarity, vector, row);
 	adding->longest = fmax(adding->longest, length);
-	hashed_file_write(
-	    adding->unsorted ? adding->unsorted : adding->files[INDEX_VECTORS], vector,
-	    (size_t)index->width * sizeof *vector);
+	hashed_file_write(adding->raw ? adding->raw : adding->files[INDEX_VECTORS],
+	    vector, (size_t)index->width * sizeof *vector);
 	if (index->ids != ROW_PLACES)
 		put_text(adding, INDEX_ID_ENDS, INDEX_IDS, row->id, row->length);
 	if (index->texts)
@@ -104,17 +104,39 @@ add_row(struct addition *adding, const struct row *row, float *vector)
 
 /* Cells. ----------------------------------------------------------------------------- */
 
-#define UNSORTED "unsorted.f32"
+#define RAW "raw.f32"
 
 static void
-open_unsorted(struct addition *adding)
+open_raw(struct addition *adding)
 {
-	char *path = path_in(adding, UNSORTED);
+	char *path = path_in(adding, RAW);
 
 	temporary_add(path);
-	adding->unsorted = hashed_file_open(path, 0);
-	open_file(adding, INDEX_PLACES);
-	open_file(adding, INDEX_CELL_ENDS);
+	adding->raw = hashed_file_open(path, 0);
+	free(path);
+}
+
+static const float *
+close_raw(struct addition *adding)
+{
+	char *path = path_in(adding, RAW), hash[HASH_ROOM];
+
+	hashed_file_end(adding->raw, hash);
+	if (!file_view(path, &adding->raw_view))
+		die("%s:", path);
+	free(path);
+	return (const float *)(const void *)adding->raw_view.text;
+}
+
+static void
+remove_raw(struct addition *adding)
+{
+	char *path = path_in(adding, RAW);
+
+	file_view_close(&adding->raw_view);
+	if (unlink(path))
+		die("%s:", path);
+	temporary_forget(path);
 	free(path);
 }
 
@@ -142,59 +164,50 @@ make_centroids(struct addition *adding, const float *vectors, struct tree *about
 	free(path);
 }
 
-/* Writes the vectors of each cell together, in the order of rows; where cells end; and the row of each vector. */
+/* Puts the rows of each cell together, in their order: writes where cells end, and the row of each vector. */
 static void
-put_cells(struct addition *adding, const float *vectors, const uint32_t *cell)
+put_cells(struct addition *adding, const uint32_t *cell)
 {
 	const struct vector_index *index = adding->index;
-	size_t width = (size_t)index->width, count = (size_t)adding->count;
+	size_t count = (size_t)adding->count;
 	uint64_t *ends = mem_zero((size_t)index->cells + 1, sizeof *ends);
-	uint32_t *order = mem_new(count, sizeof *order);
 
+	adding->order = mem_new(count, sizeof *adding->order);
 	for (size_t i = 0; i < count; i++)
 		ends[cell[i] + 1]++;
 	for (int c = 0; c < index->cells; c++)
 		ends[c + 1] += ends[c];
 	for (size_t i = 0; i < count; i++) /* ends become those of the cells */
-		order[ends[cell[i]]++] = (uint32_t)i;
+		adding->order[ends[cell[i]]++] = (uint32_t)i;
+	open_file(adding, INDEX_PLACES);
+	open_file(adding, INDEX_CELL_ENDS);
 	hashed_file_write(
 	    adding->files[INDEX_CELL_ENDS], ends, (size_t)index->cells * sizeof *ends);
 	for (size_t i = 0; i < count; i++) {
-		uint32_t row = (uint32_t)index->rows + order[i];
-		hashed_file_write(adding->files[INDEX_VECTORS],
-		    vectors + order[i] * width, width * sizeof *vectors);
+		uint32_t row = (uint32_t)index->rows + adding->order[i];
 		hashed_file_write(adding->files[INDEX_PLACES], &row, sizeof row);
 	}
+	close_file(adding, INDEX_PLACES);
+	close_file(adding, INDEX_CELL_ENDS);
 	free(ends);
-	free(order);
 }
 
 static void
-sort_vectors(struct addition *adding, struct tree *about)
+sort_vectors(struct addition *adding, const float *vectors, struct tree *about)
 {
 	const struct vector_index *index = adding->index;
+	size_t width = (size_t)index->width;
 	uint32_t *cell = mem_new((size_t)adding->count, sizeof *cell);
-	char *path = path_in(adding, UNSORTED), hash[HASH_ROOM];
-	struct file_view view;
 
-	hashed_file_end(adding->unsorted, hash);
-	adding->unsorted = NULL;
-	if (!file_view(path, &view))
-		die("%s:", path);
-	const float *vectors = (const float *)(const void *)view.text;
 	if (!index->centroids)
 		make_centroids(adding, vectors, about);
 	cells_assign(
 	    cell, vectors, adding->count, index->centroids, index->cells, index->width);
-	put_cells(adding, vectors, cell);
-	file_view_close(&view);
-	if (unlink(path))
-		die("%s:", path);
-	temporary_forget(path);
-	close_file(adding, INDEX_PLACES);
-	close_file(adding, INDEX_CELL_ENDS);
+	put_cells(adding, cell);
 	free(cell);
-	free(path);
+	for (int64_t i = 0; !index->codes_only && i < adding->count; i++)
+		hashed_file_write(adding->files[INDEX_VECTORS],
+		    vectors + adding->order[i] * width, width * sizeof *vectors);
 }
 
 /* Rows. ------------------------------------------------------------------------------ */
@@ -212,8 +225,8 @@ add_rows(struct addition *adding, struct tree *about)
 	adding->ends[INDEX_TEXTS] = adding->index->sizes[INDEX_TEXTS];
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		open_file(adding, direct[i]);
-	if (adding->index->cells)
-		open_unsorted(adding);
+	if (adding->index->cells || adding->index->codes_only)
+		open_raw(adding);
 	while (rows_next(adding->rows, &row)) {
 		if (adding->index->rows + adding->count == UINT32_MAX - 1)
 			die("%s: an index has at most %u rows", adding->index->name,
@@ -222,8 +235,11 @@ add_rows(struct addition *adding, struct tree *about)
 		index_columns_add(columns, adding->rows, added);
 	}
 	adding->kept = index_columns_end(columns);
-	if (adding->unsorted && adding->count)
-		sort_vectors(adding, about);
+	if (adding->raw && adding->count) {
+		const float *vectors = close_raw(adding);
+		if (adding->index->cells)
+			sort_vectors(adding, vectors, about);
+	}
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		close_file(adding, direct[i]);
 	free(vector);
@@ -251,37 +267,56 @@ write_columns(struct addition *adding)
 	free(path);
 }
 
-/* Writes codes, bits and errors of the new rows, whose vectors are in the file. */
+/* Writes codes, bits and errors of the vectors [count, width]; order NULL: as they are. */
+static void
+put_codes(struct addition *adding, const float *vectors, const uint32_t *order)
+{
+	const struct vector_index *index = adding->index;
+	size_t stride = codes_stride(index->width), words = codes_words(index->width);
+	uint8_t *codes = mem_new(stride, sizeof *codes);
+	uint64_t *bits = mem_new(words, sizeof *bits);
+
+	for (int64_t i = 0; i < adding->count; i++) {
+		float error = codes_encode(codes, bits,
+		    vectors + (order ? order[i] : i) * index->width, &index->columns,
+		    index->width);
+		hashed_file_write(adding->files[INDEX_CODES], codes, stride);
+		hashed_file_write(adding->files[INDEX_BITS], bits, words * sizeof *bits);
+		hashed_file_write(adding->files[INDEX_ERRORS], &error, sizeof error);
+		if (index->codes_only && isfinite(error))
+			adding->worst = fmax(adding->worst, (double)error);
+	}
+	free(codes);
+	free(bits);
+}
+
+/* Encodes the new rows, whose vectors are in a file. */
 static void
 encode(struct addition *adding)
 {
 	const struct vector_index *index = adding->index;
 	char *path = path_in(adding, vector_index_names[INDEX_VECTORS]);
-	size_t stride = codes_stride(index->width), words = codes_words(index->width);
-	uint8_t *codes = mem_new(stride, sizeof *codes);
-	uint64_t *bits = mem_new(words, sizeof *bits);
-	struct file_view view;
+	struct file_view view = adding->raw_view;
 
-	if (!file_view(path, &view))
+	if (!index->codes_only && !file_view(path, &view))
 		die("%s:", path);
-	const float *vector = (const float *)(const void *)view.text;
-	vector += index->rows * index->width;
+	const float *vectors = (const float *)(const void *)view.text;
 	open_file(adding, INDEX_CODES);
 	open_file(adding, INDEX_BITS);
 	open_file(adding, INDEX_ERRORS);
-	for (int64_t i = 0; i < adding->count; i++, vector += index->width) {
-		float error =
-		    codes_encode(codes, bits, vector, &index->columns, index->width);
-		hashed_file_write(adding->files[INDEX_CODES], codes, stride);
-		hashed_file_write(adding->files[INDEX_BITS], bits, words * sizeof *bits);
-		hashed_file_write(adding->files[INDEX_ERRORS], &error, sizeof error);
-	}
+	if (index->codes_only)
+		put_codes(adding, vectors, adding->order);
+	else
+		put_codes(adding, vectors + index->rows * index->width, NULL);
 	close_file(adding, INDEX_CODES);
 	close_file(adding, INDEX_BITS);
 	close_file(adding, INDEX_ERRORS);
-	file_view_close(&view);
-	free(codes);
-	free(bits);
+	if (!index->codes_only)
+		file_view_close(&view);
+	if (adding->raw)
+		remove_raw(adding);
+	adding->longest += adding->worst; /* decoded vectors may be longer */
+	free(adding->order);
 	free(path);
 }
 
@@ -356,7 +391,8 @@ describe(const struct addition *adding, const struct vector_index_options *optio
 	char *field = rows_field(adding->rows);
 
 	tree_set(about, "format", tree_of_string("motes index"));
-	tree_set(about, "version", tree_of_integer(index->cells ? 2 : 1));
+	tree_set(
+	    about, "version", tree_of_integer(index->cells || index->codes_only ? 2 : 1));
 	tree_set(about, "width", tree_of_integer(index->width));
 	tree_set(about, "similarity", tree_of_string(similarity_name(index->similarity)));
 	tree_set(about, "ids", tree_of_string(ids[index->ids]));
@@ -366,6 +402,8 @@ describe(const struct addition *adding, const struct vector_index_options *optio
 	tree_set(about, "kind", tree_of_string(rows_origin(adding->rows).kind));
 	tree_set(about, "properties", tree_copy(tree_get(stream, "properties")));
 	tree_set(about, "history", tree_copy(tree_get(stream, "history")));
+	if (index->codes_only)
+		tree_set(about, "codes_only", tree_of_boolean(true));
 	if (index->cells)
 		tree_set(about, "cells", tree_of_integer(index->cells));
 	if (options->kept_count) {
@@ -418,6 +456,7 @@ vector_index_make(const char *folder, const struct vector_index_options *options
 	index.ids = rows_ids(adding.rows);
 	index.texts = rows_have_texts(adding.rows);
 	index.cells = options->cells;
+	index.codes_only = options->codes_only;
 	struct tree *about = describe(&adding, options);
 	char *temporary = folder_begin(folder);
 	adding.folder = temporary;

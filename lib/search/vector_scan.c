@@ -51,12 +51,16 @@ rescore(const struct scan *scan, int64_t query, struct top_hits *top,
 	int width = scan->index->width;
 	const float *q = scan->queries + query * width, *a[AT_ONCE] = { q, q, q, q },
 		    *b[AT_ONCE];
+	float *room = count && scan->index->codes_only
+			  ? mem_new(AT_ONCE * (size_t)width, sizeof *room)
+			  : NULL;
 	double score[AT_ONCE];
 
 	for (int64_t i = 0; i < count; i += AT_ONCE) {
 		for (int j = 0; j < AT_ONCE; j++) /* the last one repeats at the end */
-			b[j] = scan->index->vectors +
-			       (int64_t)places[i + j < count ? i + j : count - 1] * width;
+			b[j] = vector_index_vector(scan->index,
+			    places[i + j < count ? i + j : count - 1],
+			    room ? room + j * width : NULL);
 		similarity_dots(score, a, b, width);
 		for (int j = 0; j < AT_ONCE && i + j < count; j++) {
 			uint32_t row = vector_index_row(scan->index, places[i + j]);
@@ -66,6 +70,7 @@ rescore(const struct scan *scan, int64_t query, struct top_hits *top,
 					isnan(score[j]) ? -1 : (float)score[j], row });
 		}
 	}
+	free(room);
 }
 
 /* The rows from `first` on that may be among the best by their codes; returns how many. */
@@ -84,7 +89,9 @@ find_candidates(const struct scan *scan, const struct code_query *coded, float l
 	/* in units of the sum; NaN, of a query or a row without a bound, is no reason to leave a row out */
 	double limit = (least - coded->base - coded->slack) / coded->scale;
 	float least_sum = (float)(limit - fabs(limit) * 0x1p-20);
-	float share = (float)(coded->norm / coded->scale * (1 + 0x1p-20));
+	/* without floats codes have no error; infinity times 0 is NaN */
+	float share =
+	    index->codes_only ? 0 : (float)(coded->norm / coded->scale * (1 + 0x1p-20));
 	for (int64_t r = 0; r < rows; r++) {
 		found[count] = (uint32_t)(first + r);
 		count += !((float)sums[r] + share * errors[r] < least_sum);
