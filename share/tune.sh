@@ -1,14 +1,21 @@
-# shellcheck shell=bash disable=SC2154
-# tune.sh - train an adapter, or the whole model, on pairs of texts, and score it on pairs that it has not read.  'motes tune' runs
-# it after lines that set
+# shellcheck shell=bash disable=SC2154,SC2016
+# tune.sh - train an adapter, or the whole model, on a table of texts, and score it on rows that it has not read.  'motes tune'
+# runs it after lines that set
 #	bin			the folder of the programs
-#	model pairs to		a model; a table of pairs (TSV, CSV, JSON Lines, compressed or not); the folder to write
-#	query document		the names of their columns; empty: the first of the pairs of names below that the table has
+#	model pairs to		a model; a table (TSV, CSV, JSON Lines, compressed or not); the folder to write
+#	query document		columns of texts; empty: found by name
+#	score label		the column of the pairs' scores; of labels, of pairs or of texts; empty: found by name
 #	whole			1: train all weights, not an adapter
 #	lr epochs batch seed	of the training; lr, epochs empty: the values below
 #	quiet			-q: nothing but faults on standard error
-# Every tenth distinct query, 1,000 at most, is held out with all its pairs, and is searched for among all documents of the table.
-# TO.pairs keeps the files of both parts, so that the commands that are shown can be typed again.
+# The table is one of four kinds:
+#	pairs		query and document, with or without negatives	infonce
+#	scores		two texts and a score				cosent
+#	matches		two texts and a label, 1 or 0			online
+#	labels		a text and its label				infonce; pairs are texts of the same label
+# Rows whose first text is the same stay together.  Of each ten distinct first texts one, drawn, is held out for the test, 1,000
+# at most, and if there are 100 or more another one, 500 at most, to choose the best step.  TO.pairs keeps the files of all
+# parts, so that the commands that are shown can be typed again.
 set -euo pipefail
 work=
 PATH=$bin:$PATH
@@ -22,85 +29,246 @@ fail() {
 # prints a command line and runs it
 show() {
 	[ "$quiet" ] || echo "$1" >&2
+	echo "$1" >>"$work/commands"
 	eval "$1"
 }
+
+say() { [ "$quiet" ] || echo "motes: tune: $*" >&2; }
+
+# What the table holds. -----------------------------------------------------------------------
+
+has() { grep -qxF -- "$1" <<<"$columns"; }
+need() { has "$1" || fail "$pairs: no column of texts '$1'; there are: $(paste -sd' ' <<<"$columns")"; }
+need_any() { grep -qxF -- "$1" <<<"$all" || fail "$pairs: no column '$1'; there are: $(paste -sd' ' <<<"$all")"; }
+
+# first NAME...: the first that is a column of the table
+first() {
+	local name
+	for name; do ! grep -qxF -- "$name" <<<"$all" || { echo "$name" && return; }; done
+}
+
+# sets query and document to the first pair of columns QUERY:DOCUMENT that the table has
+find_pair() {
+	local names
+	for names; do
+		query=${names%:*} document=${names#*:}
+		! { has "$query" && has "$document"; } || return 0
+	done
+	query='' document=''
+}
+
+# sets kind, query, document, score, label, negatives
+find_kind() {
+	[ -z "$document" ] || [ "$query" ] || fail "--document needs --query"
+	[ -z "$score" ] || [ -z "$label" ] || fail "--score and --label exclude each other"
+	value=$score$label
+	[ -z "$value" ] || need_any "$value"
+	if [ -z "$value" ]; then
+		score=$(first score similarity similarity_score relatedness_score)
+		[ "$score" ] || label=$(first label labels is_duplicate)
+	fi
+	[ "$query" ] || find_pair query:document query:positive anchor:positive question:answer sentence1:sentence2 sent1:sent2 \
+		sentence_A:sentence_B question1:question2 premise:hypothesis
+	if [ "$label" ] && [ -z "$document" ]; then
+		kind=labels
+		query=${query:-$(first text sentence query question title)}
+		[ "$query" ] || fail "$pairs: which of its columns has the texts ($(paste -sd' ' <<<"$columns"))? Say so by --query"
+	else
+		kind=pairs
+		[ -z "$score" ] || kind=scores
+		[ -z "$label" ] || kind=matches
+		[ "$query" ] || find_pair title:text
+		[ "$query" ] || fail "$pairs: which of its columns are the pairs ($(paste -sd' ' <<<"$columns"))? Say so by --query and --document"
+		[ "$document" ] || fail "--query and --document are given together, or neither; --query alone is for texts with labels"
+		need "$document"
+	fi
+	need "$query"
+	value=${score:+score}${label:+label}
+	negatives=
+	[ "$kind" != pairs ] || negatives=$(grep -xE 'negatives?([-_]?[0-9]+)?|hard_negatives?|neg' <<<"$all" || :)
+}
+
+# prints each row as its first text, a tab, and an object with our names, both JSON; an empty line if a text or a value is missing
+rows() {
+	mts to jsonl -c "$(printf '%s\n' "$query" "$document" "$score" "$label" "$negatives" | grep . | awk '!seen[$0]++' | paste -sd,)" "$work/table.mts" |
+		jq -r --arg kind "$kind" --arg q "$query" --arg d "$document" --arg v "$score$label" --arg n "$negatives" '
+			def text: if type == "string" and . != "" then . else empty end;
+			def number: if type == "boolean" then (if . then 1 else 0 end) elif type == "number" then . else (tonumber? // empty) end;
+			[(.[$q] | text) as $query |
+			(if $kind == "pairs" then {query: $query, document: (.[$d] | text)} +
+				(if $n == "" then {} else {negatives: [. as $row | $n | split("\n")[] | $row[.] | if type == "array" then .[] else . end | text]} end)
+			elif $kind == "scores" then {sentence1: $query, sentence2: (.[$d] | text), score: (.[$v] | number)}
+			elif $kind == "matches" then {sentence1: $query, sentence2: (.[$d] | text), label: (.[$v] | number | if . == 1 then 1 elif . == 0 then 0 else . end)}
+			else {text: $query, label: (.[$v] | if . == null or . == "" then empty else tostring end)} end) |
+			"\($query | tojson)\t\(tojson)"][0] // ""'
+}
+
+# The parts. ----------------------------------------------------------------------------------
+
+# writes train.jsonl, dev.jsonl, test.jsonl of the rows; prints the numbers of their rows, and of the first texts of test
+split() {
+	awk -F'\t' -v work="$work" '
+		function draw(n) { state = state * 16807 % 2147483647; return state % n }
+		BEGIN { state = 12345 }
+		FNR == NR { if (!($1 in number)) number[$1] = texts++; next }
+		FNR == 1 {
+			for (ten = 0; ten + 10 <= texts; ten += 10) {
+				test = draw(10)
+				if (ten < 10000) part[ten + test] = "test"
+				dev = (test + 1 + draw(9)) % 10
+				if (ten < 5000 && texts >= 100) part[ten + dev] = "dev"
+			}
+		}
+		{
+			n = number[$1]
+			name = n in part ? part[n] : "train"
+			print substr($0, length($1) + 2) >(work "/" name ".jsonl")
+			rows[name]++
+			if (name == "test" && !(n in seen)) { seen[n]; held++ }
+		}
+		END { print rows["train"] + 0, rows["dev"] + 0, rows["test"] + 0, held + 0 }' "$1" "$1"
+}
+
+# of pairs: all documents, up to 1,000 of them for the development queries, the queries and the judgements of the test
+retrieval_files() {
+	local part
+	for part in train dev test; do
+		[ ! -e "$work/$part.jsonl" ] || jq -r --arg part "$part" '"\($part)\t\(.query | tojson)\t\(.document | tojson)"' "$work/$part.jsonl"
+	done | awk -F'\t' -v work="$work" '
+		!($3 in document) { document[$3] = ++documents; print "{\"_id\":\"d" documents "\",\"text\":" $3 "}" >(work "/corpus.jsonl") }
+		$1 != "test" || judged[$2, $3]++ { next }
+		!($2 in query) { query[$2] = ++queries; print "{\"_id\":\"q" queries "\",\"text\":" $2 "}" >(work "/queries.jsonl") }
+		{ print "q" query[$2] "\td" document[$3] "\t1" >(work "/qrels.tsv") }'
+	awk -v step="$(($(wc -l <"$work/corpus.jsonl") / 1000 + 1))" 'NR % step == 0' "$work/corpus.jsonl" >"$work/dev-corpus.jsonl"
+}
+
+# recipe PART EPOCHS BATCH
+recipe() {
+	local fields
+	case $kind in
+	pairs) fields="query: query, document: document${negatives:+, negatives: negatives}" ;;
+	scores) fields="query: sentence1, document: sentence2, score: score" ;;
+	matches) fields="query: sentence1, document: sentence2, score: label" ;;
+	labels) fields="query: text, label: label" ;;
+	esac
+	printf '# of %s\nbatch: %d\nepochs: %d\nseed: %d\ntasks: {%s: {datasets: [{name: %s, file: %s.jsonl, %s}]}}\n' \
+		"$pairs" "$3" "$2" "$seed" "$kind" "$kind" "$1" "$fields" >"$work/$1.yaml"
+}
+
+# Training and scores. ------------------------------------------------------------------------
+
+learn() {
+	local options="--lr $lr --seed $seed" dev=
+	[ "$whole" ] || options="--lora=rank=16,targets=all-linear $options"
+	case $kind in scores) options="--objective cosent $options" ;; matches) options="--objective online $options" ;; esac
+	if [ "$dev_rows" -gt 0 ]; then
+		recipe dev 1 "$batch"
+		show "tasksample -q -C $w $w/dev.yaml | tok -q -m $m > $w/dev.mts"
+		dev=" --dev $w/dev.mts --dev-every $(((steps + 7) / 8))"
+		if [ "$kind" = pairs ]; then
+			show "tok -q -m $m -f text $w/dev-corpus.jsonl > $w/dev-corpus.mts"
+			dev+=" --dev-corpus $w/dev-corpus.mts"
+		fi
+	fi
+	show "tasksample ${quiet:+-q }-C $w $w/train.yaml | tok ${quiet:+-q }-m $m | train ${quiet:+-q }-m $m $options$dev -o $t"
+}
+
+# score NAME OPTIONS: the test through that model
+score() {
+	local out="--per-query $w/$1.tsv" type=sts
+	case $kind in
+	pairs)
+		show "tok -q -m $m -f text $w/queries.jsonl | encode -q $2 -o $w/$1-queries.mts"
+		show "tok -q -m $m -f text $w/corpus.jsonl | encode -q $2 -o $w/$1-corpus.mts"
+		show "mteb-score retrieval -q --qrels $w/qrels.tsv $out $w/$1-queries.mts $w/$1-corpus.mts >$w/$1.txt"
+		;;
+	scores | matches)
+		[ "$kind" = scores ] || type=pairclassification
+		show "tok -q -m $m -f sentence1 -f sentence2 $w/test.jsonl | encode -q $2 | mteb-score $type -q $out >$w/$1.txt"
+		;;
+	labels)
+		show "tok -q -m $m -f text $w/train.jsonl | encode -q $2 -o $w/$1-train.mts"
+		show "tok -q -m $m -f text $w/test.jsonl | encode -q $2 | mteb-score classification -q --train $w/$1-train.mts $out >$w/$1.txt"
+		;;
+	esac
+}
+
+# the rows of `leaderboard compare` that people look at, as a table for them
+table() {
+	local names
+	case $kind in
+	pairs) names="ndcg_at_10=nDCG@10 recall_at_10=recall@10 mrr_at_10=MRR@10" ;;
+	scores) names="cosine_spearman=Spearman cosine_pearson=Pearson" ;;
+	matches) names="cosine_ap=average_precision" ;;
+	labels) names="accuracy=accuracy" ;;
+	esac
+	leaderboard compare -q --from-per-query "$work/base.tsv" "$work/tuned.tsv" | awk -F'\t' -v names="$names" '
+		function error(x) { return x == "" ? "" : sprintf(" ± %.3f", x) } # of very few rows there is none
+		NR == 2 { for (i = 1; i <= NF; i++) column[$i] = i; n = split(names, wanted, " ") }
+		NR > 2 { row[$1] = $0 }
+		END {
+			print "| held-out rows | base | tuned | difference ± standard error |\n|---|---:|---:|---:|"
+			for (i = 1; i <= n; i++) {
+				split(wanted[i], name, "=")
+				split(row[name[1]], f, "\t")
+				sub("_", " ", name[2])
+				if (f[4] == "")
+					printf "| %s | undefined | undefined | |\n", name[2]
+				else
+					printf "| %s | %.3f | %.3f | %+.3f%s |\n", name[2], f[2], f[3], f[4], error(f[column["standard_error"]])
+			}
+		}'
+}
+
+# for people who find the folder: the data, the scores, the commands
+card() {
+	printf '\n## Tuned by `motes tune`\n\n%s (%s): %d rows to train on, %d to choose the best step, %d held out.\n\n' \
+		"$(basename "$pairs")" "$kind" "$train" "$dev_rows" "$test"
+	cat "$work/table.md"
+	printf '\n```sh\n%s\n```\n' "$(cat "$work/commands")"
+}
+
+# Work. ---------------------------------------------------------------------------------------
 
 command -v jq >/dev/null || fail "jq is missing; install it"
 [ ! -e "$to" ] || fail "$to is there already; name another folder"
 plain=$(sed -E 's/\.(gz|zst|xz|bz2)$//' <<<"$pairs")
 format=${plain##*.}
 case $format in tsv | csv | jsonl) ;; *) fail "$pairs: its name ends in none of .tsv, .csv, .jsonl" ;; esac
-
 [ ! -e "$to.pairs" ] || fail "$to.pairs is there already; move it away"
 mkdir -p "$to.pairs"
 work=$to.pairs
-mts from "$format" "$pairs" >"$work/pairs.mts" || { rm -r "$work" && exit 1; }
-columns=$(mts head -n 1 --json "$work/pairs.mts" | jq -r '.columns[]? | select(.text and .depth == 1).name')
-has() { grep -qxF -- "$1" <<<"$columns"; }
-need() { has "$1" || fail "$pairs: no column of texts '$1'; there are: $(paste -sd' ' <<<"$columns")"; }
-if [ -z "$query$document" ]; then
-	for names in query:document query:positive anchor:positive question:answer sentence1:sentence2 title:text; do
-		query=${names%:*} document=${names#*:}
-		! { has "$query" && has "$document"; } || break
-		query='' document=''
-	done
-	[ "$query" ] || fail "$pairs: which of its columns are the pairs ($(paste -sd' ' <<<"$columns"))? Say so by --query and --document"
-fi
-[[ $query && $document ]] || fail "--query and --document are given together, or neither"
-need "$query"
-need "$document"
-
-mts to jsonl -c "$query,$document" "$work/pairs.mts" |
-	jq -r --arg q "$query" --arg d "$document" 'select((.[$q] // "") != "" and (.[$d] // "") != "") | "\(.[$q] | tojson)\t\(.[$d] | tojson)"' |
-	awk -F'\t' -v work="$work" '
-		!($1 in number) { number[$1] = ++queries; out = queries % 10 == 0 && held < 1000 ? ++held : 0; if (out) part[$1] = out }
-		!($2 in document) { document[$2] = ++documents; print "{\"_id\":\"d" documents "\",\"text\":" $2 "}" >(work "/corpus.jsonl") }
-		!($1 in part) { print "{\"query\":" $1 ",\"document\":" $2 "}" >(work "/train.jsonl"); train++; next }
-		!(part[$1] in asked) { asked[part[$1]]; print "{\"_id\":\"q" part[$1] "\",\"text\":" $1 "}" >(work "/queries.jsonl") }
-		!(($1, $2) in judged) { judged[$1, $2]; print "q" part[$1] "\td" document[$2] "\t1" >(work "/qrels.tsv") }
-		END { print train + 0, held + 0, documents + 0 >(work "/counts") }'
-read -r train held documents <"$work/counts"
-rm "$work/pairs.mts" "$work/counts"
-[ "$train" -ge 2 ] || fail "$pairs: $train pairs to train on; it needs more rows"
-[ "$held" -gt 0 ] || [ "$quiet" ] || echo "motes: tune: $pairs has too few pairs to hold some out: nothing says whether training helps" >&2
+mts from "$format" "$pairs" >"$work/table.mts" || { rm -r "$work" && exit 1; }
+head=$(mts head -n 1 --json "$work/table.mts")
+columns=$(jq -r '.columns[]? | select(.text and .depth == 1).name' <<<"$head")
+all=$(jq -r '.columns[]?.name' <<<"$head")
+[ "$all" ] || fail "$pairs has no rows"
+find_kind
+rows >"$work/all"
+grep . "$work/all" >"$work/rows" || :
+missing=$(grep -c '^$' "$work/all" || :)
+rm "$work/table.mts" "$work/all"
+[ "$kind" != matches ] || ! grep -qvE '"label":[01]}$' "$work/rows" ||
+	fail "$pairs: '$label' has other values than 0 and 1; name a column of scores by --score"
+read -r train dev_rows test held < <(split "$work/rows")
+rm "$work/rows"
+[ "$train" -ge 2 ] || fail "$pairs: $train rows to train on; it needs more"
+say "$pairs: $kind: $query${document:+, $document}${score:+, $score}${label:+, $label}${negatives:+, $(paste -sd' ' <<<"$negatives")}: $train rows to train on, $dev_rows to choose the best step, $test held out"
+[ "$missing" -eq 0 ] || say "$pairs: $missing rows lack a text${value:+ or a $value} and are left out"
+[ "$held" -gt 0 ] || say "$pairs has too few rows to hold some out: nothing says whether training helps"
 
 [ "$batch" -le "$train" ] || batch=$train
 # as many passes as make 200 steps, 20 at most
 : "${epochs:=$(awk -v rows="$train" -v batch="$batch" 'BEGIN { n = int(200 * batch / rows + 0.999); print (n < 1 ? 1 : n > 20 ? 20 : n) }')}"
 : "${lr:=$([ "$whole" ] && echo 2e-5 || echo 1e-3)}"
-cat >"$work/recipe.yaml" <<END
-# of $pairs
-batch: $batch
-epochs: $epochs
-seed: $seed
-tasks: {pairs: {datasets: [{name: pairs, file: train.jsonl, query: query, document: document}]}}
-END
-adapter=--lora=rank=16,targets=all-linear
-[ -z "$whole" ] || adapter=
+batches=$(((train + batch - 1) / batch))
+steps=$((batches * epochs))
 m=$(printf %q "$model") t=$(printf %q "$to") w=$(printf %q "$work")
-show "tasksample ${quiet:+-q }-C $w $w/recipe.yaml | tok ${quiet:+-q }-m $m | train ${quiet:+-q }-m $m ${adapter:+$adapter }--lr $lr --seed $seed -o $t"
+recipe train "$epochs" "$batch"
+[ "$kind" != pairs ] || retrieval_files
+learn
 [ "$held" -gt 0 ] || exit 0
-
-# score NAME OPTION...: queries and documents through that model, scored
-score() {
-	show "tok -q -m $m -f text $w/queries.jsonl | encode -q $2 -o $w/$1-queries.mts"
-	show "tok -q -m $m -f text $w/corpus.jsonl | encode -q $2 -o $w/$1-corpus.mts"
-	show "mteb-score retrieval -q --qrels $w/qrels.tsv --per-query $w/$1.tsv $w/$1-queries.mts $w/$1-corpus.mts >$w/$1.txt"
-}
 score base "-m $m"
 if [ "$whole" ]; then score tuned "-m $t"; else score tuned "-m $m --adapter $t"; fi
-[ "$quiet" ] || echo "$held queries that training has not read, among $documents documents:" >&2
-awk -F'\t' '
-	FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; file++; next }
-	{ for (i = 1; i <= 3; i++) value[file, $1, i] = $column[name[i]] }
-	file == 1 { ids[++n] = $1 }
-	BEGIN { split("ndcg_at_10 recall_at_10 mrr_at_10", name, " "); split("nDCG@10 recall@10 MRR@10", title, " ") }
-	END {
-		print "| held-out pairs | base | tuned | difference ± standard error |\n|---|---:|---:|---:|"
-		for (i = 1; i <= 3; i++) {
-			base = tuned = squares = 0
-			for (q = 1; q <= n; q++) { base += value[1, ids[q], i] / n; tuned += value[2, ids[q], i] / n }
-			for (q = 1; q <= n; q++) squares += (value[2, ids[q], i] - value[1, ids[q], i] - tuned + base) ^ 2
-			printf("| %s | %.3f | %.3f | %+.3f ± %.3f |\n", title[i], base, tuned, tuned - base, n > 1 ? sqrt(squares / (n - 1) / n) : 0)
-		}
-	}' "$work/base.tsv" "$work/tuned.tsv"
+table | tee "$work/table.md"
+card >>"$to/README.md"

@@ -274,9 +274,9 @@ pairs() {
 	head -n 3 pairs.tsv | cut -f1 | sed 1d >texts.txt
 	bash -e example >table 2>commands
 	# 200 steps would be more than 20 passes; nothing else is written
-	[ "$(sed -n 's/^epochs: //p' tuned.pairs/recipe.yaml)" -eq 20 ]
+	[ "$(sed -n 's/^epochs: //p' tuned.pairs/train.yaml)" -eq 20 ]
 	[ "$(ls -d -- * | paste -sd' ')" = "commands example pairs.tsv table texts.mts texts.txt tuned tuned.log.tsv tuned.pairs" ]
-	# every tenth query, with both its documents
+	# a tenth of the queries, with both its documents
 	[ "$(wc -l <tuned.pairs/queries.jsonl)" -eq 6 ]
 	[ "$(cut -f1 tuned.pairs/qrels.tsv | sort -u | wc -l)" -eq 6 ]
 	jq -r .text tuned.pairs/queries.jsonl | sort >held
@@ -297,7 +297,7 @@ pairs() {
 	# typed again
 	mv tuned before
 	mv tuned.pairs/tuned-corpus.mts before.mts
-	grep -v '^[0-9]\|^tasksample: ' commands >again
+	grep -v '^[0-9]\|^tasksample: \|^motes: ' commands >again
 	bash -e again
 	cmp before/adapter_model.safetensors tuned/adapter_model.safetensors
 	cmp before.mts tuned.pairs/tuned-corpus.mts
@@ -311,28 +311,87 @@ pairs() {
 	[ "$(awk 'END { print NR - 1 }' "a model.log.tsv")" -eq 15 ]
 	grep -q "^train -m\|| train -m .* --lr 0.002 --seed 5 -o a\\\\ model\$" err
 	grep -q '^| MRR@10 |' table
+	# the folder says what it was made of, by which commands, and how good it is
+	grep -qFx '## Tuned by `motes tune`' "a model/README.md"
+	[ "$(sed -n '/^| held-out/,/^$/p' "a model/README.md" | grep .)" = "$(cat table)" ]
+	[ "$(sed -n '/^## Tuned/,$p' "a model/README.md" | sed -n '/^```sh/,/^```/p' | sed '1d;$d')" = "$(grep '^tasksample -\|^tok \|^mteb-score' err)" ]
 	pairs 30 | sed 1d | jq -R -c 'split("\t") | {anchor: .[0], positive: .[1]}' >p.jsonl
 	motes tune -q -m "$GOLDEN/bert" --epochs 1 p.jsonl -o b 2>err
 	[ ! -s err ]
 	[ "$(jq -r .text b.pairs/queries.jsonl)" = "$(jq -r .text "a model.pairs/queries.jsonl")" ]
 }
 
-@test "motes tune: tables without pairs, folders that are there, and too few rows are refused in a line; few rows are not scored" {
+# scored N: two texts and the share of their words that are the same; labelled and text tables are made of it
+scored() {
+	awk -v n="$1" 'BEGIN { split("dog cat ship cook soup rose water garden harbour bird stone king", w)
+		print "sentence1\tsentence2\tscore"
+		for (i = 0; i < n; i++) { a = w[i % 12 + 1]; b = w[int(i / 12) % 12 + 1]; c = w[(i * 7 + 3) % 12 + 1]
+			print "the " a " and the " b "\t" (i % 2 ? "a " c " without a " c "\t0" : "a " a " and a " c "\t" (c == b ? 5 : 2.5)) } }'
+}
+
+@test "motes tune: pairs with scores or labels, texts with labels, negatives: what is learned, held out and measured" {
+	command -v jq >/dev/null || skip "needs jq"
+	export MOTES_MODEL=$GOLDEN/bert
+	scored 120 >scores.tsv
+	motes tune --epochs 2 scores.tsv -o scores >table 2>err
+	grep -qFx "motes: tune: scores.tsv: scores: sentence1, sentence2, score: 96 rows to train on, 12 to choose the best step, 12 held out" err
+	# rows with the same first text are in one part
+	for part in train dev test; do jq -r .sentence1 scores.pairs/$part.jsonl | sort -u >$part; done
+	[ -z "$(sort train dev test | uniq -d)" ]
+	grep -q '| train -m .* --objective cosent .* --dev scores.pairs/dev.mts --dev-every 1 ' err
+	# the untrained model is the step 0; the table is what mteb-score says
+	[ "$(sed -n 2p scores.log.tsv | cut -f1-10)" = "0$(printf '\t%.0s' {1..9})" ]
+	for m in base tuned; do awk '$1 == "cosine_spearman" { printf "%.3f\n", $2 }' scores.pairs/$m.txt; done | paste -sd' ' | sed 's/ / | /' >wanted
+	grep -F "| Spearman | $(cat wanted) | " table
+
+	awk -F'\t' -v OFS='\t' 'NR == 1 { print "a", "b", "same"; next } { print $1, $2, ($3 > 0) }' scores.tsv >matches.tsv
+	motes tune --epochs 1 --query a --document b --label same matches.tsv -o matches >table 2>err
+	grep -q "^motes: tune: matches.tsv: matches: a, b, same: " err
+	grep -q '| train -m .* --objective online ' err
+	awk '$1 == "cosine_ap" { printf "%.3f\n", $2 }' matches.pairs/base.txt >wanted
+	grep -F "| average precision | $(cat wanted) | " table
+
+	[ "$(jq -r .label matches.pairs/test.jsonl | sort -u | paste -sd,)" = 0,1 ]
+
+	awk -F'\t' 'NR > 1 { print "{\"title\": \"" $1 "\", \"text\": \"" $2 "\", \"label\": " NR % 3 "}" }' scores.tsv >labels.jsonl
+	motes tune --epochs 1 labels.jsonl -o labels >table 2>err
+	grep -q "^motes: tune: labels.jsonl: labels: text, label: " err
+	grep -q 'label: label' labels.pairs/train.yaml
+	awk '$1 == "accuracy" { printf "%.3f\n", $2 }' labels.pairs/tuned.txt >wanted
+	grep -E "^\| accuracy \| [0-9.]+ \| $(cat wanted) \| " table
+
+	pairs 12 | awk -F'\t' -v OFS='\t' '{ print $0, NR == 1 ? "negative_1" : "no " $1, NR == 1 ? "negative_2" : "" }' >triples.tsv
+	motes tune --epochs 1 triples.tsv -o triples >table 2>err
+	grep -q "^motes: tune: triples.tsv: pairs: query, document, negative_1 negative_2: " err
+	[ "$(jq -c '[.negatives[] | startswith("no the ")]' triples.pairs/train.jsonl | sort -u)" = "[true]" ]
+	mts cat -c negatives.ids <(tasksample -q -C triples.pairs triples.pairs/train.yaml | tok -q) >/dev/null
+}
+
+@test "motes tune: tables of no known kind, folders that are there, and too few rows are refused in a line; few rows are not scored" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$GOLDEN/bert
 	pairs 4 >few.tsv
 	sed '1s/.*/one\ttwo/' few.tsv >unnamed.tsv
 	dies "motes: tune: unnamed.tsv: which of its columns are the pairs (one two)? Say so by --query and --document" motes tune unnamed.tsv -o out
 	dies "motes: tune: few.tsv: no column of texts 'x'; there are: query document" motes tune --query x --document document few.tsv -o out
-	dies "motes: tune: --query and --document are given together, or neither" motes tune --query query few.tsv -o out
+	dies "motes: tune: --query and --document are given together, or neither; " motes tune --query query few.tsv -o out
+	dies "motes: tune: --document needs --query" motes tune --document query few.tsv -o out
+	dies "motes: tune: --score and --label exclude each other" motes tune --score a --label b few.tsv -o out
+	dies "motes: tune: few.tsv: no column 'rated'; there are: query document" motes tune --score rated few.tsv -o out
+	printf 'premise\thypothesis\tlabel\na\tb\t1\na\tc\t2\n' >nli.tsv
+	dies "motes: tune: nli.tsv: 'label' has other values than 0 and 1; " motes tune nli.tsv -o out
+	printf 'title\tbody\tlabel\na\tb\tred\n' >topics.tsv
+	sed '1s/title/headline/' topics.tsv >headlines.tsv
+	dies "motes: tune: headlines.tsv: which of its columns has the texts (headline body label)? Say so by --query" motes tune headlines.tsv -o out
+	dies "motes: tune: topics.tsv: 1 rows to train on; it needs more" motes tune topics.tsv -o out
 	dies "motes: tune: few.txt: its name ends in none of .tsv, .csv, .jsonl" motes tune few.txt -o out
 	head -n 2 few.tsv >one.tsv
-	dies "motes: tune: one.tsv: 1 pairs to train on; it needs more rows" motes tune one.tsv -o out
+	dies "motes: tune: one.tsv: 1 rows to train on; it needs more" motes tune one.tsv -o out
 	run -2 --separate-stderr motes tune few.tsv
 	[ "${stderr_lines[0]}" = "motes: tune: -o DIR is missing: the folder to write" ]
 	run -0 --separate-stderr motes tune few.tsv --epochs 1 -o out
 	[ -z "$output" ]
-	[[ $stderr == "motes: tune: few.tsv has too few pairs to hold some out: nothing says whether training helps"* ]]
+	[[ $stderr == *"motes: tune: few.tsv has too few rows to hold some out: nothing says whether training helps"* ]]
 	[ -e out/adapter_model.safetensors ]
 	mv out there
 	mv out.pairs there.pairs
@@ -343,7 +402,9 @@ pairs() {
 	run -1 --separate-stderr motes tune few.tsv -o mine
 	[ "$stderr" = "motes: tune: mine.pairs is there already; move it away" ]
 	dies "mts: none.tsv:" motes tune none.tsv -o out
+	head -n 1 few.tsv >headed.tsv
+	dies "motes: tune: headed.tsv has no rows" motes tune headed.tsv -o out
 	printf 'query\tdocument\n\ta\nb\t\n' >empty.tsv
-	dies "motes: tune: empty.tsv: 0 pairs" motes tune empty.tsv -o out
+	dies "motes: tune: empty.tsv: 0 rows" motes tune empty.tsv -o out
 	[ "$(ls -d -- *.pairs)" = $'mine.pairs\nthere.pairs' ]
 }

@@ -76,7 +76,7 @@ same() {
 	paste <(column accuracy "$1.log.tsv") <(column accuracy "$2.log.tsv") <(column examples "$1.log.tsv") |
 		awk '{ d = ($1 - $2) * $3; if (d < -1.01 || d > 1.01) { print; bad = 1 } } END { exit bad || !NR }'
 	for name in loss gradient_norm "${@:3}"; do
-		close_to 1e-5 <(column "$name" "$2.log.tsv") <(column "$name" "$1.log.tsv")
+		close_to 1e-5 <(column "$name" "$2.log.tsv" | grep .) <(column "$name" "$1.log.tsv" | grep .)
 	done
 }
 
@@ -158,8 +158,8 @@ same() {
 	for objective in cosent angle online margin-mse kl; do
 		alone --objective $objective --dev dev.mts --dev-every 2
 		ranks 3 --objective $objective --dev dev.mts --dev-every 2
-		close_to 1e-5 <(column loss 3.log.tsv) <(column loss alone.log.tsv)
-		close_to 1e-5 <(column gradient_norm 3.log.tsv) <(column gradient_norm alone.log.tsv)
+		close_to 1e-5 <(column loss 3.log.tsv | grep .) <(column loss alone.log.tsv | grep .)
+		close_to 1e-5 <(column gradient_norm 3.log.tsv | grep .) <(column gradient_norm alone.log.tsv | grep .)
 		close_to 1e-4 <(column dev_loss 3.log.tsv | grep .) <(column dev_loss alone.log.tsv | grep .)
 		diff <(jq .steps 3/train.json) <(jq .steps alone/train.json)
 		rm -r alone* 3*

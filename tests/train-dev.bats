@@ -24,14 +24,14 @@ measured() {
 # bats test_tags=plain
 @test "train: --dev has the loss and the accuracy that the same batches have in training, with their temperature and negatives" {
 	train "${options[@]}" -o out --lr 1e-12 --dev pairs.mts --dev-every 4 pairs.mts
-	[ "$(measured dev_loss | cut -f1 | paste -sd' ')" = "4 8 10" ]
+	[ "$(measured dev_loss | cut -f1 | paste -sd' ')" = "0 4 8 10" ]
 	awk -F'\t' 'NR > 1 { loss += $5 / 10; right += $6 / 10 } END { print loss; print right }' out.log.tsv >mean
-	close_to 1e-5 <(measured dev_loss | sed -n 3p | cut -f2; measured dev_accuracy | sed -n 3p | cut -f2) mean
+	close_to 1e-5 <(measured dev_loss | tail -n 1 | cut -f2; measured dev_accuracy | tail -n 1 | cut -f2) mean
 	# in chunks, of dot products, of both directions
 	for option in "--tokens 40" "--similarity dot --temperature 2" --bidirectional --no-mask-duplicates; do
 		# shellcheck disable=SC2086
 		train "${options[@]}" -o out --lr 1e-12 $option --dev pairs.mts pairs.mts
-		awk -F'\t' 'NR > 1 { loss += $5 / 10 } END { print loss }' out.log.tsv >mean
+		awk -F'\t' 'NR > 1 { loss += $5 / 10 } END { print loss "\n" loss }' out.log.tsv >mean
 		close_to 1e-5 <(measured dev_loss | cut -f2) mean
 	done
 }
@@ -59,17 +59,17 @@ searched() {
 		done
 		mteb-score retrieval -q --similarity $kind --qrels qrels.tsv queries.mts all.mts >scores
 		for name in ndcg_at_10 recall_at_1; do
-			[ "$(printf %.5f "$(measured dev_$name | cut -f2)")" = "$(awk -v n=$name '$1 == n { printf "%.5f", $2 }' scores)" ]
+			[ "$(printf %.5f "$(measured dev_$name | tail -n 1 | cut -f2)")" = "$(awk -v n=$name '$1 == n { printf "%.5f", $2 }' scores)" ]
 		done
 	done
 	# documents that keep the base model's embeddings, in the corpus as well
-	train "${options[@]}" --lr 1e-2 -o lora --lora rank=2 --freeze-documents --dev held.mts --dev-corpus corpus.mts train.mts
+	train "${options[@]}" --lr 1e-2 -o lora --lora rank=2 --freeze-documents --last-step --dev held.mts --dev-corpus corpus.mts train.mts
 	tok -q -m "$G/bert" -f text queries.jsonl | encode -q -m "$G/bert" --adapter lora -o queries.mts
 	tok -q -m "$G/bert" -f text all.jsonl | encode -q -m "$G/bert" -o all.mts
 	mteb-score retrieval -q --any-model --qrels qrels.tsv queries.mts all.mts >scores
 	[ "$(printf %.5f "$(column dev_ndcg_at_10 lora.log.tsv | tail -n 1)")" = "$(awk '$1 == "ndcg_at_10" { printf "%.5f", $2 }' scores)" ]
 	# equal embeddings: the order is that of hashes, with the score of chance, not that of the file
-	[ "$(jq -c .dev.step out/train.json)" = 4 ]
+	[ "$(jq -c .dev.step out/train.json)" = "$(measured dev_ndcg_at_10 | sort -s -k2,2gr | head -n 1 | cut -f1)" ]
 }
 
 # bats test_tags=plain
@@ -80,23 +80,40 @@ searched() {
 	[ "$best" -gt 1 ] && [ "$best" -lt 20 ]
 	[ "$(jq .steps out/train.json)" = "$best" ]
 	[ "$(jq .dev.step out/train.json)" = "$best" ]
-	[ "$(wc -l <out.log.tsv)" -eq 25 ]
+	[ "$(wc -l <out.log.tsv)" -eq 26 ]
 	[ "$(ls -d out*)" = $'out\nout.lock\nout.log.tsv' ] || [ "$(ls -d out*)" = $'out\nout.log.tsv' ]
 	train "${options[@]}" "${rough[@]}" -o stops --steps "$best" train.mts
 	cmp out/model.safetensors stops/model.safetensors
 	train "${options[@]}" "${rough[@]}" -o plain train.mts
 	train "${options[@]}" "${rough[@]}" -o last --last-step --dev dev.mts --dev-every 1 train.mts
 	cmp plain/model.safetensors last/model.safetensors
-	cmp <(cut -f1-10 out.log.tsv) plain.log.tsv
+	cmp <(cut -f1-10 out.log.tsv | sed 2d) plain.log.tsv
 	cmp out.log.tsv last.log.tsv
 	train "${options[@]}" "${rough[@]}" -o few --patience 3 --dev dev.mts --dev-every 1 train.mts 2>err
 	[ ! -s err ]
-	[ "$(wc -l <few.log.tsv)" -eq $((best + 4)) ]
+	[ "$(wc -l <few.log.tsv)" -eq $((best + 5)) ]
 	cmp few/model.safetensors out/model.safetensors
 	# an adapter, too
 	train "${options[@]}" --schedule constant --lr 3e-2 --epochs 6 -o lora --lora rank=4 --dev dev.mts --dev-every 1 train.mts
 	[ "$(jq .steps lora/train.json)" = "$(jq .dev.step lora/train.json)" ]
 	tok -q -m "$G/bert" -f text <(echo a b) | encode -q --adapter lora -m "$G/bert" >/dev/null
+}
+
+# bats test_tags=plain
+@test "train: --dev measures the model before training, which is written if no step is better" {
+	command -v jq >/dev/null || skip "needs jq"
+	# a start that knows the held-out pairs; its loss is that of training on the same batches at a rate of nothing
+	train -v -m "$G/bert" --warmup 0 --lr 1e-3 --epochs 6 -o start --dev dev.mts dev.mts 2>err
+	grep -qE '^train: step [0-9]+ was the best on the held-out data: loss [0-9.]+, before training [0-9.]+$' err
+	train -q -m start --warmup 0 -o still --lr 1e-12 dev.mts
+	awk -F'\t' 'NR > 1 { loss += $5 * $9; rows += $9 } END { print loss / rows }' still.log.tsv >mean
+	train -m start --warmup 0 --schedule constant --lr 0.5 --clip 0 -o out --dev dev.mts train.mts 2>err
+	close_to 1e-5 <(measured dev_loss | sed -n 1p | cut -f2) mean
+	grep -qFx "train: warning: no step was better on the held-out data than the model before training, which is written" err
+	[ "$(jq -c '[.steps, .dev.step]' out/train.json)" = '[0,0]' ]
+	[ ! -e out.best ]
+	cut -f1-10 out.log.tsv | sed -n 2p | grep -qxP '0\t{9}'
+	tok -q -m out <(echo a b) | encode -q -m out | mts diff - <(tok -q -m start <(echo a b) | encode -q -m start)
 }
 
 # bats test_tags=plain

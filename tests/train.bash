@@ -18,11 +18,12 @@ close_to() {
 		END { exit bad || !NR }'
 }
 
-# cut_short STEPS OPTION...: run train and kill it -9 when it has logged so many steps
+# cut_short STEPS OPTION...: run train and kill it -9 when it has logged so many steps, with --dev after step 0
 cut_short() {
-	local steps=$1 status=0
+	local lines=$(($1 + 1)) status=0
 	shift
+	[[ " $* " != *" --dev "* ]] || lines=$((lines + 1))
 	killed_at 0 true 3>/dev/null || skip "needs ptrace"
-	killed_at -w out.log.tsv $((steps + 1)) env train -j 1 "$@" 3>/dev/null || status=$?
+	killed_at -w out.log.tsv $lines env train -j 1 "$@" 3>/dev/null || status=$?
 	[ $status -eq 137 ] && [ -e out.checkpoint ] && [ ! -e out ]
 }

@@ -4,7 +4,7 @@
  *	motes PROGRAM ...	runs the program of that name beside this one
  *	motes PIPELINE ...	runs make on the installed pipelines, in the current folder
  *	motes get NAME		prints the script that fetches a model, or runs it
- *	motes tune PAIRS	trains an adapter on pairs of texts and scores it
+ *	motes tune TABLE	trains an adapter on a table of texts and scores it
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +27,7 @@ enum { OPT_LR = CLI_LONG };
 
 struct settings {
 	bool run, whole;
-	const char *output, *model, *query, *document, *lr;
+	const char *output, *model, *query, *document, *score, *label, *lr;
 	int64_t epochs, batch, seed; /* epochs 0: not given */
 };
 
@@ -39,11 +39,15 @@ static const struct cli_option options[] = {
 	    "get: folder to write (default: in the local cache)\ntune: folder to write (required)",
 	    CLI_TEXT(output) },
 	{ 0, "query", "NAME",
-	    "tune: column of queries (default: query, anchor, question, sentence1 or title)",
+	    "tune: column of queries, or of texts (default: found by its name)",
 	    CLI_TEXT(query) },
-	{ 0, "document", "NAME",
-	    "tune: column of documents (default: document, positive, answer, sentence2 or text)",
+	{ 0, "document", "NAME", "tune: column of documents (default: found by its name)",
 	    CLI_TEXT(document) },
+	{ 0, "score", "NAME", "tune: column of the pairs' scores (default: score)",
+	    CLI_TEXT(score) },
+	{ 0, "label", "NAME",
+	    "tune: column of labels, of texts or of pairs (default: label)",
+	    CLI_TEXT(label) },
 	{ 0, "whole", NULL, "tune: train all weights, not an adapter", CLI_FLAG(whole) },
 	{ OPT_LR, "lr", "X", "tune: peak learning rate (default: 1e-3; --whole: 2e-5)",
 	    CLI_CUSTOM },
@@ -107,8 +111,9 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	    run_pipeline },
 	{ "get", "print the script that fetches a model, or run it", "fetch output", 1, 1,
 	    get },
-	{ "tune", "train an adapter on pairs of texts, and score it",
-	    "model output query document whole lr epochs batch seed", 1, 1, tune },
+	{ "tune", "train an adapter on a table of texts, and score it",
+	    "model output query document score label whole lr epochs batch seed", 1, 1,
+	    tune },
 	{ 0 } };
 
 /* The headings of the list, by the first word of each group. */
@@ -283,8 +288,9 @@ tune(void *context, char **operands, int count)
 	char *script = script_of("tune.sh",
 	    (const char *[]){ "bin", own_folder(), "model", model_folder(s->model),
 		"pairs", operands[0], "to", s->output, "query", s->query ? s->query : "",
-		"document", s->document ? s->document : "", "whole", s->whole ? "1" : "",
-		"lr", s->lr ? s->lr : "", "epochs",
+		"document", s->document ? s->document : "", "score",
+		s->score ? s->score : "", "label", s->label ? s->label : "", "whole",
+		s->whole ? "1" : "", "lr", s->lr ? s->lr : "", "epochs",
 		s->epochs ? mem_format("%" PRId64, s->epochs) : "", "batch",
 		mem_format("%" PRId64, s->batch), "seed", mem_format("%" PRId64, s->seed),
 		"quiet", verbosity < 0 ? "1" : "", NULL });

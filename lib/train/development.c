@@ -18,7 +18,8 @@ struct development {
 	char *folder; /* OUT.best */
 	int64_t every, steps;
 	struct dev_report last, best;
-	int64_t measured, best_step; /* steps; 0: none */
+	double start;		     /* dev_report.best before the first step */
+	int64_t measured, best_step; /* steps; -1: none */
 	int64_t worse;		     /* measurements since the best */
 };
 
@@ -34,6 +35,8 @@ development_new(const struct trainer_options *options, const struct tree *settin
 	d->every = options->dev_every ? options->dev_every : options->save_every;
 	d->settings = settings;
 	d->steps = tree_integer(settings, "steps", 0);
+	d->start = NAN;
+	d->measured = d->best_step = -1;
 	if (!options->last_step)
 		folder_check(d->folder);
 	return d;
@@ -68,13 +71,24 @@ development_settings(const struct trainer_options *t, struct tree *settings)
 bool
 development_due(const struct development *d, int64_t step)
 {
-	return d && ((d->every && step % d->every == 0) || step == d->steps);
+	if (!d || !step)
+		return d && d->best_step < 0;
+	return (d->every && step % d->every == 0) || step == d->steps;
 }
 
 static bool
 searches(const struct development *d)
 {
 	return d->options->objective.dev_corpus;
+}
+
+/* The name of the measure that dev_report.best has, a loss with its sign turned. */
+static const char *
+measure_of(const struct development *d)
+{
+	if (d->options->objective.type->dev_spearman)
+		return "Spearman's correlation";
+	return searches(d) || d->options->objective.type->dev_ranks ? "nDCG@10" : "loss";
 }
 
 /* A loss that is not a number is never the best. */
@@ -85,7 +99,7 @@ is_better(const struct development *d)
 
 	if (!isfinite(now->loss))
 		return false;
-	if (!d->best_step)
+	if (d->best_step < 0)
 		return true;
 	return now->best > best->best;
 }
@@ -95,6 +109,8 @@ development_measure(struct development *d, struct objective *objective, int64_t 
 {
 	objective->type->dev(objective, &d->last);
 	d->measured = step;
+	if (!step)
+		d->start = d->last.best;
 	if (!is_better(d)) {
 		d->worse++;
 		return false;
@@ -148,7 +164,7 @@ development_take_best(const struct development *d, int64_t step)
 {
 	if (!d || d->options->last_step)
 		return false;
-	if (!d->best_step || d->best_step == step) {
+	if (d->best_step < 0 || d->best_step == step) {
 		if (access(d->folder, F_OK) == 0)
 			folder_remove(d->folder);
 		return false;
@@ -159,6 +175,22 @@ development_take_best(const struct development *d, int64_t step)
 		die("%s: is not the model of step %lld, which was the best; begin anew with --restart",
 		    d->folder, (long long)d->best_step);
 	return true;
+}
+
+void
+development_say(const struct development *d)
+{
+	if (!d || d->best_step < 0)
+		return;
+	if (d->best_step == 0)
+		warn(
+		    "no step was better on the held-out data than the model before training%s",
+		    d->options->last_step ? "" : ", which is written");
+	else if (isfinite(d->start))
+		inform(
+		    "step %lld was the best on the held-out data: %s %.4f, before training %.4f",
+		    (long long)d->best_step, measure_of(d), fabs(d->best.best),
+		    fabs(d->start));
 }
 
 void
@@ -227,6 +259,8 @@ development_state(const struct development *d)
 	if (d->options->objective.type->dev_spearman)
 		tree_set(state, "spearman", tree_of_real(d->best.spearman));
 	tree_set(state, "best", tree_of_real(d->best.best));
+	if (isfinite(d->start))
+		tree_set(state, "start", tree_of_real(d->start));
 	tree_set(state, "worse", tree_of_integer(d->worse));
 	return state;
 }
@@ -236,7 +270,8 @@ development_resume(struct development *d, const struct tree *state)
 {
 	if (!d)
 		return;
-	d->best_step = tree_integer_in(state, "step", 0, INT64_MAX);
+	d->best_step = tree_integer_in(state, "step", -1, INT64_MAX);
+	d->start = tree_real(state, "start", NAN);
 	d->worse = tree_integer_in(state, "worse", 0, INT64_MAX);
 	d->best = (struct dev_report){ .loss = tree_real(state, "loss", 0),
 		.accuracy = tree_real(state, "accuracy", 0),
@@ -245,7 +280,7 @@ development_resume(struct development *d, const struct tree *state)
 		.spearman = tree_real(state, "spearman", 0),
 		.precision = tree_real(state, "ap", 0),
 		.best = tree_real(state, "best", 0) };
-	if (d->best_step && d->best_step != d->steps && !d->options->last_step &&
+	if (d->best_step >= 0 && d->best_step != d->steps && !d->options->last_step &&
 	    !ranks_own() && step_of(d, d->folder) < d->best_step && !is_moved(d))
 		die("%s: the model of step %lld, the best so far, is not there; put it back, or begin anew with --restart",
 		    d->folder, (long long)d->best_step);

@@ -424,6 +424,24 @@ measure(struct trainer *trainer)
 	tree_free(origin);
 }
 
+/* Measures the start; its line of the log has the step, 0, and the held-out data alone. */
+static void
+measure_start(struct trainer *trainer)
+{
+	const struct objective_options *o = &trainer->options->objective;
+
+	if (trainer->step || !development_due(trainer->development, 0))
+		return;
+	measure(trainer);
+	fprintf(trainer->log, "0\t\t\t\t\t\t\t\t\t%s%s", o->balance > 0 ? "\t" : "",
+	    o->reze > 0 ? "\t" : "");
+	development_print(trainer->development, 0, trainer->log);
+	fprintf(trainer->log, "%s%s\n", trainer->timing ? "\t\t" : "",
+	    trainer->sends ? "\t\t\t\t" : "");
+	if (fflush(trainer->log) || ferror(trainer->log))
+		log_failed(trainer);
+}
+
 static bool
 take_step(struct trainer *trainer)
 {
@@ -513,6 +531,7 @@ finish(struct trainer *trainer)
 		return;
 	if (!development_take_best(trainer->development, trainer->step))
 		save_last(trainer);
+	development_say(trainer->development);
 	if (unlink(trainer->checkpoint_path) && errno != ENOENT)
 		warn("%s: %s", trainer->checkpoint_path, strerror(errno));
 	inform("%lld steps, %.1f s", (long long)trainer->step,
@@ -565,6 +584,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 				       : trainer_beside(options.out, "log.tsv");
 	trainer.checkpoint_path = trainer_beside(options.out, "checkpoint");
 	begin(&trainer);
+	measure_start(&trainer);
 	note_state(&trainer);
 	heed_signals(&trainer);
 	trainer.traffic = ranks_traffic();
