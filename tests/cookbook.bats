@@ -145,6 +145,18 @@ setup() {
 	run ! cmp dense.run sparse.run
 }
 
+@test "cookbook: Late interaction" {
+	cp "$GOLDEN/late/documents.jsonl" corpus.jsonl
+	sed -n 1,2p "$GOLDEN/late/queries.jsonl" >queries.jsonl
+	recipe 'Late interaction' 1 | sed 's/-k 50/-k 3/' >recipe.sh
+	COLBERT=$GOLDEN/late/colbert bash -eu -o pipefail recipe.sh
+	[ "$(wc -l <second.run)" -eq 6 ]
+	[ "$(wc -l <all.run)" -eq 14 ]
+	diff <(cut -f1,3 first.run | sort) <(cut -f1,3 second.run | sort)
+	cut -f1,3,5 all.run | sort >all
+	cut -f1,3,5 second.run | sort | comm -23 - all | diff - /dev/null
+}
+
 @test "cookbook: Training a reranker" {
 	R=$GOLDEN/rerank
 	mkdir start

@@ -6,12 +6,15 @@ load helper
 
 TABLE=$ROOT/share/known-models.tsv
 
-# The rows of embedding models, of sparse encoders and of rerankers.
+# The rows of embedding models, of sparse encoders, of late-interaction models and of rerankers.
 embedders() {
 	awk -F'\t' 'NR > 1 && $5 == ""' "$TABLE"
 }
 sparse() {
 	awk -F'\t' '$5 == "sparse"' "$TABLE"
+}
+late() {
+	awk -F'\t' '$5 == "late"' "$TABLE"
 }
 rerankers() {
 	awk -F'\t' '$5 == "rerank"' "$TABLE"
@@ -89,6 +92,22 @@ folder() {
 		grep -q "^$family	" "$GOLDEN/sparse/forms.tsv" || { echo "$family"; false; }
 	done
 	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "the $(sparse | wc -l) sparse encoders"
+}
+
+# Their vectors are those of the reference in late.bats.
+@test "known: of late-interaction models the families that open have a golden model, and motes(7) says how many do" {
+	for family in $(late | awk -F'\t' '$2 != "-" { print $2 }' | sort -u); do
+		jq -r .model_type "$GOLDEN"/late/*/config.json | grep -qx "$family"
+	done
+	names=$(late | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n " late-interaction models" }')
+	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "$names"
+	cp -r "$GOLDEN/late/colbert" "$T/m"
+	echo "3 4 5" | ids_stream text.ids >"$T/ids.mts"
+	for type in lfm2 xmod; do
+		jq -c ".model_type = \"$type\"" "$GOLDEN/late/colbert/config.json" >"$T/m/config.json"
+		run -1 encode -q -m "$T/m" "$T/ids.mts"
+		[[ $output == *"'model_type' is '$type'; known are"* ]]
+	done
 }
 
 # Their scores are those of the reference in rerank.bats; a family without a golden model may not be said to open.

@@ -152,3 +152,84 @@ change() {
 	mts paste "$T/ids.mts" "$T/attended.mts" >"$T/bad.mts"
 	dies "encode: $T/bad.mts: record 1: 'text.attended' has 6 for text 1 of 2 tokens" encode -m "$L/colbert" --any-tokenizer "$T/bad.mts" -o out
 }
+
+# Search. --------------------------------------------------------------------------------
+
+# streams FORM: $T/q.mts and $T/d.mts
+streams() {
+	vectors "$1" query >"$T/q.mts"
+	vectors "$1" document >"$T/d.mts"
+}
+# run_is FORM WITHIN < RUN: the pairs of the run have the scores of the reference, and ranks descend
+run_is() {
+	awk -v table="$L/$1/scores.tsv" -v most="$2" '
+		BEGIN { while ((getline line < table) > 0) { n = split(line, cell, "\t"); for (d = 1; d <= n; d++) gold[q + 0, d - 1] = cell[d]; q++ } }
+		{ d = $5 - gold[substr($1, 2) + 0, substr($3, 2) + 0]; if (d > most || -d > most) { print "differs: " $0; bad = 1 } }
+		$1 == before && $5 > score { print "not in order: " $0; bad = 1 }
+		{ before = $1; score = $5; count++ }
+		END { print count; exit bad }' >"$T/count" || { cat "$T/count"; false; }
+}
+
+@test "late: near's MaxSim equals PyLate's and sentence-transformers', summed or their mean" {
+	for form in colbert pylate_bert pylate_modernbert pylate_xlm sentence_bert sentence_modernbert; do
+		echo "$form"
+		streams $form
+		near -q --run - "$T/q.mts" "$T/d.mts" | run_is $form 1e-4
+		[ "$(cat "$T/count")" -eq 35 ]
+	done
+	near -q --similarity maxsim --run - "$T/q.mts" "$T/d.mts" | awk '$1 == "q2"' | sort -k3 >"$T/sum"
+	near -q --run - "$T/q.mts" "$T/d.mts" | awk '$1 == "q2"' | sort -k3 >"$T/mean"
+	vectors=$(mts to jsonl -c _id,text.tokens "$T/q.mts" | jq 'select(._id == "q2")."text.tokens" | length')
+	paste "$T/sum" "$T/mean" | awk -v n="$vectors" '{ d = $5 / n - $11; if (d > 1e-6 || -d > 1e-6) { print; bad = 1 } } END { exit bad }'
+}
+
+@test "late: near's answer depends on no block, thread or order of documents; equal documents tie by id" {
+	streams colbert
+	near -q --run "$T/all.run" "$T/q.mts" "$T/d.mts"
+	near -q -j 1 --memory 2M --run - "$T/q.mts" "$T/d.mts" | cmp - "$T/all.run"
+	for rows in 1-3 4-7; do mts rows --rows $rows "$T/d.mts" >"$T/$rows.mts"; done
+	near -q --run - "$T/q.mts" "$T/4-7.mts" "$T/1-3.mts" | cut -f1-5 | diff - <(cut -f1-5 "$T/all.run")
+	near -q -k 2 --run - "$T/q.mts" "$T/d.mts" | cut -f1-5 | diff - <(awk '$4 <= 2' "$T/all.run" | cut -f1-5)
+	{
+		sed 's/"_id": "d/"_id": "e/' "$L/documents.jsonl"
+		cat "$L/documents.jsonl"
+	} | tok -q -m "$L/colbert" --task document --format jsonl | encode -q -m "$L/colbert" >"$T/twice.mts"
+	near -q --run - "$T/q.mts" "$T/twice.mts" | awk '{ print $1, substr($3, 2), $5 }' | uniq -c | awk '$1 != 2 { bad = 1 } END { exit bad }'
+}
+
+@test "late: near --candidates compares only the pairs of a run; ids that are missing are named" {
+	streams pylate_bert
+	near -q --run "$T/all.run" "$T/q.mts" "$T/d.mts"
+	awk 'NR % 3 == 1' "$T/all.run" >"$T/some.run"
+	near -q --candidates "$T/some.run" --run - "$T/q.mts" "$T/d.mts" | cut -f1,3,5 | diff - <(cut -f1,3,5 "$T/some.run")
+	{
+		cat "$T/some.run"
+		printf 'q0\tQ0\tnone\t9\t0\tx\n'
+	} >"$T/more.run"
+	grep -v '^q1' "$T/more.run" >"$T/less.run"
+	run -0 --separate-stderr near --candidates "$T/less.run" --run "$T/out.run" "$T/q.mts" "$T/d.mts"
+	[[ $stderr == *"1 queries have no candidates: nothing is found for them; first: 'q1'"* ]]
+	[[ $stderr == *"1 candidates are not in the corpus: they are not found; first: 'none'"* ]]
+	run -2 near --candidates "$T/some.run" "$T/q.mts" "$T/d.mts"
+	[[ $output == "near: --candidates needs --run"* ]]
+	printf 'query-id\tcorpus-id\tscore\nq0\td0\t1\nq3\td5\t1\n' >"$T/qrels.tsv"
+	mteb-score retrieval -q --qrels "$T/qrels.tsv" "$T/q.mts" "$T/d.mts" >"$T/report"
+	mteb-score retrieval -q --qrels "$T/qrels.tsv" --from-run "$T/all.run" | grep -v '^#' | diff - <(grep -v '^#' "$T/report")
+}
+
+@test "late: a search of embeddings refuses vectors of tokens, and one of tokens embeddings" {
+	streams colbert
+	for command in 'near --similarity cosine' 'near --similarity dot -f text'; do
+		run -1 $command "$T/q.mts" "$T/d.mts"
+		[[ $output == *"there is no column '"*".emb' of vectors, only: _id, text.tokens" ]]
+	done
+	run -1 mts index -o "$T/index" "$T/d.mts"
+	[ ! -e "$T/index" ]
+	echo "a small text" | tok -q -m "$GOLDEN/bert" | encode -q -m "$GOLDEN/bert" >"$T/emb.mts"
+	run -1 near --similarity maxsim "$T/emb.mts" "$T/emb.mts"
+	[[ $output == *"there is no column '*.tokens' of vectors in lists"* ]]
+	run -1 near "$T/q.mts" "$T/emb.mts"
+	vectors pylate_roberta document >"$T/other.mts"
+	run -1 near "$T/q.mts" "$T/other.mts"
+	[[ $output == *"its vectors are of model"* ]]
+}

@@ -111,8 +111,8 @@ static const struct cli_option options[] = {
 	{ 's', "seed", "N",
 	    "classification, multilabelclassification, regression, clustering, clustering-fast: seed (default: 42)",
 	    CLI_INTEGER(score.seed, 0, UINT32_MAX) },
-	{ 0, "similarity", "cosine|dot|euclidean|manhattan",
-	    "similarity function (default: the model's, else cosine); retrieval, bitextmining: cosine or dot",
+	{ 0, "similarity", "cosine|dot|maxsim|meanmaxsim|euclidean|manhattan",
+	    "similarity function (default: the model's, else cosine); retrieval: cosine, dot, or of vectors of tokens maxsim; bitextmining: cosine or dot",
 	    CLI_WORD(score.similarity, SIMILARITY_COSINE) },
 	{ 0, "protocol", "v1|v2", "mteb 1.x or 2.x (default)",
 	    CLI_WORD(score.protocol, PROTOCOL_V1) },
@@ -200,7 +200,7 @@ check_reranking(const struct score_options *score)
 static void
 check_search(const struct score_options *score)
 {
-	if (score->similarity > SIMILARITY_DOT)
+	if (score->similarity > SIMILARITY_MEANMAXSIM)
 		die_usage("--similarity: retrieval and bitextmining know cosine and dot");
 }
 

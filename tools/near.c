@@ -59,6 +59,9 @@ static const struct cli_option options[] = {
 	{ 0, "where", "CONDITION",
 	    "search documents with COLUMN=VALUE, or !=, <, <=, >, >=, ~, !~; repeatable: all must hold",
 	    CLI_LIST(where) },
+	{ 0, "candidates", "RUN",
+	    "with --run: compare each query with its documents in this run alone",
+	    CLI_TEXT(search.candidates) },
 	{ 0, "show", "COLUMN", "column to show of a document (default: its text)",
 	    CLI_TEXT(search.show) },
 	{ 0, "texts", "FILE", "texts of documents: JSON Lines, TSV, CSV or lines",
@@ -97,8 +100,8 @@ static const struct cli_option options[] = {
 	    CLI_INTEGER(mine.seed, 0, INT64_MAX) },
 	{ 'f', "field", "NAME", "embeddings are NAME.emb (default: the only ones)",
 	    CLI_TEXT(search.field) },
-	{ 0, "similarity", "cosine|dot",
-	    "similarity function (default: the model's, else cosine)",
+	{ 0, "similarity", "cosine|dot|maxsim|meanmaxsim",
+	    "similarity function (default: the model's, else cosine); maxsim: late interaction, by NAME.tokens",
 	    CLI_WORD(search.similarity, SIMILARITY_COSINE) },
 	{ 0, "any-model", NULL, "accept streams of two models",
 	    CLI_FLAG(search.any_model) },
@@ -279,9 +282,14 @@ mine_run(struct settings *settings, int argc, char **argv)
 static void
 check(const struct settings *settings)
 {
-	if (settings->run)
+	if (settings->search.candidates)
+		cli_only(&cli, "--candidates",
+		    "top candidates run field similarity any-model memory threads");
+	else if (settings->run)
 		cli_only(&cli, "--run",
 		    "top threshold exclude-self rescore probe where run field similarity any-model memory threads");
+	if (settings->search.candidates && !settings->run)
+		die_usage("--candidates needs --run");
 	if (settings->self)
 		cli_only(&cli, "--self",
 		    "self top threshold where show json field similarity any-model memory output threads");
@@ -316,7 +324,7 @@ main(int argc, char **argv)
 	if (settings.run_weights)
 		die_usage("--run-weights needs --fuse");
 	cli_only(&cli, "a search",
-	    "top threshold exclude-self self rescore probe where show texts json run field similarity any-model memory output threads");
+	    "top threshold exclude-self self rescore probe where candidates show texts json run field similarity any-model memory output threads");
 	take_streams(search, argv + optind, argc - optind, settings.self);
 	check(&settings);
 	if (!search->depth)

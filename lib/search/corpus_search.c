@@ -10,10 +10,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "search/candidates.h"
+#include "search/compared.h"
 #include "search/index_search.h"
 #include "search/rows.h"
 #include "search/search.h"
-#include "search/search_terms.h"
 
 /* A block of terms: documents, whose sums fit a cache, and terms in all. */
 enum { TERM_DOCUMENTS = 1 << 15, TERMS = 1 << 22 };
@@ -36,10 +36,8 @@ struct extent {
 
 /* Documents searched together. */
 struct document_block {
-	float *vectors;		/* [searching.block, width] */
-	struct term_rows terms; /* instead */
-	int64_t first, count;
-	double norm; /* of the longest */
+	struct compared documents;
+	int64_t first;
 	struct self_match *own;
 	int64_t owns;
 	size_t own_room;
@@ -57,34 +55,19 @@ struct corpus_search {
 	int64_t runs;
 	bool live;
 	enum similarity similarity;
-	int width;
-	float *queries; /* [queries, width] */
-	bool of_terms;
-	struct term_rows query_terms; /* instead */
-	size_t room;		      /* rows of queries */
-	double longest; /* maximum length of a query; of unit vectors slightly above 1 */
-	bool *same;	/* [streams]: whether it is the file of the queries */
-	int64_t block;	/* documents per block */
+	struct compared queries;
+	bool *same;    /* [streams]: whether it is the file of the queries */
+	int64_t block; /* vectors, or terms, per block */
 	struct document_block blocks[2], *next;
 	struct warning unwanted;
-	struct search *search; /* or: */
+	struct search *search; /* of candidates only if these have vectors of tokens */
 	struct candidate_lists *candidates;
 };
-
-/* The place of a row's vector among those of `vectors`, number `number`, or of the weights of its terms. */
-static float *
-place_of(const struct corpus_search *searching, float *vectors, int64_t number,
-    struct term_rows *terms, const struct row *row)
-{
-	return searching->of_terms ? term_rows_add(terms, row->terms, row->terms_count)
-				   : vectors + number * searching->width;
-}
 
 static void
 take_query(struct corpus_search *searching, const struct row *row)
 {
 	const struct strings *wanted = searching->options->wanted;
-	size_t bytes = (size_t)searching->width * sizeof *searching->queries;
 	bool fresh;
 
 	if (wanted && strings_find(wanted, row->id, row->length) < 0) {
@@ -97,14 +80,7 @@ take_query(struct corpus_search *searching, const struct row *row)
 		return;
 	}
 	int64_t number = strings_add(searching->run->queries, row->id, row->length, NULL);
-	if (!searching->of_terms)
-		searching->queries = mem_grow(
-		    searching->queries, &searching->room, (size_t)number + 1, bytes);
-	float *to =
-	    place_of(searching, searching->queries, number, &searching->query_terms, row);
-	double length =
-	    rows_search_vector(searching->queries_rows, searching->similarity, to, row);
-	searching->longest = fmax(searching->longest, length);
+	compared_add(&searching->queries, searching->queries_rows, row);
 	if (searching->options->texts && row->text)
 		row_texts_put(
 		    &searching->run->query_texts, number, row->text, row->text_length);
@@ -168,35 +144,25 @@ text_start(const struct document_block *block, int64_t document)
 static void
 take_text(struct document_block *block, const struct row *row)
 {
-	size_t start = text_start(block, block->count), length = row->text_length;
+	int64_t number = block->documents.count - 1;
+	size_t start = text_start(block, number), length = row->text_length;
 
 	block->texts = mem_grow(block->texts, &block->texts_room, start + length + 1, 1);
 	if (length)
 		memcpy(block->texts + start, row->text, length);
 	block->extents = mem_grow(block->extents, &block->extents_room,
-	    (size_t)block->count + 1, sizeof *block->extents);
-	block->extents[block->count] =
-	    (struct extent){ row->text != NULL, start + length };
+	    (size_t)number + 1, sizeof *block->extents);
+	block->extents[number] = (struct extent){ row->text != NULL, start + length };
 }
 
-/* A document that is compared with single queries. */
-struct pair_scoring {
-	const struct corpus_search *searching;
-	const float *document;
-	const struct term_rows *terms; /* its last */
-};
-
+/* The score of a candidate, the only document of its block. */
 static double
 score_pair(const void *context, int64_t query)
 {
-	const struct pair_scoring *pair = context;
-	const struct corpus_search *searching = pair->searching;
-	int width = searching->width;
+	const struct corpus_search *searching = context;
 
-	if (searching->of_terms)
-		return term_rows_dot(
-		    &searching->query_terms, query, pair->terms, pair->terms->count - 1);
-	return similarity_dot(searching->queries + query * width, pair->document, width);
+	return compared_score(
+	    &searching->queries, query, &searching->next->documents, searching->search);
 }
 
 /* Returns false if the id is not new. */
@@ -213,22 +179,19 @@ take_document(
 		return false;
 	}
 	if (searching->candidates)
-		term_rows_clear(&block->terms);
-	float *to = place_of(searching, block->vectors, block->count, &block->terms, row);
-	double length =
-	    rows_search_vector(searching->corpus, searching->similarity, to, row);
-	if (length * searching->longest > FLT_MAX)
+		compared_clear(&block->documents);
+	double length = compared_add(&block->documents, searching->corpus, row);
+	if (length * searching->queries.longest > FLT_MAX)
 		die("%s: row '%.*s': its dot product with a query may exceed float32: it is %g long, the longest query %g; scale the vectors, or compare by --similarity cosine",
 		    rows_stream(searching->corpus), (int)row->length, row->id, length,
-		    searching->longest);
-	block->norm = fmax(block->norm, length);
+		    searching->queries.longest);
 	if (searching->options->exclude_self)
 		take_own(searching, block, row, number);
 	if (searching->options->texts)
 		take_text(block, row);
 	if (searching->candidates)
 		candidates_compare(searching->candidates, row->id, row->length, number,
-		    score_pair, &(struct pair_scoring){ searching, to, &block->terms });
+		    score_pair, searching);
 	return true;
 }
 
@@ -238,20 +201,20 @@ fill(void *context)
 {
 	struct corpus_search *searching = context;
 	struct document_block *block = searching->next;
+	struct compared *documents = &block->documents;
 	struct row row;
 
 	block->first = strings_count(searching->run->documents);
-	block->count = block->owns = 0;
-	block->norm = 0;
-	term_rows_clear(&block->terms);
-	while (block->count < searching->block && rows_next(searching->corpus, &row)) {
+	block->owns = 0;
+	compared_clear(documents);
+	while (
+	    documents->values < searching->block && rows_next(searching->corpus, &row)) {
 		if (!take_document(searching, block, &row) || searching->candidates)
 			continue;
-		block->count++;
-		if (searching->of_terms && block->terms.starts[block->count] > TERMS)
+		if (documents->of_terms && documents->count == TERM_DOCUMENTS)
 			break;
 		if (searching->options->texts &&
-		    text_start(block, block->count) > BLOCK_BYTES)
+		    text_start(block, documents->count) > BLOCK_BYTES)
 			break;
 	}
 	return NULL;
@@ -301,10 +264,7 @@ search_block(struct corpus_search *searching, struct document_block *block)
 		    searching->search, block->own[i].query, block->own[i].document);
 	if (pthread_create(&reader, NULL, fill, searching) != 0)
 		die("search: no further thread can be started");
-	if (searching->of_terms)
-		search_terms_add(searching->search, &block->terms);
-	else
-		search_add(searching->search, block->vectors, block->count, block->norm);
+	compared_search_add(searching->search, &block->documents);
 	pthread_join(reader, NULL);
 	if (searching->options->texts)
 		keep_texts(searching, block);
@@ -312,13 +272,15 @@ search_block(struct corpus_search *searching, struct document_block *block)
 
 /* Bytes of vectors of a block of documents, after queries and hits. */
 static size_t
-block_bytes(const struct corpus_search *searching, size_t vector_bytes)
+block_bytes(const struct corpus_search *searching)
 {
+	size_t queries = mem_multiply((size_t)searching->queries.values,
+	    compared_bytes(&searching->queries), "queries");
 	int64_t count = strings_count(searching->run->queries),
 		depth = searching->options->depth;
 	size_t memory = searching->options->memory, least = 2 * LEAST_BLOCK_BYTES;
-	size_t taken = mem_add(mem_multiply((size_t)count, vector_bytes, "queries"),
-	    mem_add(search_memory(count, depth), least, "queries"), "queries");
+	size_t taken = mem_add(
+	    queries, mem_add(search_memory(count, depth), least, "queries"), "queries");
 
 	if (memory && memory < taken)
 		die("%s: %lld queries with %lld hits each take %zu MB; allow that with --memory, or search for fewer at a time",
@@ -333,32 +295,21 @@ start_search(struct corpus_search *searching)
 {
 	const struct search_options *options = searching->options;
 	struct run *run = searching->run;
-	size_t bytes = mem_multiply((size_t)searching->width, sizeof(float), "documents");
-	const struct term_rows *terms = &searching->query_terms;
+	struct compared *queries = &searching->queries;
+	size_t room = block_bytes(searching);
 
-	if (searching->of_terms) /* of a query, on average */
-		bytes = (size_t)(terms->starts[terms->count] / terms->count + 1) *
-			(sizeof *terms->ids + sizeof *terms->weights);
-	size_t room = block_bytes(searching, bytes);
 	searching->block =
-	    searching->of_terms ? TERM_DOCUMENTS : (int64_t)(room / bytes) + 1;
-	for (int i = 0; i < 2 && !searching->of_terms; i++) {
-		free(searching->blocks[i].vectors);
-		searching->blocks[i].vectors = mem_new((size_t)searching->block, bytes);
-	}
-	if (options->candidates) {
+	    queries->of_terms ? TERMS : (int64_t)(room / compared_bytes(queries)) + 1;
+	for (int i = 0; i < 2; i++)
+		compared_reserve(&searching->blocks[i].documents, searching->block);
+	if (options->candidates)
 		searching->candidates =
 		    candidates_read(options->candidates, run->queries, options->queries);
+	if (options->candidates && !similarity_of_lists(searching->similarity))
 		return;
-	}
 	run->hits = mem_zero((size_t)strings_count(run->queries), sizeof *run->hits);
-	if (searching->of_terms)
-		searching->search = search_terms_new(&searching->query_terms,
-		    options->depth, options->threshold, run_order(run), run->documents);
-	else
-		searching->search = search_new(searching->queries,
-		    strings_count(run->queries), searching->width, options->depth,
-		    options->threshold, run_order(run), run->documents);
+	searching->search = compared_search(
+	    queries, options->depth, options->threshold, run_order(run), run->documents);
 }
 
 static void
@@ -369,7 +320,7 @@ search_all(struct corpus_search *searching)
 
 	searching->next = &blocks[0];
 	fill(searching);
-	while (!searching->candidates && searching->next->count) {
+	while (!searching->candidates && searching->next->documents.count) {
 		struct document_block *block = searching->next;
 		searching->next = &blocks[block == &blocks[0]];
 		search_block(searching, block);
@@ -378,6 +329,9 @@ search_all(struct corpus_search *searching)
 	if (run->places == 0)
 		die("%s: there is no document in it", searching->options->corpus[0]);
 	if (searching->candidates) {
+		if (searching->search)
+			free(search_finish(searching->search, run->hits));
+		free(run->hits);
 		candidates_finish(searching->candidates, run, searching->options->depth);
 		return;
 	}
@@ -437,8 +391,9 @@ find_similarity(const struct corpus_search *searching)
 		die("%s: its model compares by %s, that of %s by %s; say --similarity",
 		    rows_stream(searching->corpus), similarity_name(corpus),
 		    rows_stream(searching->queries_rows), similarity_name(queries));
-	if (queries != SIMILARITY_COSINE && queries != SIMILARITY_DOT)
-		die("%s: its model compares by %s, and a search knows cosine and dot: say --similarity",
+	if (queries != SIMILARITY_COSINE && queries != SIMILARITY_DOT &&
+	    !similarity_of_lists(queries))
+		die("%s: its model compares by %s, and a search knows cosine, dot and MaxSim: say --similarity",
 		    rows_stream(searching->queries_rows), similarity_name(queries));
 	return queries;
 }
@@ -448,9 +403,9 @@ open_streams(struct corpus_search *searching)
 {
 	const struct search_options *options = searching->options;
 
-	searching->corpus =
-	    rows_open(options->corpus, options->streams, "documents", options->field,
-		searching->queries_rows, options->any_model, options->reason, true);
+	searching->corpus = rows_open(options->corpus, options->streams, "documents",
+	    options->field, searching->queries_rows, options->any_model, options->reason,
+	    true, options->similarity);
 	if (options->show) {
 		rows_show(searching->corpus, options->show);
 		if (options->self)
@@ -486,13 +441,17 @@ corpus_search_open(const struct search_options *options)
 	searching->options = options;
 	searching->index = index_search_open(options);
 	searching->queries_rows = rows_open(&options->queries, 1, "queries",
-	    options->field, NULL, options->any_model, options->reason, !searching->index);
-	searching->of_terms = rows_are_terms(searching->queries_rows);
+	    options->field, NULL, options->any_model, options->reason, !searching->index,
+	    options->similarity);
 	if (searching->index)
 		open_index(searching);
 	else
 		open_streams(searching);
-	searching->width = rows_width(searching->queries_rows);
+	searching->queries = searching->blocks[0].documents =
+	    searching->blocks[1].documents =
+		(struct compared){ .width = rows_width(searching->queries_rows),
+			.similarity = searching->similarity,
+			.of_terms = rows_are_terms(searching->queries_rows) };
 	searching->seen = strings_new();
 	return searching;
 }
@@ -530,11 +489,9 @@ search_streams(struct corpus_search *searching)
 static void
 search_index(struct corpus_search *searching)
 {
-	size_t bytes = mem_multiply((size_t)searching->width, sizeof(float), "queries");
-
-	(void)block_bytes(searching, bytes); /* dies if queries and hits take too much */
-	index_search(searching->index, searching->queries, searching->longest,
-	    searching->options, searching->run);
+	(void)block_bytes(searching); /* dies if queries and hits take too much */
+	index_search(searching->index, searching->queries.vectors,
+	    searching->queries.longest, searching->options, searching->run);
 }
 
 struct run *
@@ -543,7 +500,7 @@ corpus_search_next(struct corpus_search *searching)
 	const struct search_options *options = searching->options;
 	struct run *run = searching->run = run_new();
 
-	term_rows_clear(&searching->query_terms);
+	compared_clear(&searching->queries);
 	run->query_ids = rows_ids(searching->queries_rows);
 	run->document_ids =
 	    searching->index ? searching->index->ids : rows_ids(searching->corpus);
@@ -582,15 +539,13 @@ corpus_search_close(struct corpus_search *searching)
 		rows_close(searching->corpus);
 	rows_close(searching->queries_rows);
 	for (int i = 0; i < 2; i++) {
-		free(searching->blocks[i].vectors);
-		term_rows_free(&searching->blocks[i].terms);
+		compared_free(&searching->blocks[i].documents);
 		free(searching->blocks[i].own);
 		free(searching->blocks[i].texts);
 		free(searching->blocks[i].extents);
 	}
 	strings_free(searching->seen);
-	free(searching->queries);
-	term_rows_free(&searching->query_terms);
+	compared_free(&searching->queries);
 	free(searching->same);
 	free(searching);
 }

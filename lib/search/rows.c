@@ -29,6 +29,7 @@ struct rows {
 	const char *unit, *field, *reason, *show;
 	const struct rows *like;
 	bool any_model, again, terms;
+	enum similarity similarity;
 	char *model,
 	    *model_stream; /* the first model named by a stream, and that stream; NULL: none yet */
 	struct row_stream stream;
@@ -125,6 +126,8 @@ open_stream(struct rows *rows, int number)
 	static const char *const names[] = { "_id", "id", NULL };
 	struct reader *reader = stream_open(rows->paths[number]);
 	int wanted = VECTORS_NAN | (rows->terms ? VECTORS_TERMS : 0);
+	if (similarity_of_lists(vectors_any_similarity(reader, rows->similarity)))
+		wanted = VECTORS_TOKENS;
 	struct row_stream stream = { .vectors =
 					 vectors_open(reader, rows->field, wanted) };
 
@@ -223,7 +226,8 @@ check_others(struct rows *rows)
 
 struct rows *
 rows_open(const char *const *paths, int count, const char *unit, const char *field,
-    const struct rows *like, bool any_model, const char *reason, bool terms)
+    const struct rows *like, bool any_model, const char *reason, bool terms,
+    enum similarity similarity)
 {
 	struct rows *rows = mem_zero(1, sizeof *rows);
 
@@ -235,6 +239,7 @@ rows_open(const char *const *paths, int count, const char *unit, const char *fie
 	rows->any_model = any_model;
 	rows->reason = reason;
 	rows->terms = terms;
+	rows->similarity = similarity;
 	rows->stream = open_stream(rows, 0);
 	check_others(rows);
 	return rows;
@@ -338,7 +343,9 @@ rows_next(struct rows *rows, struct row *row)
 		row->vector = terms->weights + start;
 		row->terms_count = terms->offsets[rows->row + 1] - start;
 	} else {
-		row->vector = vectors->raw + rows->row * vectors->width;
+		struct vector_range range = vectors_row(vectors, rows->row);
+		row->vector = vectors->raw + range.first * vectors->width;
+		row->vectors = range.count;
 	}
 	if (rows->stream.id >= 0)
 		take_id(rows, row);
@@ -401,7 +408,7 @@ rows_similarity(const struct rows *rows, enum similarity wanted)
 	const struct vectors *vectors = rows->stream.vectors;
 
 	return vectors->terms ? term_lists_similarity(vectors->reader, wanted)
-			      : vectors_own_similarity(vectors->reader, wanted);
+			      : vectors_any_similarity(vectors->reader, wanted);
 }
 
 int

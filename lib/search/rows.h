@@ -26,6 +26,7 @@ struct row {
 	const float *vector;  /* [width]; of terms [terms_count], their weights */
 	const int32_t *terms; /* [terms_count], ascending; NULL: vectors */
 	int64_t terms_count;
+	int64_t vectors;  /* 1; of tokens, as many as the row has, [vectors, width] */
 	const char *text; /* NULL: none */
 	size_t text_length;
 };
@@ -34,10 +35,11 @@ struct rows;
 
 /* `unit`: what the progress display counts; NULL: no progress.  `field`: as in vectors_open.  `like`: rows that
  * these must agree with (vectors_agree, `any_model`), borrowed, or NULL.  `reason`: why ids are required, for the
- * message ("by which the qrels name the rows"); NULL: they are optional.  `terms`: rows may have weights of terms. */
+ * message ("by which the qrels name the rows"); NULL: they are optional.  `terms`: rows may have weights of terms.
+ * similarity: if that, or the model's where it is SIMILARITY_OF_MODEL, is MaxSim, rows have the vectors of their tokens. */
 struct rows *rows_open(const char *const *paths, int count, const char *unit,
     const char *field, const struct rows *like, bool any_model, const char *reason,
-    bool terms);
+    bool terms, enum similarity similarity);
 
 /* Takes the rows' texts from this column (text or numbers), required in each stream; by default from FIELD or "text".
  * Call before the first row; the name is borrowed. */
@@ -58,7 +60,7 @@ void rows_rewind(struct rows *rows);
  * attribute "experts" (written by tok --task) or "task"; else empty. */
 const char *rows_task(struct rows *rows, size_t *length);
 
-/* vectors_own_similarity of the current stream. */
+/* vectors_any_similarity of the current stream. */
 enum similarity rows_similarity(const struct rows *rows, enum similarity wanted);
 int rows_width(const struct rows *rows);
 bool rows_are_terms(const struct rows *rows);

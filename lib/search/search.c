@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "search/search_internal.h"
+#include "search/search_tokens.h"
 #include "search/similarity.h"
 
 enum { FIRST_DOCUMENTS = 512 /* of the first step, when no threshold is known */ };
@@ -364,6 +365,8 @@ search_finish(struct search *search, struct hits *hits)
 	for (size_t i = 0; search->workers && i < nn_workers(); i++)
 		free_worker(&search->workers[i], search->count);
 	free(search->workers);
+	if (search->tokens)
+		token_search_free(search->tokens);
 	if (search->queries_copied)
 		nn_free((void *)search->queries_at, queries_bytes(search));
 	free(search->tiles);

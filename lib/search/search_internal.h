@@ -1,5 +1,6 @@
 /*
- * search_internal - the fields of struct search, which vectors (search.c) and terms (search_terms.c) share.
+ * search_internal - the fields of struct search, which vectors (search.c), terms (search_terms.c) and vectors of tokens
+ * (search_tokens.c) share.
  */
 #ifndef SEARCH_SEARCH_INTERNAL_H
 #define SEARCH_SEARCH_INTERNAL_H
@@ -16,6 +17,7 @@ struct query_hits {
 };
 
 struct tile;
+struct token_search;
 struct worker;
 
 struct search {
@@ -32,6 +34,8 @@ struct search {
 	struct worker *workers; /* NULL: of terms */
 	/* of terms: */
 	const struct term_rows *terms;
+	/* of tokens: */
+	struct token_search *tokens;
 };
 
 /* A search for `count` queries without hits. */

@@ -3,13 +3,19 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const names[SIMILARITIES] = { "model", "cosine", "dot", "euclidean",
-	"manhattan" };
+static const char *const names[SIMILARITIES] = { "model", "cosine", "dot", "maxsim",
+	"meanmaxsim", "euclidean", "manhattan" };
 
 const char *
 similarity_name(enum similarity kind)
 {
 	return names[kind];
+}
+
+bool
+similarity_of_lists(enum similarity kind)
+{
+	return kind == SIMILARITY_MAXSIM || kind == SIMILARITY_MEANMAXSIM;
 }
 
 bool

@@ -4,6 +4,7 @@
  *
  *	cosine		dot product of the unit vectors, which are rounded to float32
  *	dot		dot product
+ *	maxsim		of two lists of vectors (maxsim.h); meanmaxsim: divided by the number of the query's
  *	euclidean	-|a - b|
  *	manhattan	-sum |a_i - b_i|
  */
@@ -16,12 +17,17 @@ enum similarity {
 	SIMILARITY_OF_MODEL, /* the model's (vectors_own_similarity) */
 	SIMILARITY_COSINE,
 	SIMILARITY_DOT,
+	SIMILARITY_MAXSIM,
+	SIMILARITY_MEANMAXSIM,
 	SIMILARITY_EUCLIDEAN,
 	SIMILARITY_MANHATTAN,
 	SIMILARITIES
 };
 
 const char *similarity_name(enum similarity kind);
+
+/* Whether it compares lists of vectors. */
+bool similarity_of_lists(enum similarity kind);
 
 /* False if the name is unknown. */
 bool similarity_parse(const char *name, enum similarity *kind);

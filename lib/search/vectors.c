@@ -32,9 +32,11 @@ vectors_open(struct reader *reader, const char *field, int wanted)
 		vectors->width = vectors->terms->vocabulary;
 		return vectors;
 	}
-	vectors->lists =
-	    wanted & VECTORS_LISTS && values_find_embedding(reader, field, 1) >= 0;
-	vectors->column = values_embedding(reader, field, vectors->lists);
+	bool tokens = wanted & VECTORS_TOKENS;
+	vectors->lists = tokens || (wanted & VECTORS_LISTS &&
+				       values_find_embedding(reader, field, 1) >= 0);
+	vectors->column = tokens ? values_tokens(reader, field)
+				 : values_embedding(reader, field, vectors->lists);
 	vectors->width = values_width(reader, vectors->column);
 	return vectors;
 }
@@ -150,7 +152,7 @@ vectors_lists(const struct vectors *vectors)
 }
 
 enum similarity
-vectors_own_similarity(const struct reader *reader, enum similarity wanted)
+vectors_any_similarity(const struct reader *reader, enum similarity wanted)
 {
 	const struct tree *properties = stream_properties(reader);
 	const char *own = tree_string(properties, "similarity", NULL);
@@ -161,6 +163,17 @@ vectors_own_similarity(const struct reader *reader, enum similarity wanted)
 	if (own && !similarity_parse(own, &kind))
 		die("%s: its model compares by '%s', which is not known; say --similarity",
 		    stream_name(reader), own);
+	return kind;
+}
+
+enum similarity
+vectors_own_similarity(const struct reader *reader, enum similarity wanted)
+{
+	enum similarity kind = vectors_any_similarity(reader, wanted);
+
+	if (similarity_of_lists(kind))
+		die("%s: is to be compared by %s, which retrieval (near, mteb-score retrieval) knows alone",
+		    stream_name(reader), similarity_name(kind));
 	return kind;
 }
 

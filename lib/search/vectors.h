@@ -23,7 +23,8 @@ enum {
 	VECTORS_UNITS = 2, /* compute unit vectors, too */
 	VECTORS_NAN = 4,   /* accept NaN and infinity */
 	VECTORS_TERMS =
-	    8 /* accept weights of terms if there are no vectors, or FIELD names them */
+	    8, /* accept weights of terms if there are no vectors, or FIELD names them */
+	VECTORS_TOKENS = 16 /* rows have lists, of the vectors of tokens: FIELD.tokens */
 };
 
 struct vectors {
@@ -82,6 +83,10 @@ struct vector_range vectors_row(const struct vectors *vectors, int64_t row);
 const int64_t *vectors_lists(const struct vectors *vectors);
 
 /* Resolves SIMILARITY_OF_MODEL to the similarity in the stream's header, by default cosine; returns others as given. */
+enum similarity vectors_any_similarity(
+    const struct reader *reader, enum similarity wanted);
+
+/* The same, but dies if it compares lists of vectors (MaxSim). */
 enum similarity vectors_own_similarity(
     const struct reader *reader, enum similarity wanted);
 

@@ -17,12 +17,13 @@ is_vectors(const struct column *column, int depth)
 	return column->depth == depth && column->rank == 1 && number;
 }
 
+/* Whether it is "X.KIND", of vectors. */
 static bool
-is_embedding(const struct column *column, int depth)
+is_kind(const struct column *column, const char *kind, int depth)
 {
-	size_t length = strlen(column->name);
+	const char *dot = strrchr(column->name, '.');
 
-	return length > 4 && strcmp(column->name + length - 4, ".emb") == 0 &&
+	return dot && dot > column->name && strcmp(dot + 1, kind) == 0 &&
 	       is_vectors(column, depth);
 }
 
@@ -38,22 +39,23 @@ columns_named(const struct reader *reader)
 
 /* Dies, listing the columns, or those with vectors. */
 _Noreturn static void
-no_embedding(const struct reader *reader, const char *field, int depth)
+no_vectors(const struct reader *reader, const char *field, const char *kind, int depth)
 {
 	const char *lists = depth ? " in lists" : "";
 	char *vectors = mem_string("");
 
 	if (field)
-		die("%s: there is no column '%s.emb' of vectors%s, only: %s",
-		    stream_name(reader), field, lists, columns_named(reader));
+		die("%s: there is no column '%s.%s' of vectors%s, only: %s",
+		    stream_name(reader), field, kind, lists, columns_named(reader));
 	for (int i = 0; i < stream_columns(reader); i++)
 		if (is_vectors(stream_column(reader, i), depth))
 			vectors = mem_list(vectors, stream_column(reader, i)->name);
 	if (*vectors)
-		die("%s: there is no column '*.emb' of embeddings%s; of vectors there is %s: choose one with --field",
-		    stream_name(reader), lists, vectors);
-	die("%s: there is no column '*.emb' of vectors%s, only: %s", stream_name(reader),
-	    lists, columns_named(reader));
+		die("%s: there is no column '*.%s' of %s%s; of vectors there is %s: choose one with --field",
+		    stream_name(reader), kind,
+		    strcmp(kind, "emb") ? "vectors" : "embeddings", lists, vectors);
+	die("%s: there is no column '*.%s' of vectors%s, only: %s", stream_name(reader),
+	    kind, lists, columns_named(reader));
 }
 
 static int
@@ -64,29 +66,31 @@ find_named(const struct reader *reader, const char *name, int depth)
 	return found >= 0 && is_vectors(stream_column(reader, found), depth) ? found : -1;
 }
 
-/* The only X.emb; else "emb", the name that 'mts from npy' gives. */
+/* The only X.KIND; else "KIND": 'mts from npy' gives the name "emb". */
 static int
-find_only(const struct reader *reader, int depth)
+find_only(const struct reader *reader, const char *kind, int depth)
 {
 	int found = -1;
 
 	for (int i = 0; i < stream_columns(reader); i++) {
-		if (!is_embedding(stream_column(reader, i), depth))
+		if (!is_kind(stream_column(reader, i), kind, depth))
 			continue;
 		if (found >= 0)
-			die("%s: there are several columns of embeddings: %s; choose one with --field",
-			    stream_name(reader), columns_named(reader));
+			die("%s: there are several columns of %s: %s; choose one with --field",
+			    stream_name(reader),
+			    strcmp(kind, "emb") ? "vectors of tokens" : "embeddings",
+			    columns_named(reader));
 		found = i;
 	}
-	return found >= 0 ? found : find_named(reader, "emb", depth);
+	return found >= 0 ? found : find_named(reader, kind, depth);
 }
 
-int
-values_find_embedding(const struct reader *reader, const char *field, int depth)
+static int
+find_vectors(const struct reader *reader, const char *field, const char *kind, int depth)
 {
 	if (!field)
-		return find_only(reader, depth);
-	char *name = mem_format("%s.emb", field);
+		return find_only(reader, kind, depth);
+	char *name = mem_format("%s.%s", field, kind);
 	int found = find_named(reader, name, depth);
 
 	free(name);
@@ -94,16 +98,34 @@ values_find_embedding(const struct reader *reader, const char *field, int depth)
 }
 
 int
-values_embedding(const struct reader *reader, const char *field, int depth)
+values_find_embedding(const struct reader *reader, const char *field, int depth)
 {
-	int found = values_find_embedding(reader, field, depth);
+	return find_vectors(reader, field, "emb", depth);
+}
+
+static int
+need_vectors(const struct reader *reader, const char *field, const char *kind, int depth)
+{
+	int found = find_vectors(reader, field, kind, depth);
 
 	if (found < 0 && stream_columns(reader) == 0)
 		die("%s: it has no columns; was the input of the first program empty?",
 		    stream_name(reader));
 	if (found < 0)
-		no_embedding(reader, field, depth);
+		no_vectors(reader, field, kind, depth);
 	return found;
+}
+
+int
+values_embedding(const struct reader *reader, const char *field, int depth)
+{
+	return need_vectors(reader, field, "emb", depth);
+}
+
+int
+values_tokens(const struct reader *reader, const char *field)
+{
+	return need_vectors(reader, field, "tokens", 1);
 }
 
 int
@@ -122,7 +144,8 @@ const char *
 values_kind(const struct reader *reader, int column)
 {
 	const char *ending = strrchr(stream_column(reader, column)->name, '.');
-	bool own = ending && (!strcmp(ending, ".hs") || !strcmp(ending, ".rw"));
+	bool own = ending && (!strcmp(ending, ".hs") || !strcmp(ending, ".rw") ||
+				 !strcmp(ending, ".tokens"));
 
 	return tree_string(stream_properties(reader), own ? ending + 1 : "emb", NULL);
 }

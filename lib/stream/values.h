@@ -18,11 +18,15 @@
  * one vector per row; 1: a list of vectors per row.  Dies, listing the columns, if absent. */
 int values_embedding(const struct reader *reader, const char *field, int depth);
 
-/* The same, but returns -1 if absent. */
+/* Index of the column of vectors of tokens FIELD.tokens, or FIELD itself, a list of vectors per row; field NULL: the only
+ * FIELD.tokens.  Dies, listing the columns, if absent. */
+int values_tokens(const struct reader *reader, const char *field);
+
+/* The same as values_embedding, but returns -1 if absent. */
 int values_find_embedding(const struct reader *reader, const char *field, int depth);
 int values_width(const struct reader *reader, int column);
 
-/* The kind of a column's vectors, as the header's properties "emb", "hs" (for X.hs) and "rw" (for X.rw) name it (mts(5)):
+/* The kind of a column's vectors, as the header's properties "emb", "hs" (for X.hs), "rw" (for X.rw) and "tokens" name it (mts(5)):
  * "hs:layers=3"; NULL if they do not. */
 const char *values_kind(const struct reader *reader, int column);
 

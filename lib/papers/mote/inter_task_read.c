@@ -211,7 +211,8 @@ open_streams(struct inter_task_reader *reading, const char *const *paths,
 	for (int i = 0; i < reading->count; i++) {
 		streams[i] = (struct task_stream){ .task = -1 };
 		streams[i].rows = rows_open(&paths[i], 1, i == 0 ? "texts" : NULL, field,
-		    i ? streams[named].rows : NULL, any_model, NULL, false);
+		    i ? streams[named].rows : NULL, any_model, NULL, false,
+		    SIMILARITY_COSINE);
 		if (!rows_name_model(streams[named].rows))
 			named = i;
 		if ((rows_ids(streams[i].rows) == ROW_PLACES) !=
