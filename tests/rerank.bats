@@ -122,6 +122,20 @@ again() {
 	[ "$(cut -f2 <<<"$best" | xargs printf %.5f)" = "$ranks" ]
 }
 
+@test "rerank: --weights-cache keeps the eight bits, which the next start maps" {
+	folder bert
+	kept=$T/bert/model.precision-int8.safetensors
+	scores bert --precision int8 >"$T/made"
+	[ ! -e "$kept" ]
+	scores bert --precision int8 --weights-cache | cmp - "$T/made"
+	tok -q -m "$T/bert" --pair -f query -f text "$R/pairs.jsonl" >"$T/pairs.mts"
+	rerank -v -m "$T/bert" --precision int8 "$T/pairs.mts" 2>"$T/err" | mts to tsv --spread -c pair.score | sed 1d | cmp - "$T/made"
+	[ ! -e "$kept" ] || grep -q "mapped from $kept" "$T/err"
+	[ -e "$kept" ] || grep -q "products of i8 are not quicker here" "$T/err"
+	run -2 --separate-stderr rerank -m "$T/bert" --weights-cache "$T/pairs.mts"
+	[ "${stderr_lines[0]}" = "rerank: --weights-cache needs --precision int8" ]
+}
+
 # Usage. ---------------------------------------------------------------------------------
 
 @test "rerank, tok --pair: usage errors" {

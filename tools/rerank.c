@@ -27,13 +27,16 @@ struct settings {
 	const char *input, *output;
 	struct rerank_options run;
 	int64_t most, cache;
-	bool refuse, keep, any_tokenizer;
+	bool refuse, keep, any_tokenizer, weights_cache;
 	int precision, level, threads;
 };
 
 static const struct cli_option options[] = { CLI_GROUP("Model:"), CLI_MODEL(model),
 	{ 0, "precision", "f32|bf16|int8",
 	    "precision of the linear layers (default: f32)", CLI_WORD(precision, 0) },
+	{ 0, "weights-cache", NULL,
+	    "save int8 weights in the model's folder, and use them from there",
+	    CLI_FLAG(weights_cache) },
 	CLI_GROUP("A run:"),
 	{ 0, "queries", "FILE", "texts of the queries, with ids: rerank a run",
 	    CLI_TEXT(run.queries) },
@@ -170,10 +173,12 @@ parse(int argc, char **argv)
 		die_usage("--queries and --texts go together");
 	if (s.run.queries)
 		cli_only(&cli, "--queries",
-		    "model precision queries texts field top max-length no-truncate truncation output threads tokens");
+		    "model precision weights-cache queries texts field top max-length no-truncate truncation output threads tokens");
 	else
 		cli_only(&cli, "a stream of pairs",
-		    "model precision keep any-tokenizer level output threads tokens");
+		    "model precision weights-cache keep any-tokenizer level output threads tokens");
+	if (s.weights_cache && precisions[s.precision] != DTYPE_I8)
+		die_usage("--weights-cache needs --precision int8");
 	if (s.refuse)
 		s.run.truncation = PAIR_REFUSE;
 	s.input = cli_input(argc, argv);
@@ -191,7 +196,7 @@ main(int argc, char **argv)
 		nn_start(s.threads, argv);
 	inform("%s", nn_about());
 	struct model *model =
-	    model_open_classifier(s.model, precisions[s.precision], false);
+	    model_open_classifier(s.model, precisions[s.precision], s.weights_cache);
 	if (s.run.queries)
 		rerank(&s, model);
 	else
