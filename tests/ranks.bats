@@ -123,6 +123,24 @@ same() {
 	run -1 close_to 1e-2 <(column balance alone.log.tsv) <(column loss alone.log.tsv)
 }
 
+@test "ranks: rerankers, whose batches are of pairs" {
+	need_ranks
+	cp -r "$GOLDEN/rerank/bert" reranker
+	cp "$GOLDEN/settings/bert"/tokenizer* reranker
+	model=reranker
+	tok="tok -q -m $model --pair -f query -f document -f negatives"
+	for loss in bce listnet; do
+		[ $loss = bce ] || sed -i '/clustering:/,$d' mix.yaml # it has no negatives
+		tasksample -q mix.yaml | $tok >whole.mts
+		train -q -m $model -o alone --lr 2e-3 --warmup 0 --objective $loss whole.mts
+		for count in 2 3; do
+			on $count "$part mix.yaml | $tok | train -q -j 1 -m $model -o $count --lr 2e-3 --warmup 0 --objective $loss"
+			same alone $count
+		done
+		rm -r alone* [23]*
+	done
+}
+
 @test "ranks: masked and causal language models, with texts held out" {
 	need_ranks
 	jq -r .document one.jsonl >words.txt

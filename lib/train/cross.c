@@ -31,13 +31,22 @@ is_list(const struct cross *cross)
 	return cross->pairs.objective.type == &objective_listnet;
 }
 
+/* Whether rows have negatives: of all ranks' parts of a batch, unless it is held out. */
+static bool
+has_negatives(const struct contrast_batch *batch, bool held_out)
+{
+	return batch->negatives ||
+	       (!held_out && batch->parts.negatives[ranks_count()] > 0);
+}
+
 /* Dies unless bce has labels in 0..1, and listnet candidates. */
 static void
-check_labels(const struct cross *cross, const struct contrast_batch *batch)
+check_labels(
+    const struct cross *cross, const struct contrast_batch *batch, bool negatives)
 {
 	const char *name = contrast_name(cross->pairs.contrast);
 
-	if (is_list(cross) && !batch->negatives)
+	if (is_list(cross) && !negatives)
 		die("%s: record %lld: has one candidate a query; listnet needs negatives.ids",
 		    name, (long long)batch->record);
 	for (int64_t i = 0; i < batch->count && !is_list(cross); i++)
@@ -75,8 +84,9 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 {
 	struct cross *cross = (struct cross *)pairs;
 	size_t count = (size_t)batch->count;
+	bool negatives = has_negatives(batch, !report);
 
-	check_labels(cross, batch);
+	check_labels(cross, batch, negatives);
 	cross->logits =
 	    mem_grow(cross->logits, &cross->logits_room, count, sizeof *cross->logits);
 	cross->s = mem_grow(cross->s, &cross->s_room, count, sizeof *cross->s);
@@ -95,7 +105,7 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 		.t = batch->scores,
 		.ds = cross->ds },
 	    &cross->correct);
-	if (!batch->negatives)
+	if (!negatives)
 		cross->correct = count_right(cross, batch);
 	if (!report)
 		return;
