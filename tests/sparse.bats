@@ -154,13 +154,15 @@ brute() {
 		diff - <(jq -c '[[.ids, .weights] | transpose | sort_by(-(.[1] | fabs))[:2] | sort[] | .[0]]' "$query/expected.jsonl")
 }
 
-@test "sparse: BGE-M3's lexical weights and embeddings from one pass equal its formulas" {
+@test "sparse: BGE-M3's lexical weights, embeddings vectors of tokens and embeddings from one pass equal its formulas" {
 	bge
-	tok -q -m "$T/bge" "$S/texts.jsonl" | encode -q -m "$T/bge" --emit emb,sparse >"$T/both.mts"
+	tok -q -m "$T/bge" "$S/texts.jsonl" | encode -q -m "$T/bge" --emit emb,sparse,tokens >"$T/both.mts"
 	lines "$T/both.mts" >"$T/made"
 	jq -c .ids "$S/bge_m3/expected.jsonl" | diff - <(jq -c .ids "$T/made")
 	jq '.weights[]' "$T/made" | within <(jq '.weights[]' "$S/bge_m3/expected.jsonl") 1e-5
 	mts to jsonl "$T/both.mts" | jq '."text.emb"[]' | within <(jq '.emb[]' "$S/bge_m3/expected.jsonl") 1e-5
+	mts to jsonl "$T/both.mts" | jq '."text.tokens" | length' | diff - <(jq '.tokens | length' "$S/bge_m3/expected.jsonl")
+	mts to jsonl "$T/both.mts" | jq '."text.tokens"[][]' | within <(jq '.tokens[][]' "$S/bge_m3/expected.jsonl") 1e-5
 	tok -q -m "$T/bge" "$S/texts.jsonl" | encode -q -m "$T/bge" | mts diff - <(mts cat -c _id,text.emb "$T/both.mts") # as any dense model
 	mts head --json "$T/both.mts" >"$T/header" # embeddings by cosine, terms by dot product
 	jq -e -s '.[0].properties | has("similarity") or has("sparse.similarity") | not' "$T/header"
@@ -283,7 +285,15 @@ brute() {
 	head -c 900 linear >bge/sparse_linear.pt
 	dies "encode: bge/sparse_linear.pt: " encode -q -m bge --emit sparse -o out ids.mts
 	cp bge/colbert_linear.pt bge/sparse_linear.pt
-	dies "encode: bge/sparse_linear.pt: tensor 'weight' is no 16 numbers of a floating type" encode -q -m bge --emit sparse -o out ids.mts
+	dies "encode: bge/sparse_linear.pt: 'weight' and 'bias' are no linear layer of floats from the model's 16 channels to one number" \
+		encode -q -m bge --emit sparse -o out ids.mts
+	mv linear bge/sparse_linear.pt
+	head -c 900 bge/colbert_linear.pt >vectors
+	mv vectors bge/colbert_linear.pt
+	dies "encode: bge/colbert_linear.pt: " encode -q -m bge --emit tokens -o out ids.mts
+	encode -q -m bge --emit sparse ids.mts | mts stat | grep -q text.sparse.weights
+	rm bge/colbert_linear.pt
+	dies "encode: bge/colbert_linear.pt: is not there, but sparse_linear.pt is" encode -q -m bge --emit tokens -o out ids.mts
 	cp -r "$S/router" router
 	tok -q -m router "$S/texts.jsonl" >ids.mts
 	jq '.parameters.default_route = "query"' "$S/router/router_config.json" >router/router_config.json

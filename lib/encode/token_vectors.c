@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/late_interaction.h"
+#include "model/bge_m3.h"
 #include "model/token_head.h"
 #include "nn/nn.h"
 #include "token/tokenizer.h"
@@ -25,7 +26,10 @@ struct vector_column {
 
 struct token_vectors {
 	struct model *model;
-	struct late_interaction *late;
+	struct late_interaction
+	    *late; /* NULL: of BGE-M3's kind, with a head of its own */
+	struct bge_m3_linear linear;
+	struct head own;
 	bool *skipped; /* [ids], of the skip list */
 	int ids;
 	struct vector_column *columns;
@@ -68,12 +72,35 @@ find_skipped(struct token_vectors *v)
 	tokenizer_close(tokenizer);
 }
 
+/* BGE-M3's vectors: a linear layer, normalised, of every token but the first. */
+static void
+read_bge_m3(struct token_vectors *v)
+{
+	struct head_module *dense = &v->own.modules[v->own.count++];
+
+	v->linear = bge_m3_read(
+	    model_dir(v->model), bge_m3_vectors, (size_t)model_spec(v->model)->width, 0);
+	v->width = v->linear.out;
+	*dense = (struct head_module){ .kind = HEAD_DENSE,
+		.in = (int)v->linear.in,
+		.out = (int)v->linear.out,
+		.bias = true,
+		.weight = nn_f32(v->linear.weight),
+		.bias_values = v->linear.bias };
+	head_normalize(&v->own, true);
+}
+
 struct token_vectors *
 token_vectors_new(struct model *model)
 {
 	struct token_vectors *v = mem_zero(1, sizeof *v);
 
 	v->model = model;
+	if (!model_head(model)->tokens && model_spec(model)->layers &&
+	    bge_m3_is(model_dir(model))) {
+		read_bge_m3(v);
+		return v;
+	}
 	if (!model_head(model)->tokens)
 		die("%s: has no vectors of tokens (late interaction); --emit hs:pool=tokens makes their hidden states",
 		    model_dir(model));
@@ -91,6 +118,8 @@ token_vectors_free(struct token_vectors *v)
 		free(v->columns[i].offsets);
 		free(v->columns[i].made);
 	}
+	if (!v->late)
+		bge_m3_free(&v->linear);
 	late_interaction_free(v->late);
 	token_head_free(&v->head);
 	free(v->columns);
@@ -117,10 +146,15 @@ token_vectors_add(struct token_vectors *v, struct writer *out, const char *field
 	free(whole);
 }
 
-/* Whether an id has a vector. */
+/* Whether token t of a text has a vector. */
 static bool
-is_kept(const struct token_vectors *v, const struct vector_column *column, int32_t id)
+is_kept(const struct token_vectors *v, const struct vector_column *column,
+    const struct sequence *text, int32_t t)
 {
+	int32_t id = text->ids[t];
+
+	if (!v->late)
+		return t > 0;
 	return !column->skips || id < 0 || id >= v->ids || !v->skipped[id];
 }
 
@@ -147,13 +181,13 @@ token_vectors_begin(struct token_vectors *v, int field, const struct tree *attri
 
 	column->texts = texts;
 	column->count = count;
-	column->skips = count > 0 && skips(v, column, attributes);
+	column->skips = v->late && count > 0 && skips(v, column, attributes);
 	column->offsets = mem_grow(column->offsets, &column->offsets_room,
 	    (size_t)count + 1, sizeof *column->offsets);
 	column->offsets[0] = 0;
 	for (int64_t i = 0; i < count; i++) {
 		for (int32_t t = 0; t < texts[i].length; t++)
-			kept += is_kept(v, column, texts[i].ids[t]);
+			kept += is_kept(v, column, &texts[i], t);
 		column->offsets[i + 1] = kept;
 	}
 	column->made = mem_grow(column->made, &column->room,
@@ -167,8 +201,8 @@ token_vectors_take(struct token_vectors *v, int field, const int64_t *lists,
 {
 	struct vector_column *column = &v->columns[field];
 	size_t T = seen->sequences.T, width = v->width;
-	const float *rows =
-	    token_head_forward(&v->head, model_head(v->model), seen->hidden, T, seen->C);
+	const float *rows = token_head_forward(
+	    &v->head, v->late ? model_head(v->model) : &v->own, seen->hidden, T, seen->C);
 
 	v->host = mem_grow(v->host, &v->host_room, T * width, sizeof *v->host);
 	nn_download(v->host, rows, T * width * sizeof *v->host);
@@ -177,7 +211,7 @@ token_vectors_take(struct token_vectors *v, int field, const int64_t *lists,
 		const struct sequence *text = &column->texts[lists[n]];
 		float *to = column->made + (size_t)column->offsets[lists[n]] * width;
 		for (int32_t t = 0; t < text->length; t++, from += width) {
-			if (!is_kept(v, column, text->ids[t]))
+			if (!is_kept(v, column, text, t))
 				continue;
 			memcpy(to, from, width * sizeof *to);
 			to += width;
