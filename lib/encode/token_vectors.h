@@ -4,6 +4,8 @@
  *
  * A query has a vector for each of its ids; in a document those of the skip list have none.  Which of them a text is, the
  * record's attribute experts{X} says, "query" or "document", as tok writes it.
+ *
+ * A model of BGE-M3's kind (model/bge_m3.h) has a vector, of length 1, for each token but the first.
  */
 #ifndef ENCODE_TOKEN_VECTORS_H
 #define ENCODE_TOKEN_VECTORS_H
