@@ -303,6 +303,24 @@ targeted() {
 	column accuracy out.log.tsv | awk '{ print; n = 8 * $1; exit !(n == int(n) && n <= 7 || n == int(n) + 0.5) }'
 }
 
+# bats test_tags=plain
+@test "train: --false-negatives leaves out what is too similar, for training alone" {
+	for x in 10 -10 0.02; do
+		train -q -m "$G/bert" -o out --false-negatives $x --dev pairs.mts --warmup 0 pairs.mts
+		mv out.log.tsv "by$x.tsv"
+	done
+	train -q -m "$G/bert" -o out --dev pairs.mts --warmup 0 pairs.mts
+	# no cosine is greater by 10; all are greater less 10, and a loss without candidates is 0
+	cut -f5 out.log.tsv | diff - <(cut -f5 by10.tsv)
+	[ "$(column loss by-10.tsv | grep . | sort -u)" = 0 ]
+	# between them: a smaller loss; what is held out has all its candidates
+	paste <(column loss by0.02.tsv | grep .) <(column loss out.log.tsv | grep .) | awk '{ if ($1 > $2) bad = 1; if ($1 < $2) less = 1 } NR == 1 { exit } END { exit bad || !less }'
+	for x in 10 -10 0.02; do
+		[ "$(column dev_loss by$x.tsv | head -n 1)" = "$(column dev_loss out.log.tsv | head -n 1)" ]
+	done
+	does_not_apply --false-negatives train -m "$G/bert" -o out --objective mse --false-negatives 1 pairs.mts
+}
+
 @test "train: unused tokens are reported, and an expert that the model lacks is refused" {
 	echo '{"query": "sea", "document": "lamp", "negative": "moon"}' >x.jsonl
 	fields=(-f query -f document)
@@ -1317,7 +1335,7 @@ recipe() {
 	[ "$stderr" = "train: out.checkpoint: is of a run with lr 0.001, this one has 0.0001; give the same options, or --restart to begin anew" ]
 	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 -m "$G/nomic_bert" pairs.mts
 	[[ "$stderr" == *"is of a run with model "* ]]
-	for other in "seed 7" "steps 401" "temperature 0.5" "similarity dot" bidirectional no-mask-duplicates \
+	for other in "seed 7" "steps 401" "temperature 0.5" "similarity dot" bidirectional no-mask-duplicates "false-negatives 1" \
 		"beta1 0.5" "beta2 0.5" "eps 1e-3" "decay 0.5" "clip 5" "schedule constant" "warmup 7" update-unused; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr train "${options[@]}" --lr 1e-3 --$other pairs.mts

@@ -13,6 +13,7 @@
  *		*.ids		i32		--objective mlm, clm: all of them
  * writes	a model folder, a log and checkpoints beside it
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,6 +109,9 @@ static const struct cli_option options[] = {
 	    CLI_REAL(trainer.objective.reze, 0, 1e6) },
 	{ 0, "no-mask-duplicates", NULL, "equal texts are negatives too",
 	    CLI_FLAG(trainer.objective.contrast.keep_duplicates) },
+	{ 0, "false-negatives", "X",
+	    "leave out candidates more similar than the document by more than X (default: none)",
+	    CLI_REAL(trainer.objective.false_negatives, -10, 10) },
 	{ 'e', "expert", "NAME", "task, or task expert, if the stream names none",
 	    CLI_TEXT(trainer.objective.contrast.expert) },
 	{ 0, "batch-tokens", "N", "mlm, clm: tokens of a batch (default: 8192)",
@@ -222,6 +226,7 @@ parse(int argc, char **argv)
 		.batch_tokens = 8192,
 		.mask_share = 0.15,
 		.margin = 0.5,
+		.false_negatives = INFINITY,
 		.positive = 1,
 		.balance = -1 };
 	while ((opt = cli_next(&cli, argc, argv, &a)) != -1)

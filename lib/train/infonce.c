@@ -1,6 +1,7 @@
 /*
  * InfoNCE on batches of pairs, through the gradient cache.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "ranks/ranks.h"
@@ -22,6 +23,7 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 	struct infonce *infonce = (struct infonce *)pairs;
 	const struct objective_options *o = &pairs->objective.options;
 	bool learns = report;
+	float beyond = (float)o->false_negatives;
 	struct relation_loss *relations = learns ? infonce->relations : NULL;
 	struct loss_batch loss = {
 		.rows = (size_t)batch->rows,
@@ -32,6 +34,7 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 		.dot = o->dot,
 		.keys = batch->keys,
 		.parts = learns ? &batch->parts : NULL,
+		.beyond = learns && isfinite(beyond) ? &beyond : NULL,
 	};
 
 	if (relations) {
@@ -84,6 +87,8 @@ add_settings(const struct objective_options *o, struct tree *settings)
 {
 	paired_settings(o, settings);
 	tree_set(settings, "bidirectional", tree_of_boolean(o->bidirectional));
+	if (isfinite(o->false_negatives))
+		tree_set(settings, "false-negatives", tree_of_real(o->false_negatives));
 	if (o->reze > 0)
 		tree_set(settings, "reze", tree_of_real(o->reze));
 	tree_set(
@@ -95,9 +100,9 @@ const struct objective_type objective_infonce = {
 	.size = sizeof(struct infonce),
 	.rate = 2e-5,
 	.balance = 0.001,
-	.applies =
-	    "temperature similarity bidirectional balance reze no-mask-duplicates lora "
-	    "freeze-documents documents dev-corpus matryoshka",
+	.applies = "temperature similarity bidirectional balance reze no-mask-duplicates "
+		   "false-negatives lora "
+		   "freeze-documents documents dev-corpus matryoshka",
 	.open = open_infonce,
 	.close = close_infonce,
 	.stream = paired_stream,

@@ -15,6 +15,7 @@ struct loss {
 	int32_t *targets;     /* [block] */
 	uint8_t *mask;	      /* [block, candidates] */
 	float *lengths;	      /* [vectors] */
+	float *host_logits;   /* [block, candidates] */
 	struct nn_loss *sums; /* of the two directions */
 	struct nn_loss got[2];
 	struct nn_transfer *transfer;
@@ -23,7 +24,7 @@ struct loss {
 	size_t logits_size, targets_size, mask_size, lengths_size; /* bytes */
 	uint8_t *host_mask;
 	int32_t *host_targets;
-	size_t host_mask_capacity, host_targets_capacity;
+	size_t host_mask_capacity, host_targets_capacity, host_logits_capacity;
 };
 
 struct loss *
@@ -46,6 +47,7 @@ loss_free(struct loss *loss)
 	candidates_free(&loss->candidates);
 	free(loss->host_mask);
 	free(loss->host_targets);
+	free(loss->host_logits);
 	free(loss);
 }
 
@@ -106,6 +108,35 @@ mask_row(uint8_t *mask, const struct direction *direction, size_t i)
 	return dropped;
 }
 
+/*
+ * Clears the masks of candidates more similar than the row's own partner by more than `beyond`, and all that are equal by keys.
+ * Returns the number of zeros.
+ */
+static size_t
+mask_similar(
+    struct loss *loss, const struct direction *direction, size_t rows, float beyond)
+{
+	size_t candidates = direction->candidates, dropped = 0;
+
+	loss->host_logits = mem_grow(loss->host_logits, &loss->host_logits_capacity,
+	    rows * candidates, sizeof *loss->host_logits);
+	nn_download(
+	    loss->host_logits, loss->logits, rows * candidates * sizeof *loss->logits);
+	for (size_t r = 0; r < rows; r++) {
+		const float *logits = loss->host_logits + r * candidates;
+		uint8_t *mask = loss->host_mask + r * candidates;
+		float most = logits[loss->host_targets[r]] + beyond;
+
+		for (size_t j = 0; j < candidates; j++) {
+			mask[j] =
+			    (!direction->keys || mask[j]) &&
+			    (!(logits[j] > most) || j == (size_t)loss->host_targets[r]);
+			dropped += !mask[j];
+		}
+	}
+	return dropped;
+}
+
 static void
 reserve(struct loss *loss, size_t rows, size_t candidates)
 {
@@ -147,11 +178,13 @@ one_direction(
 		}
 		nn_upload(
 		    loss->targets, loss->host_targets, rows * sizeof *loss->targets);
-		if (dropped)
-			nn_upload(loss->mask, loss->host_mask, rows * candidates);
-
 		nn_product_nt(
 		    loss->logits, mine, direction->to, rows, candidates, width, scale, 0);
+		if (batch->beyond)
+			dropped =
+			    mask_similar(loss, direction, rows, *batch->beyond * scale);
+		if (dropped)
+			nn_upload(loss->mask, loss->host_mask, rows * candidates);
 		nn_cross_entropy(loss->logits, direction->sum, loss->targets,
 		    dropped ? loss->mask : NULL, 1 / (float)direction->all, rows,
 		    candidates);

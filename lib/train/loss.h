@@ -42,8 +42,11 @@ struct loss_batch {
 	size_t rows, negatives, width; /* this rank's */
 	float temperature;
 	bool bidirectional, dot;
-	const struct loss_keys *keys;	/* [LOSS_KEYS]; NULL: nothing is left out */
+	const struct loss_keys *keys; /* [LOSS_KEYS]; NULL: no text is another's equal */
 	const struct loss_parts *parts; /* NULL: the candidates of this rank alone */
+	/* Row i leaves out each candidate c with s(q_i, c) > s(q_i, d_i) + beyond, likely a false negative (Zhang et al. 2025,
+	 * Qwen3 Embedding); NULL: none. */
+	const float *beyond;
 };
 
 struct loss;

@@ -24,8 +24,9 @@ struct objective_options {
 	const char *matryoshka; /* widths (matryoshka.h); NULL: none */
 	double margin;		/* of contrastive and online */
 	double positive;	/* bce: weight of positive pairs */
-	double balance;	      /* weight of the load-balancing loss (balance.h); 0: none */
-	double reze;	      /* InfoNCE: weight of relation_loss.h; 0: none */
+	double balance; /* weight of the load-balancing loss (balance.h); 0: none */
+	double false_negatives; /* InfoNCE: loss_batch.beyond; infinite: none */
+	double reze;		/* InfoNCE: weight of relation_loss.h; 0: none */
 	int64_t tokens;	      /* per forward and backward pass: bounds the activations */
 	int64_t batch_tokens; /* MLM and CLM: per batch of texts */
 	double mask_share;    /* MLM: share of the tokens to predict */

@@ -2,7 +2,7 @@
  * loss_check - loss_infonce and relation_loss held to plain loops in double precision
  *
  * Prints the greatest relative error of loss and gradient over several shapes, with and without
- * keys, in one direction and in two, of cosines and of dot products, and of relations.  Exit status 1 when one is above 1e-4.
+ * keys, in one direction and in two, of cosines and of dot products, with and without too similar candidates, and of relations.  Exit status 1 when one is above 1e-4.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "train/loss.h"
 #include "train/relation_loss.h"
 
-enum { KEYED = 1, BOTH = 2, DOT = 4, HOWS = 8 };
+enum { KEYED = 1, BOTH = 2, DOT = 4, SIMILAR = 8, HOWS = 16 };
 
 /* Components whose slope is measured in each shape.  The sanitizers look for faults of the loss, which is computed once. */
 #ifdef __SANITIZE_ADDRESS__
@@ -53,6 +53,30 @@ similarity(const double *a, const double *b, const struct loss_batch *batch)
 	return batch->dot ? dot : cosine(a, b, batch->width);
 }
 
+/* A batch, and for each way, row and candidate whether it is too similar, by the vectors before any is moved. */
+struct case_of_loss {
+	struct loss_batch batch;
+	bool *similar[2]; /* [rows, candidates]; all false without batch.beyond */
+};
+
+static void
+find_similar(struct case_of_loss *c, const double *from, const double *to,
+    size_t candidates, bool back)
+{
+	const struct loss_batch *batch = &c->batch;
+
+	c->similar[back] = mem_zero(batch->rows * candidates, sizeof(bool));
+	for (size_t i = 0; batch->beyond && i < batch->rows; i++) {
+		const double *own = from + i * batch->width;
+		double most = similarity(own, to + i * batch->width, batch) +
+			      (double)*batch->beyond;
+		for (size_t j = 0; j < candidates; j++)
+			c->similar[back][i * candidates + j] =
+			    j != i &&
+			    similarity(own, to + j * batch->width, batch) > most;
+	}
+}
+
 /* Whether candidate j is one of row i; of documents, which choose among the queries, where `back` says so. */
 static bool
 taken(const struct loss_batch *batch, bool back, size_t i, size_t j)
@@ -72,8 +96,9 @@ taken(const struct loss_batch *batch, bool back, size_t i, size_t j)
 
 static double
 plain_way(const double *from, const double *to, size_t candidates,
-    const struct loss_batch *batch, bool back)
+    const struct case_of_loss *c, bool back)
 {
+	const struct loss_batch *batch = &c->batch;
 	double loss = 0;
 
 	for (size_t i = 0; i < batch->rows; i++) {
@@ -82,7 +107,8 @@ plain_way(const double *from, const double *to, size_t candidates,
 			double s = similarity(from + i * batch->width,
 				       to + j * batch->width, batch) /
 				   (double)batch->temperature;
-			if (taken(batch, back, i, j))
+			if (!c->similar[back][i * candidates + j] &&
+			    taken(batch, back, i, j))
 				sum += exp(s);
 			if (j == i)
 				positive = s;
@@ -93,14 +119,15 @@ plain_way(const double *from, const double *to, size_t candidates,
 }
 
 static double
-plain(const double *vectors, const struct loss_batch *batch)
+plain(const double *vectors, const struct case_of_loss *c)
 {
+	const struct loss_batch *batch = &c->batch;
 	const double *documents = vectors + batch->rows * batch->width;
 	double loss =
-	    plain_way(vectors, documents, batch->rows + batch->negatives, batch, false);
+	    plain_way(vectors, documents, batch->rows + batch->negatives, c, false);
 
 	if (batch->bidirectional)
-		loss += plain_way(documents, vectors, batch->rows, batch, true);
+		loss += plain_way(documents, vectors, batch->rows, c, true);
 	return loss;
 }
 
@@ -117,8 +144,11 @@ check(struct loss *loss, size_t rows, size_t negatives, size_t width, int how,
 	int64_t *keys = mem_new(LOSS_KEYS * texts, sizeof *keys);
 	double correct;
 	struct loss_keys pointers[LOSS_KEYS];
-	struct loss_batch batch = { rows, negatives, width, dot ? 1 : 0.2f, both, dot,
-		keyed ? pointers : NULL, NULL };
+	const float beyond = 0.1f;
+	struct case_of_loss c = { { rows, negatives, width, dot ? 1 : 0.2f, both, dot,
+				      keyed ? pointers : NULL, NULL,
+				      how & SIMILAR ? &beyond : NULL },
+		{ NULL, NULL } };
 
 	for (size_t i = 0; i < LOSS_KEYS * texts; i++)
 		keys[i] = (int64_t)rng_below(rng, (i < texts ? 3 : 9) * rows);
@@ -128,8 +158,10 @@ check(struct loss *loss, size_t rows, size_t negatives, size_t width, int how,
 	}
 	for (size_t i = 0; i < count; i++)
 		exact[i] = vectors[i] = (float)rng_normal(rng);
-	double expected = plain(exact, &batch);
-	double got = loss_infonce(loss, gradient, vectors, &batch, &correct);
+	find_similar(&c, exact, exact + rows * width, rows + negatives, false);
+	find_similar(&c, exact + rows * width, exact, rows, true);
+	double expected = plain(exact, &c);
+	double got = loss_infonce(loss, gradient, vectors, &c.batch, &correct);
 	worst = fabs(got - expected) / (1 + expected); /* it is 0 where all is left out */
 
 	for (size_t i = 0; i < count; i++)
@@ -140,14 +172,17 @@ check(struct loss *loss, size_t rows, size_t negatives, size_t width, int how,
 		size_t i = rng_below(rng, count);
 		double old = exact[i], step = 1e-5;
 		exact[i] = old + step;
-		double slope = plain(exact, &batch);
+		double slope = plain(exact, &c);
 		exact[i] = old - step;
-		slope = (slope - plain(exact, &batch)) / (2 * step);
+		slope = (slope - plain(exact, &c)) / (2 * step);
 		exact[i] = old;
 		worst = larger(worst, fabs(slope - (double)gradient[i]) / scale);
 	}
-	printf("rows %zu negatives %zu%s%s%s: %.1e\n", rows, negatives,
-	    keyed ? " keys" : "", both ? " bidirectional" : "", dot ? " dot" : "", worst);
+	printf("rows %zu negatives %zu%s%s%s%s: %.1e\n", rows, negatives,
+	    keyed ? " keys" : "", both ? " bidirectional" : "", dot ? " dot" : "",
+	    c.batch.beyond ? " similar left out" : "", worst);
+	free(c.similar[0]);
+	free(c.similar[1]);
 	nn_free(vectors, count * sizeof *vectors);
 	nn_free(gradient, count * sizeof *gradient);
 	free(exact);
