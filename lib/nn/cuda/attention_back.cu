@@ -320,7 +320,7 @@ key_tile(const struct backward &x, const struct attention &a, const struct row_t
 			int h = of * group + i, there = range.to - query;
 			struct score_tile<true> scores = {
 				tile.first + team.warp *ROWS, query, count, tile.length,
-				tile.length
+				    tile.length
 			};
 			size_t t = (size_t)tile.start + query, q = (size_t)h * a.D;
 			__syncthreads(); /* the last tiles have been read */
