@@ -3,10 +3,11 @@
 # of real texts, as queries in its other rows.  A table; tests/bench/cells.gnuplot draws it:
 #	gnuplot -e "table='cells.tsv'" tests/bench/cells.gnuplot > cells.svg
 if [ -n "$peer" ] && [ -n "${BENCH_VECTORS:-}" ]; then
-	mts rows -q --sample 1000 "$BENCH_VECTORS" >"$work/q.mts"
-	mts to tsv -c _id "$work/q.mts" | awk 'NR > 1 { print $1 }' >"$work/ids"
-	awk -F'\t' 'FNR == NR { drawn[$1]; next } FNR > 1 && !($1 in drawn) { printf "%s%d", n++ ? "," : "", FNR - 1 }' \
-		"$work/ids" <(mts to tsv -c _id "$BENCH_VECTORS") >"$work/others"
+	# each of 1,000 rows, evenly spaced, and the ranges between them
+	count=$(mts stat --json "$BENCH_VECTORS" | jq .rows)
+	seq 1000 | awk -v count="$count" '{ printf "%d%s", int(($1 - 0.5) * count / 1000), NR < 1000 ? "," : "" }' >"$work/drawn"
+	tr , '\n' <"$work/drawn" | awk '$1 - 1 > last { printf "%s%d-%d", n++ ? "," : "", last + 1, $1 - 1 } { last = $1 } END { printf ",%d-", last + 1 }' >"$work/others"
+	mts rows -q --rows "$(cat "$work/drawn")" "$BENCH_VECTORS" >"$work/q.mts"
 	mts rows -q --rows "$(cat "$work/others")" "$BENCH_VECTORS" >"$work/c.mts"
 	column=$(mts head -n 0 "$work/c.mts" | awk '$1 == "column" && $2 ~ /\.emb$/ { print $2; exit }')
 	for side in q c; do mts to npy -c "$column" "$work/$side.mts" >"$work/$side.npy"; done
