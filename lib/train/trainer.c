@@ -24,6 +24,7 @@
 #include "train/development.h"
 #include "train/gradient_cache.h"
 #include "train/settings.h"
+#include "train/train_log.h"
 
 struct trainer {
 	const struct trainer_options *options;
@@ -33,27 +34,19 @@ struct trainer {
 	struct development *development; /* NULL: no held-out data */
 	struct tree *settings;		 /* settings.h */
 	struct tree *stream;		 /* stream_about */
-	char *log_path, *checkpoint_path;
-	FILE *log;
+	char *checkpoint_path;
+	struct train_log *log;
 	struct progress *progress;
 	int64_t step, batches; /* done */
 	int64_t steps;	       /* in all; 0: until the data end */
-	bool timing, sends;    /* the log has columns of times; of messages */
 	double started;
-	struct ranks_traffic traffic; /* at the end of the step before */
-	struct tree *state;	      /* of a checkpoint, after the last complete step */
-	bool whole;		      /* parameters and log are those of `state` */
-	struct lock *lock;	      /* of the folder; NULL except in the first rank */
+	struct tree *state; /* of a checkpoint, after the last complete step */
+	bool whole;	    /* parameters and log are those of `state` */
+	struct lock *lock;  /* of the folder; NULL except in the first rank */
 };
 
 /* The signal that asks to stop; static, for the signal handler. */
 static volatile sig_atomic_t stopped;
-
-struct step_report {
-	double loss, balance, reze, rate, norm, correct;
-	int64_t batches, examples, tokens, epoch, record;
-	char *task, *dataset; /* "mixed" where accumulated batches differ */
-};
 
 char *
 trainer_beside(const char *dir, const char *suffix)
@@ -83,102 +76,6 @@ stream_of(const struct trainer *trainer)
 	return trainer->objective->type->stream(trainer->objective);
 }
 
-/* The log. ------------------------------------------------------------------------- */
-
-static void
-log_failed(const struct trainer *trainer)
-{
-	die("%s:", trainer->log_path);
-}
-
-/* Cuts the log to the `bytes` that the checkpoint has seen, and keeps its columns, whatever --timing says. */
-static void
-log_resume(struct trainer *trainer, int64_t bytes)
-{
-	const char *path = trainer->log_path;
-	bool wanted = trainer->options->timing;
-	char *line = NULL;
-	size_t room = 0;
-
-	trainer->log = fopen(path, "r+");
-	if (!trainer->log || getline(&line, &room, trainer->log) < 0 ||
-	    fseek(trainer->log, 0, SEEK_END))
-		log_failed(trainer);
-	trainer->timing = strstr(line, "\tseconds\t");
-	trainer->sends = strstr(line, "\tbytes\t");
-	free(line);
-	if (wanted && (!trainer->timing || trainer->sends != (ranks_count() > 1)))
-		warn("%s: began without columns that --timing would have; it stays so",
-		    path);
-	if (ftell(trainer->log) < bytes)
-		warn("%s: has lost lines since the checkpoint was written", path);
-	else if (ftruncate(fileno(trainer->log), bytes) ||
-		 fseek(trainer->log, 0, SEEK_END))
-		log_failed(trainer);
-}
-
-/* Opens a new log, or the old one of a checkpoint that has seen `bytes` of it. */
-static void
-log_open(struct trainer *trainer, int64_t bytes)
-{
-	if (bytes > 0 && !ranks_own() && access(trainer->log_path, F_OK) == 0) {
-		log_resume(trainer, bytes);
-		return;
-	}
-	trainer->timing = trainer->options->timing;
-	trainer->sends = trainer->timing && ranks_count() > 1;
-	trainer->log = fopen(trainer->log_path, "w");
-	if (!trainer->log)
-		log_failed(trainer);
-	fprintf(trainer->log,
-	    "step\tepoch\ttask\tdataset\tloss\taccuracy\tlr\tgradient_norm\texamples\ttokens%s%s",
-	    trainer->options->objective.balance > 0 ? "\tbalance" : "",
-	    trainer->options->objective.reze > 0 ? "\treze" : "");
-	development_print_names(trainer->development, trainer->log);
-	fprintf(trainer->log, "%s%s\n",
-	    trainer->timing ? "\tseconds\ttokens_per_second" : "",
-	    trainer->sends ? "\tbytes\tmessages\tcommunicating\twaiting" : "");
-}
-
-/* Logs this rank's messages in the step. */
-static void
-log_traffic(struct trainer *trainer)
-{
-	struct ranks_traffic now = ranks_traffic(), *before = &trainer->traffic;
-
-	fprintf(trainer->log, "\t%lld\t%lld\t%.4f\t%.4f",
-	    (long long)(now.bytes - before->bytes),
-	    (long long)(now.messages - before->messages), now.busy - before->busy,
-	    now.waited - before->waited);
-	*before = now;
-}
-
-static void
-log_step(struct trainer *trainer, const struct step_report *r, double seconds)
-{
-	double accuracy = r->examples ? r->correct / (double)r->examples : 0;
-	char text[NUMBER_ROOM] = "";
-
-	if (!isnan(accuracy))
-		snprintf(text, sizeof text, "%.6g", accuracy);
-	fprintf(trainer->log, "%lld\t%lld\t%s\t%s\t%.8g\t%s\t%.8g\t%.8g\t%lld\t%lld",
-	    (long long)trainer->step, (long long)r->epoch, r->task, r->dataset, r->loss,
-	    text, r->rate, r->norm, (long long)r->examples, (long long)r->tokens);
-	if (trainer->options->objective.balance > 0)
-		fprintf(trainer->log, "\t%.8g", r->balance);
-	if (trainer->options->objective.reze > 0)
-		fprintf(trainer->log, "\t%.8g", r->reze);
-	development_print(trainer->development, trainer->step, trainer->log);
-	if (trainer->timing)
-		fprintf(
-		    trainer->log, "\t%.3f\t%.0f", seconds, (double)r->tokens / seconds);
-	if (trainer->sends)
-		log_traffic(trainer);
-	putc('\n', trainer->log);
-	if (fflush(trainer->log) || ferror(trainer->log))
-		log_failed(trainer);
-}
-
 /* Checkpoints. --------------------------------------------------------------------- */
 
 /* Records the state after a step. */
@@ -190,7 +87,7 @@ note_state(struct trainer *trainer)
 	tree_set(state, "settings", tree_copy(trainer->settings));
 	tree_set(state, "step", tree_of_integer(trainer->step));
 	tree_set(state, "batches", tree_of_integer(trainer->batches));
-	tree_set(state, "log", tree_of_integer(ftell(trainer->log)));
+	tree_set(state, "log", tree_of_integer(train_log_bytes(trainer->log)));
 	if (trainer->development)
 		tree_set(state, "dev", development_state(trainer->development));
 	tree_set(state, "place", trainer->objective->type->position(trainer->objective));
@@ -322,7 +219,7 @@ begin(struct trainer *trainer)
 			    trainer->checkpoint_path, (long long)trainer->step);
 		tree_free(state);
 	}
-	log_open(trainer, log_bytes);
+	trainer->log = train_log_open(trainer->options, trainer->development, log_bytes);
 }
 
 /* Steps. --------------------------------------------------------------------------- */
@@ -424,22 +321,14 @@ measure(struct trainer *trainer)
 	tree_free(origin);
 }
 
-/* Measures the start; its line of the log has the step, 0, and the held-out data alone. */
+/* Measures the model before the first step. */
 static void
 measure_start(struct trainer *trainer)
 {
-	const struct objective_options *o = &trainer->options->objective;
-
 	if (trainer->step || !development_due(trainer->development, 0))
 		return;
 	measure(trainer);
-	fprintf(trainer->log, "0\t\t\t\t\t\t\t\t\t%s%s", o->balance > 0 ? "\t" : "",
-	    o->reze > 0 ? "\t" : "");
-	development_print(trainer->development, 0, trainer->log);
-	fprintf(trainer->log, "%s%s\n", trainer->timing ? "\t\t" : "",
-	    trainer->sends ? "\t\t\t\t" : "");
-	if (fflush(trainer->log) || ferror(trainer->log))
-		log_failed(trainer);
+	train_log_start(trainer->log);
 }
 
 static bool
@@ -463,7 +352,7 @@ take_step(struct trainer *trainer)
 		trainer->step++;
 		if (development_due(trainer->development, trainer->step))
 			measure(trainer);
-		log_step(trainer, &r, clock_now() - began);
+		train_log_step(trainer->log, trainer->step, &r, clock_now() - began);
 		note_state(trainer);
 		char rate[NUMBER_ROOM];
 		progress_note(trainer->progress, "loss %.4f, %s tokens/s", r.loss,
@@ -474,15 +363,6 @@ take_step(struct trainer *trainer)
 	free(r.task);
 	free(r.dataset);
 	return more;
-}
-
-static void
-close_log(struct trainer *trainer)
-{
-	if (fsync(fileno(trainer->log)) && errno != EINVAL && errno != EROFS)
-		log_failed(trainer);
-	if (fclose(trainer->log))
-		log_failed(trainer);
 }
 
 /* Sets the number of steps: --steps, or all of the data.  A falling schedule needs one. */
@@ -526,7 +406,7 @@ finish(struct trainer *trainer)
 	    !development_exhausted(trainer->development))
 		warn("%s: ended after %lld of %lld steps", data, (long long)trainer->step,
 		    (long long)trainer->steps);
-	close_log(trainer);
+	train_log_close(trainer->log);
 	if (ranks_own())
 		return;
 	if (!development_take_best(trainer->development, trainer->step))
@@ -579,15 +459,11 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	settings_agree(trainer.settings, options.out);
 	trainer.optim = optim_new(model, &options.optim);
 	trainer.development = development_new(&options, trainer.settings);
-	/* the first rank writes the log */
-	trainer.log_path = ranks_own() ? mem_string("/dev/null")
-				       : trainer_beside(options.out, "log.tsv");
 	trainer.checkpoint_path = trainer_beside(options.out, "checkpoint");
 	begin(&trainer);
 	measure_start(&trainer);
 	note_state(&trainer);
 	heed_signals(&trainer);
-	trainer.traffic = ranks_traffic();
 
 	trainer.progress = progress_new("steps", trainer.steps);
 	progress_add(trainer.progress, trainer.step);
@@ -603,6 +479,5 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	tree_free(trainer.settings);
 	tree_free(trainer.stream);
 	tree_free(trainer.state);
-	free(trainer.log_path);
 	free(trainer.checkpoint_path);
 }

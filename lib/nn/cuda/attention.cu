@@ -59,7 +59,8 @@ template <class A> struct softmax {
 			sum[r] += __shfl_xor_sync(ALL_LANES, sum[r], 2);
 		}
 		/* a query that sees no key has next to nothing */
-		A::scale(values, sum[0] >= 0.5f ? 1 / sum[0] : 0, sum[1] >= 0.5f ? 1 / sum[1] : 0);
+		A::scale(values, sum[0] >= 0.5f ? 1 / sum[0] : 0,
+		    sum[1] >= 0.5f ? 1 / sum[1] : 0);
 	}
 };
 

@@ -431,8 +431,9 @@ template <bool TRANSPOSED> struct score_tile {
 	{
 		int last = TRANSPOSED ? row + ROWS : column + count;
 
-		return last <= (TRANSPOSED ? length : keys) && (!a.causal || least() >= 0) &&
-		       greatest() <= a.window && least() >= -a.window;
+		return last <= (TRANSPOSED ? length : keys) &&
+		       (!a.causal || least() >= 0) && greatest() <= a.window &&
+		       least() >= -a.window;
 	}
 
 	/* From products to scores, times log2 e: scales, adds the bias (of the head, at distance 0) and masks with minus infinity. */
