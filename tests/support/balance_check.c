@@ -49,7 +49,7 @@ learn(struct model *model, const struct sequence *sequences, int64_t count,
 	struct balance *balance = balance_new(model_spec(model));
 	struct loss *loss = loss_new();
 	struct loss_batch batch = { ROWS, (size_t)count - 2 * ROWS, width,
-		(float)number(file, "temperature"), false, false, NULL, NULL };
+		(float)number(file, "temperature"), false, false, NULL, NULL, NULL };
 	float *dvectors = nn_alloc(bytes);
 	double correct;
 

@@ -34,7 +34,8 @@ gradient(struct model *model, struct sequence *sequences, size_t rows, int64_t t
 	       bytes = 2 * rows * width * sizeof(float);
 	struct gradient_cache *cache = gradient_cache_new(model, tokens);
 	struct loss *loss = loss_new();
-	struct loss_batch batch = { rows, 0, width, 0.05f, false, false, NULL, NULL };
+	struct loss_batch batch = { rows, 0, width, 0.05f, false, false, NULL, NULL,
+		NULL };
 	float *dvectors = nn_alloc(bytes);
 	double correct;
 
