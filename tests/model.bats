@@ -291,7 +291,7 @@ pooling() {
 		cp "$T/changed" "$MODEL/$1"
 	}
 	change modules.json '.[3].type = "sentence_transformers.models.LSTM"'
-	refused "modules.json: the module 'LSTM' is not known; known are Transformer, StaticEmbedding, Pooling, Dense, LayerNorm, Normalize and Dropout"
+	refused "modules.json: the module 'LSTM' is not known; known are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize and Dropout"
 	change modules.json '.[2].path = "../other"'
 	refused "modules.json: 'path' is '../other'; it must be the plain name of a folder"
 	change modules.json '.[2].path = ".."'
@@ -323,7 +323,7 @@ pooling() {
 	change 3_Normalize/config.json '.module_input_name = "token_embeddings"'
 	refused "3_Normalize/config.json: makes '"
 	change 2_Dense/config.json '.use_residual = true'
-	refused "2_Dense/config.json: 'use_residual' is not known"
+	refused "2_Dense/config.json: 'use_residual' is known of late-interaction models only"
 	change 2_Dense/config.json 'del(.in_features)'
 	refused "2_Dense/config.json: 'in_features' is missing"
 	change 4_Dense/config.json '.in_features = 5'

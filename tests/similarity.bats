@@ -35,7 +35,7 @@ setup() {
 	for command in near "mteb-score retrieval --qrels $GOLDEN/score_qrels.tsv"; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr $command queries.mts corpus.mts
-		[[ $stderr == *": queries.mts: its model compares by euclidean, and a search knows cosine and dot: say --similarity" ]]
+		[[ $stderr == *": queries.mts: its model compares by euclidean, and a search knows cosine, dot and MaxSim: say --similarity" ]]
 		# shellcheck disable=SC2086
 		$command --similarity cosine queries.mts corpus.mts >out 2>/dev/null && rm out
 	done

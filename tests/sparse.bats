@@ -79,7 +79,7 @@ brute() {
 	folder bert_sum
 	terms bert_sum >"$T/plain.mts"
 	terms bert_sum --emit sparse | mts diff - "$T/plain.mts"
-	mts head --json "$T/plain.mts" | head -n 1 >"$T/header"
+	mts head --json "$T/plain.mts" | sed -n 1p >"$T/header"
 	size=$(jq .vocab_size "$T/bert_sum/config.json")
 	jq -e --arg size "$size" '.properties | ."sparse.terms" == $size and ."sparse.similarity" == "cosine" and .model != null' "$T/header"
 	folder bert
@@ -229,6 +229,12 @@ brute() {
 	folder bert
 	jq -c '.' "$S/texts.jsonl" | tok -q -m bert >ids.mts
 	dies "encode: bert: is a sparse encoder, which has no embeddings" encode -q -m bert --emit emb -o out ids.mts
+	dies "upcycle: bert: is a sparse encoder, and texts are to be embedded" upcycle -q -m bert --static -o out
+	for option in "--pooling mean" "--empty zero"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr encode -q -m bert $option -o out ids.mts
+		[[ ${stderr_lines[0]} == "encode: ${option% *}"*" a sparse encoder"* ]]
+	done
 	for part in transform.dense transform.LayerNorm bias; do
 		sed "s/predictions.$part/predictions.${part%????}nope/" "$S/bert/model.safetensors" >bert/model.safetensors
 		dies "encode: bert/model.safetensors: tensor 'cls.predictions." encode -q -m bert -o out ids.mts

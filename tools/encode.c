@@ -180,19 +180,27 @@ open_model(const struct settings *s)
 	return model;
 }
 
-/* A late-interaction model embeds tokens, unless something else is asked for. */
+/* A late-interaction model embeds tokens, a sparse encoder terms, unless something else is asked for. */
 static void
 settle_emit(struct settings *s, struct model *model)
 {
-	if (s->emit || !model_head(model)->tokens)
+	const struct head *head = model_head(model);
+	const char *kind = head->tokens ? "late-interaction model" : "sparse encoder";
+
+	if (!head->tokens && !head->splade.is)
+		return;
+	if (s->pooling && !head->tokens)
+		die_usage("--pooling does not apply to a %s, which pools terms", kind);
+	if (s->emit)
 		return;
 	if (s->pilots || s->gates)
-		die_usage("%s does not apply to a late-interaction model",
-		    s->pilots ? "--pilots" : "--gates");
-	s->emit = "tokens";
+		die_usage("%s does not apply to a %s", s->pilots ? "--pilots" : "--gates",
+		    kind);
+	s->emit = head->tokens ? "tokens" : "sparse";
 	if (s->empty == EMPTY_ZERO)
 		die_usage(
-		    "--empty zero applies to embeddings only; with vectors of tokens use refuse or skip");
+		    "--empty zero applies to embeddings only; with a %s use refuse or skip",
+		    kind);
 }
 
 static struct reader *
@@ -295,8 +303,6 @@ main(int argc, char **argv)
 		nn_start(s.threads, argv);
 	inform("%s", nn_about());
 	struct model *model = open_model(&s);
-	if (!s.emit && model_head(model)->splade.is)
-		s.emit = "sparse"; /* it has no embeddings */
 	settle_emit(&s, model);
 	model_open_adapters(model, s.lora, s.gates);
 	struct reader *in = open_input(&s);

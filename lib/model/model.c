@@ -487,6 +487,8 @@ model_demand_texts(const struct model *model)
 	if (model->head.tokens)
 		die("%s: embeds tokens (late interaction), and texts are to be embedded",
 		    model->dir);
+	if (model->head.splade.is)
+		die("%s: is a sparse encoder, and texts are to be embedded", model->dir);
 }
 
 struct head *
