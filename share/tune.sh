@@ -30,7 +30,7 @@ fail() {
 show() {
 	[ "$quiet" ] || echo "$1" >&2
 	echo "$1" >>"$work/commands"
-	eval "$1"
+	eval "$1" || exit 1 # the program has said why
 }
 
 say() { [ "$quiet" ] || echo "motes: tune: $*" >&2; }
