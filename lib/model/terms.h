@@ -2,7 +2,8 @@
  * terms - a text as weights of the vocabulary's tokens ("terms"), most of them 0, from its last hidden states: a sparse encoder.
  *
  * SPLADE (Formal et al. 2021), by the head that predicts tokens: the weight of term v is the maximum over the text's tokens t of
- * log(1 + relu(logits[t,v])), or the sum of these; with log1p_relu the logarithm is taken twice.  Special tokens count.
+ * log(1 + relu(logits[t,v])), or their sum; log1p_relu takes the logarithm of one plus the weight once more.  Special tokens of
+ * the text take part.
  *
  * A model that weighs each token of a text by itself has the terms of token_terms.h.
  *

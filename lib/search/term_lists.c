@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "search/vectors.h"
 
 enum { VOCABULARY = 1 << 28 };
 
@@ -152,16 +153,8 @@ term_lists_load(struct term_lists *lists, const struct record *record)
 enum similarity
 term_lists_similarity(const struct reader *reader, enum similarity wanted)
 {
-	const struct tree *properties = stream_properties(reader);
-	const char *own = tree_string(properties, "sparse.similarity", NULL);
-	enum similarity kind = SIMILARITY_DOT;
-
-	if (wanted != SIMILARITY_OF_MODEL)
-		return wanted;
-	if (own && !similarity_parse(own, &kind))
-		die("%s: its model compares by '%s', which is not known; say --similarity",
-		    stream_name(reader), own);
-	return kind;
+	return vectors_said_similarity(
+	    reader, "sparse.similarity", SIMILARITY_DOT, wanted);
 }
 
 void

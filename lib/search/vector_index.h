@@ -58,7 +58,7 @@ struct vector_index {
 	enum similarity similarity; /* cosine or dot */
 	enum row_ids ids;
 	bool texts,
-	    codes_only; /* codes_only: there are no vectors but those that codes stand for */
+	    codes_only; /* codes_only: the index has no floats; vectors are decoded from codes */
 	double longest;		  /* maximum length of a vector */
 	const char *field, *kind; /* FIELD of FIELD.emb; vectors_kind */
 	uint64_t sizes[INDEX_FILES];

@@ -152,11 +152,11 @@ vectors_lists(const struct vectors *vectors)
 }
 
 enum similarity
-vectors_any_similarity(const struct reader *reader, enum similarity wanted)
+vectors_said_similarity(const struct reader *reader, const char *property,
+    enum similarity usual, enum similarity wanted)
 {
-	const struct tree *properties = stream_properties(reader);
-	const char *own = tree_string(properties, "similarity", NULL);
-	enum similarity kind = SIMILARITY_COSINE;
+	const char *own = tree_string(stream_properties(reader), property, NULL);
+	enum similarity kind = usual;
 
 	if (wanted != SIMILARITY_OF_MODEL)
 		return wanted;
@@ -164,6 +164,12 @@ vectors_any_similarity(const struct reader *reader, enum similarity wanted)
 		die("%s: its model compares by '%s', which is not known; say --similarity",
 		    stream_name(reader), own);
 	return kind;
+}
+
+enum similarity
+vectors_any_similarity(const struct reader *reader, enum similarity wanted)
+{
+	return vectors_said_similarity(reader, "similarity", SIMILARITY_COSINE, wanted);
 }
 
 enum similarity

@@ -82,7 +82,12 @@ struct vector_range vectors_row(const struct vectors *vectors, int64_t row);
 /* Offsets [rows + 1] of the rows' lists; NULL if rows have one vector each. */
 const int64_t *vectors_lists(const struct vectors *vectors);
 
-/* Resolves SIMILARITY_OF_MODEL to the similarity in the stream's header, by default cosine; returns others as given. */
+/* Resolves SIMILARITY_OF_MODEL to the similarity that a property of the stream's header names, `usual` without one; returns others
+ * as given.  Dies if the name is unknown. */
+enum similarity vectors_said_similarity(const struct reader *reader, const char *property,
+    enum similarity usual, enum similarity wanted);
+
+/* The same by the property "similarity", usually cosine. */
 enum similarity vectors_any_similarity(
     const struct reader *reader, enum similarity wanted);
 

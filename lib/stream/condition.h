@@ -31,7 +31,7 @@ void condition_apply(
 void condition_end(const struct condition *condition);
 void condition_free(struct condition *condition);
 
-/* Several conditions, all of which must hold, on the rows of one stream. */
+/* Conditions on the rows of a stream; a row passes if all conditions hold. */
 struct conditions;
 struct conditions *conditions_open(
     const char *const *texts, int count, const struct reader *reader);
