@@ -255,9 +255,36 @@ trains() {
 		none	there is none, or CUDA_VISIBLE_DEVICES hides it
 		driver	the NVIDIA driver is missing, or older than the CUDA toolkit that these programs were built with
 		old	no device, but the processor in its place has compute capability 7.0, and the kernels need 8.0
+		poolless	no device, but the processor in its place has no memory pools; some virtual GPUs lack them
 	END
 	MOTES_SHIM_MEMORY=9000 run -1 --separate-stderr on_device encode -m "$GOLDEN/bert" "$T/ids.mts"
 	[[ $stderr == "encode: out of memory of the device: 0.0 MiB were asked for, 0.0 of its 0.0 GiB are free; fewer tokens at a time take less (--tokens)" ]]
+}
+
+@test "shim: the error of a kernel names it with MOTES_CUDA_SYNC=1, and else the way to its name" {
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	MOTES_SHIM_FAILS=2 run -1 --separate-stderr on_device encode -m "$GOLDEN/bert" "$T/ids.mts"
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == "encode: the CUDA device: "*": an illegal memory access was encountered, there or in a kernel before; MOTES_CUDA_SYNC=1 tells which" ]]
+	for launch in "1 embed of lib/nn/cuda/embed.cu" "2 norm_rows<S::WIDTH, S::KEPT> of lib/nn/cuda/norm.cu"; do
+		MOTES_CUDA_SYNC=1 MOTES_SHIM_FAILS=${launch%% *} run -1 --separate-stderr on_device encode -m "$GOLDEN/bert" "$T/ids.mts"
+		[ "$stderr" = "encode: the CUDA device: ${launch#* }: an illegal memory access was encountered" ]
+	done
+}
+
+@test "shim: MOTES_CUDA_TUNE=1 takes the quickest algorithm with the bits of the first" {
+	mkdir "$T/config"
+	jq '.hidden_size = 64 | .intermediate_size = 96' "$GOLDEN/bert/config.json" >"$T/config/config.json"
+	model_copy "$T/config" "$T/model" init 1
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	for precision in f32 bf16 int8; do
+		options=(--any-tokenizer -m "$T/model" --precision $precision "$T/ids.mts")
+		on_device encode "${options[@]}" | ids_stream --rows text.emb >"$T/first"
+		MOTES_CUDA_TUNE=1 "$BUILD/shim/bin/encode" -v "${options[@]}" 2>"$T/log" | ids_stream --rows text.emb | cmp - "$T/first"
+		# the stand-in's third is quicker than its first, and its second sums in another order
+		grep -q "proposal 3 of 3" "$T/log"
+		run -1 grep "proposal [^3]" "$T/log"
+	done
 }
 @test "shim: encode is close to the processor's kernels, in f32 and int8" {
 	for n in 5 1 24 13 7 2 19; do seq -s' ' 2 $((n + 1)); done | ids_stream text.ids >"$T/ids.mts"

@@ -8,6 +8,7 @@
  * than it was found for.
  *
  * If allowed, it splits K of long sums with small results, so that, as on a device, bits may depend on the sizes.  TF32 rounds.
+ * It proposes three algorithms at most: of the second, sums are in another order if K may be split.
  */
 #ifndef SHIM_CUBLASLT_H
 #define SHIM_CUBLASLT_H
@@ -54,6 +55,13 @@ enum cublasLtMatmulPreferenceAttributes_t {
 	CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
 	CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
 	CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8,
+};
+
+enum cublasLtMatmulAlgoConfigAttributes_t {
+	CUBLASLT_ALGO_CONFIG_ID = 0,
+	CUBLASLT_ALGO_CONFIG_TILE_ID = 1,
+	CUBLASLT_ALGO_CONFIG_SPLITK_NUM = 2,
+	CUBLASLT_ALGO_CONFIG_STAGES_ID = 6,
 };
 
 enum cublasLtReductionScheme_t {
@@ -104,6 +112,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
     cublasLtMatrixLayout_t C, cublasLtMatrixLayout_t D,
     cublasLtMatmulPreference_t preference, int wanted,
     cublasLtMatmulHeuristicResult_t *results, int *found);
+cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algorithm,
+    cublasLtMatmulAlgoConfigAttributes_t which, void *value, size_t size,
+    size_t *written);
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
     const void *alpha, const void *A, cublasLtMatrixLayout_t A_layout, const void *B,
     cublasLtMatrixLayout_t B_layout, const void *beta, const void *C,

@@ -22,7 +22,8 @@ struct preference {
 };
 struct algorithm {
 	uint64_t known; /* the operation it was found for */
-	uint64_t aligned[4], pieces, sizes, bias_aligned;
+	uint64_t aligned[4], pieces, sizes;
+	uint32_t bias_aligned, number;
 };
 
 static_assert(sizeof(struct layout) <= sizeof(cublasLtMatrixLayoutOpaque_t), "layout");
@@ -417,18 +418,37 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t des
 	a.pieces = of.schemes && p.a.type != CUDA_R_8I && p.m * p.n < 1 << 14 && p.k > 32
 		       ? 2
 		       : 1;
-	size_t needed = workspace_of(&p, a.pieces);
-	if (needed > of.workspace) {
-		a.pieces = 1;
-		needed = 0;
-	}
 	a.sizes = sizes(&p);
-	a.bias_aligned = alignment(p.operation.bias);
-	*results = {};
-	put_inside(&results->algo, a);
-	results->workspaceSize = needed;
-	results->state = CUBLAS_STATUS_SUCCESS;
-	*found = 1;
+	a.bias_aligned = (uint32_t)alignment(p.operation.bias);
+	for (int i = 0; i < wanted && i < 3; i++) {
+		struct algorithm one = a;
+		one.number = (uint32_t)i;
+		one.pieces += i == 1 && of.schemes && p.k > 32;
+		if (workspace_of(&p, one.pieces) > of.workspace)
+			one.pieces = 1;
+		results[i] = {};
+		put_inside(&results[i].algo, one);
+		results[i].workspaceSize = workspace_of(&p, one.pieces);
+		results[i].state = CUBLAS_STATUS_SUCCESS;
+		*found = i + 1;
+	}
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t
+cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algorithm,
+    cublasLtMatmulAlgoConfigAttributes_t which, void *value, size_t size, size_t *written)
+{
+	struct algorithm a = inside<struct algorithm>(algorithm);
+	int32_t is = which == CUBLASLT_ALGO_CONFIG_ID		? (int32_t)a.number
+		     : which == CUBLASLT_ALGO_CONFIG_SPLITK_NUM ? (int32_t)a.pieces
+								: 0;
+
+	if (size != sizeof is)
+		return CUBLAS_STATUS_INVALID_VALUE;
+	memcpy(value, &is, sizeof is);
+	if (written)
+		*written = sizeof is;
 	return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -7,9 +7,10 @@
  * on the order of threads.  A barrier that some threads never reach ends the program.  Memory from cudaMalloc and dynamic
  * shared memory begin as NaN.  Copies and kernels are done when the call returns.
  *
- * For tests, MOTES_SHIM_DEVICE simulates a faulty device: none, old (its compute capability), driver (its driver);
- * MOTES_SHIM_MEMORY sets its memory in bytes; and with MOTES_SHIM_COUNT a program prints at its end the bytes and copies sent to the
- * device, and how often the host waited.
+ * For tests, MOTES_SHIM_DEVICE simulates a faulty device: none, old (its compute capability), driver (its driver), poolless;
+ * MOTES_SHIM_MEMORY sets its memory in bytes; MOTES_SHIM_FAILS=N makes the N-th launch fail, as a wait or the next launch finds; and
+ * with MOTES_SHIM_COUNT a program prints at its end the bytes and copies sent to the device, and how often the host waited.
+ * Times between events shrink from call to call.
  *
  * The shim does not reveal races between writes without a barrier in one turn, bank conflicts, speed, or the rounding of tensor cores.
  */
@@ -292,7 +293,9 @@ enum {
 	cudaSuccess,
 	cudaErrorInvalidValue,
 	cudaErrorMemoryAllocation,
-	cudaErrorInsufficientDriver
+	cudaErrorInsufficientDriver = 35,
+	cudaErrorIllegalAddress = 700,
+	cudaErrorLaunchFailure = 719
 };
 typedef struct shim_stream *cudaStream_t;
 typedef struct shim_event *cudaEvent_t;
@@ -303,10 +306,15 @@ enum cudaMemcpyKind {
 	cudaMemcpyDeviceToDevice,
 	cudaMemcpyDefault
 };
-enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocDefault = 0 };
+enum {
+	cudaStreamNonBlocking = 1,
+	cudaEventDefault = 0,
+	cudaEventDisableTiming = 2,
+	cudaHostAllocDefault = 0
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMemoryPoolsSupported };
 typedef struct shim_pool *cudaMemPool_t;
 
 struct cudaDeviceProp {
@@ -329,6 +337,7 @@ cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
@@ -347,6 +356,8 @@ cudaError_t cudaStreamWaitEvent(
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaMemPoolSetAttribute(
     cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);

@@ -27,9 +27,24 @@ shim_allow(const void *kernel, size_t bytes)
 	return cudaSuccess;
 }
 
+static std::atomic<unsigned long long> launches{ 0 };
+
+/* cudaErrorIllegalAddress from the launch of MOTES_SHIM_FAILS on. */
+static cudaError_t
+failed()
+{
+	const char *said = getenv("MOTES_SHIM_FAILS");
+
+	return said && launches >= strtoull(said, NULL, 10) ? cudaErrorIllegalAddress
+							    : cudaSuccess;
+}
+
 cudaError_t
 shim_allowed(const void *kernel, size_t bytes)
 {
+	if (failed() != cudaSuccess)
+		return failed();
+	launches++;
 	return bytes <= UNASKED || (asked().count(kernel) && bytes <= asked()[kernel])
 		   ? cudaSuccess
 		   : cudaErrorInvalidValue;
@@ -74,9 +89,12 @@ static struct counts {
 const char *
 cudaGetErrorString(cudaError_t error)
 {
-	return error == cudaErrorMemoryAllocation ? "out of memory"
-	       : error == cudaSuccess		  ? "no error"
-						  : "invalid argument";
+	switch (error) {
+	case cudaSuccess: return "no error";
+	case cudaErrorMemoryAllocation: return "out of memory";
+	case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+	default: return "invalid argument";
+	}
 }
 
 cudaError_t
@@ -116,6 +134,14 @@ cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 	properties->major = device_is("old") ? 7 : 9;
 	properties->multiProcessorCount = 2;
 	return cudaSuccess;
+}
+
+cudaError_t
+cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
+{
+	*value =
+	    attribute == cudaDevAttrMemoryPoolsSupported ? !device_is("poolless") : 2;
+	return device ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 /* Begins as NaN, to reveal reads before writes. */
@@ -220,7 +246,7 @@ cudaStreamSynchronize(cudaStream_t stream)
 {
 	(void)stream;
 	counts.waits++;
-	return cudaSuccess;
+	return failed();
 }
 
 cudaError_t
@@ -250,6 +276,24 @@ cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t
 cudaEventSynchronize(cudaEvent_t event)
+{
+	(void)event;
+	return failed();
+}
+
+cudaError_t
+cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to)
+{
+	static std::atomic<int> calls{ 0 };
+
+	(void)from;
+	(void)to;
+	*milliseconds = 1 / (float)++calls;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaEventDestroy(cudaEvent_t event)
 {
 	(void)event;
 	return cudaSuccess;

@@ -1,4 +1,5 @@
 #include "nn/cuda/gemm.h"
+#include "nn/cuda/tune.h"
 
 #include <cublasLt.h>
 
@@ -13,6 +14,7 @@ constexpr size_t WORKSPACE = (size_t)32 << 20; /* of a stream: split-K needs it 
 constexpr size_t MOST = (size_t)1 << 21;       /* rows and columns: grids have limits */
 constexpr size_t LONGEST = (size_t)1 << 30;    /* of a sum */
 constexpr unsigned ALIGNED = 16;
+constexpr int CANDIDATES = 8; /* algorithms that are tried, with MOTES_CUDA_TUNE=1 */
 
 /* cuBLASLt's matrices are column-major, so it computes c^T = b^T a^T. */
 struct description {
@@ -26,7 +28,7 @@ struct type {
 	unsigned in_size, out_size;
 };
 
-/* The algorithm that cuBLASLt's heuristic chose, and whether its epilogue adds the bias. */
+/* The algorithm, and whether its epilogue adds the bias. */
 struct plan {
 	cublasLtMatmulAlgo_t algorithm;
 	bool bias;
@@ -140,19 +142,18 @@ describe(struct description *d, const struct cublas_gemm *p, bool bias)
 	lay_out(&d->result, type.out, p->N, p->M, p->ldc);
 }
 
-/* Returns false if cuBLASLt has no algorithm. */
-bool
-find(cublasLtMatmulAlgo_t *algorithm, const struct cublas_gemm *p, bool bias,
-    bool no_split_k)
+/* Algorithms of cuBLASLt's heuristic, that which it expects to be quickest first; returns their number. */
+int
+find(cublasLtMatmulHeuristicResult_t (&found)[CANDIDATES], const struct cublas_gemm *p,
+    bool bias, bool no_split_k)
 {
 	struct type type = type_of(p->kind);
 	unsigned left = alignment(p->b, p->ldb, type.in_size);
 	unsigned right = alignment(p->a, p->lda, type.in_size);
 	unsigned result = alignment(p->c, p->ldc, type.out_size);
 	cublasLtMatmulPreferenceOpaque_t preference;
-	cublasLtMatmulHeuristicResult_t found;
 	struct description d;
-	int count = 0;
+	int count = 0, some = 0;
 
 	describe(&d, p, bias);
 	blas_check(cublasLtMatmulPreferenceInit(&preference), "preferences");
@@ -165,14 +166,15 @@ find(cublasLtMatmulAlgo_t *algorithm, const struct cublas_gemm *p, bool bias,
 	if (no_split_k)
 		prefer(&preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
 		    (uint32_t)CUBLASLT_REDUCTION_SCHEME_NONE);
-	cublasStatus_t status =
-	    cublasLtMatmulAlgoGetHeuristic(blas_of_stream()->handle, &d.operation,
-		&d.left, &d.right, &d.result, &d.result, &preference, 1, &found, &count);
-	if (status != CUBLAS_STATUS_SUCCESS || !count ||
-	    found.state != CUBLAS_STATUS_SUCCESS)
-		return false;
-	*algorithm = found.algo;
-	return true;
+	cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(blas_of_stream()->handle,
+	    &d.operation, &d.left, &d.right, &d.result, &d.result, &preference,
+	    tuning_wanted() ? CANDIDATES : 1, found, &count);
+	if (status != CUBLAS_STATUS_SUCCESS)
+		return 0;
+	for (int i = 0; i < count; i++)
+		if (found[i].state == CUBLAS_STATUS_SUCCESS)
+			found[some++] = found[i];
+	return some;
 }
 
 /* n rounded up to three binary digits, so that a plan serves similar numbers of tokens. */
@@ -201,28 +203,9 @@ key_of(const struct cublas_gemm *p)
 		alignment(p->c, p->ldc, type.out_size) };
 }
 
-/* The plan for p, from cuBLASLt or from before. */
-struct plan
-plan_of(const struct cublas_gemm *p)
-{
-	std::lock_guard<std::mutex> guard(plans.lock);
-	struct plan made = {};
-	key key = key_of(p);
-
-	auto known = plans.known.find(key);
-	if (known != plans.known.end())
-		return known->second;
-	made.bias = p->bias && find(&made.algorithm, p, true, p->no_split_k);
-	if (!made.bias && !find(&made.algorithm, p, false, p->no_split_k) &&
-	    !(p->no_split_k && find(&made.algorithm, p, false, false)))
-		die("cuBLASLt: nothing for a product of %zu x %zu x %zu, kind %d", p->M,
-		    p->N, p->K, (int)p->kind);
-	plans.known[key] = made;
-	return made;
-}
-
+/* Computes d = alpha a b + beta c + bias. */
 cublasStatus_t
-run(const struct cublas_gemm *p, const struct plan *plan)
+run(const struct cublas_gemm *p, const struct plan *plan, void *d_at)
 {
 	int32_t one = 1, none = 0;
 	struct description d;
@@ -232,8 +215,77 @@ run(const struct cublas_gemm *p, const struct plan *plan)
 	describe(&d, p, plan->bias);
 	return cublasLtMatmul(blas->handle, &d.operation,
 	    integers ? (const void *)&one : &p->alpha, p->b, &d.left, p->a, &d.right,
-	    integers ? (const void *)&none : &p->beta, p->c, &d.result, p->c, &d.result,
+	    integers ? (const void *)&none : &p->beta, p->c, &d.result, d_at, &d.result,
 	    &plan->algorithm, blas->workspace, WORKSPACE, device_stream());
+}
+
+/* The algorithm's number, tile and stages in cuBLASLt's own numbers, for --verbose. */
+void
+inform_of(const struct cublas_gemm *p, const cublasLtMatmulAlgo_t *algorithm, int count,
+    const struct tuned *best)
+{
+	static const cublasLtMatmulAlgoConfigAttributes_t which[] = {
+		CUBLASLT_ALGO_CONFIG_ID, CUBLASLT_ALGO_CONFIG_TILE_ID,
+		CUBLASLT_ALGO_CONFIG_STAGES_ID, CUBLASLT_ALGO_CONFIG_SPLITK_NUM
+	};
+	int32_t is[4] = {};
+
+	for (int i = 0; i < 4; i++)
+		cublasLtMatmulAlgoConfigGetAttribute(
+		    algorithm, which[i], &is[i], sizeof is[i], NULL);
+	inform(
+	    "cuBLASLt: %zu x %zu x %zu, kind %d%s: algorithm %d, tile %d, stages %d, split-K %d: proposal %d of %d, %.1f us, the first %.1f us",
+	    p->M, p->N, p->K, (int)p->kind, p->bias ? " + bias" : "", (int)is[0],
+	    (int)is[1], (int)is[2], (int)is[3], best->candidate + 1, count,
+	    1e3 * (double)best->time, 1e3 * (double)best->first);
+}
+
+/* The quickest of the candidates for p, into a plan that has its other members. */
+void
+choose(struct plan *made, const cublasLtMatmulHeuristicResult_t *found, int count,
+    const struct cublas_gemm *p)
+{
+	struct tuned best = {};
+	unsigned size = type_of(p->kind).out_size;
+
+	if (count > 1) {
+		const struct tuned_result result = { p->M, p->ldc * size, p->N * size };
+		best = tune(count, &result, [=](int candidate, void *to) {
+			struct plan one = { found[candidate].algo, made->bias };
+			return run(p, &one, to) == CUBLAS_STATUS_SUCCESS;
+		});
+	}
+	made->algorithm = found[best.candidate].algo;
+	if (tuning_wanted())
+		inform_of(p, &made->algorithm, count, &best);
+}
+
+/* The plan for products like `like`, from cuBLASLt or from before; p is the one at hand. */
+struct plan
+plan_of(const struct cublas_gemm *like, const struct cublas_gemm *p)
+{
+	std::lock_guard<std::mutex> guard(plans.lock);
+	cublasLtMatmulHeuristicResult_t found[CANDIDATES];
+	struct plan made = {};
+	key key = key_of(like);
+	int count = 0;
+
+	auto known = plans.known.find(key);
+	if (known != plans.known.end())
+		return known->second;
+	if (p->bias)
+		count = find(found, like, true, p->no_split_k);
+	made.bias = count > 0;
+	if (!count)
+		count = find(found, like, false, p->no_split_k);
+	if (!count && p->no_split_k)
+		count = find(found, like, false, false);
+	if (!count)
+		die("cuBLASLt: nothing for a product of %zu x %zu x %zu, kind %d", p->M,
+		    p->N, p->K, (int)p->kind);
+	choose(&made, found, count, p);
+	plans.known[key] = made;
+	return made;
 }
 
 /* c = beta c + bias */
@@ -339,14 +391,15 @@ cublas_gemm(const struct cublas_gemm *p)
 		alike.M = rounded_up(p->M);
 	else if (!p->b_transposed)
 		alike.K = rounded_up(p->K);
-	struct plan plan = plan_of(&alike);
-	cublasStatus_t status = run(p, &plan);
+	struct plan plan = plan_of(&alike, p);
+	cublasStatus_t status = run(p, &plan, p->c);
 	if (status == CUBLAS_STATUS_INVALID_VALUE ||
 	    status == CUBLAS_STATUS_NOT_SUPPORTED) {
-		plan = plan_of(p);
-		status = run(p, &plan);
+		plan = plan_of(p, p);
+		status = run(p, &plan, p->c);
 	}
 	blas_check(status, "a product");
+	device_launched(cudaSuccess, "cuBLASLt", "a product");
 	if (p->bias && !plan.bias)
 		begin_rows(p, 1);
 }

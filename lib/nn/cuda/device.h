@@ -39,6 +39,10 @@ constexpr unsigned ALL_LANES = 0xffffffff;
 /* Dies unless error is cudaSuccess; `what` was tried. */
 void device_check(cudaError_t error, const char *what);
 
+/* The same after a launch in `file`; `call` begins with the kernel's name.  MOTES_CUDA_SYNC=1: waits for the kernel, so that the
+ * error is its own, and not of an earlier one. */
+void device_launched(cudaError_t error, const char *file, const char *call);
+
 /* The program's stream, 0, and one for each worker; the calling thread's number and stream. */
 constexpr int STREAMS = 3;
 int device_stream_number(void);
@@ -60,10 +64,14 @@ device_blocks(size_t n, size_t by)
 /* Shared memory that a block may have on every device from sm_80 on, in bytes; sm_86 and sm_89 have the least. */
 constexpr size_t SHARED_MEMORY = 99 << 10;
 
-/* Launches a kernel in this thread's stream with `shared` bytes of dynamic shared memory.  An empty grid launches nothing. */
+/* device_launch(kernel, grid, block, shared, argument...) launches a kernel in this thread's stream with `shared` bytes of dynamic
+ * shared memory.  An empty grid launches nothing. */
+#define device_launch(...) device_launch_from(__FILE__, #__VA_ARGS__, __VA_ARGS__)
+
 template <class... P, class... A>
 static inline void
-device_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, A... arguments)
+device_launch_from(const char *file, const char *call, void (*kernel)(P...), dim3 grid,
+    dim3 block, size_t shared, A... arguments)
 {
 	cudaLaunchConfig_t config = {};
 
@@ -75,12 +83,12 @@ device_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, A... a
 	config.stream = device_stream();
 	/* more must be asked for */
 	if (shared > 48 << 10)
-		device_check(
+		device_launched(
 		    cudaFuncSetAttribute(
 			kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
-		    "shared memory of a kernel");
-	device_check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(arguments)...),
-	    "a kernel");
+		    file, call);
+	device_launched(cudaLaunchKernelEx(&config, kernel, static_cast<P>(arguments)...),
+	    file, call);
 }
 
 /* Temporary memory of a function, in stream order; not cleared. */

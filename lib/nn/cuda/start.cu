@@ -26,7 +26,7 @@ const char *
 look_for_device()
 {
 	static char why[400];
-	int count = 0;
+	int count = 0, pools = 0;
 	cudaError_t error = cudaGetDeviceCount(&count);
 
 	if (error == cudaErrorInsufficientDriver)
@@ -41,6 +41,14 @@ look_for_device()
 		    "%s has compute capability %d.%d, and the kernels need %d.0",
 		    device.properties.name, device.properties.major,
 		    device.properties.minor, LEAST);
+		return why;
+	}
+	device_check(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, 0),
+	    "the device");
+	if (!pools) {
+		snprintf(why, sizeof why,
+		    "%s has no memory pools; some virtual GPUs lack them",
+		    device.properties.name);
 		return why;
 	}
 	device.known = true;
@@ -61,6 +69,25 @@ find_device()
 	device_check(cudaDeviceGetDefaultMemPool(&pool, 0), "memory of the device");
 	device_check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
 	    "memory of the device");
+}
+
+bool
+waits_for_each()
+{
+	static const char *const wanted = getenv("MOTES_CUDA_SYNC");
+
+	return wanted && strcmp(wanted, "1") == 0;
+}
+
+/* Of the kernel's name in a call: up to the comma that is not between its template arguments. */
+size_t
+name_length(const char *call)
+{
+	size_t n = 0;
+
+	for (int open = 0; call[n] && (open || call[n] != ','); n++)
+		open += (call[n] == '<') - (call[n] == '>');
+	return n;
 }
 
 cudaStream_t
@@ -93,8 +120,27 @@ make_workers()
 void
 device_check(cudaError_t error, const char *what)
 {
+	/* a kernel's error stays, and every later call returns it */
+	bool stays = error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure;
+
 	if (error != cudaSuccess)
-		die("the CUDA device: %s: %s", what, cudaGetErrorString(error));
+		die("the CUDA device: %s: %s%s", what, cudaGetErrorString(error),
+		    stays && !waits_for_each()
+			? ", there or in a kernel before; MOTES_CUDA_SYNC=1 tells which"
+			: "");
+}
+
+void
+device_launched(cudaError_t error, const char *file, const char *call)
+{
+	char what[200];
+
+	if (error == cudaSuccess && waits_for_each())
+		error = cudaStreamSynchronize(device_stream());
+	if (error == cudaSuccess)
+		return;
+	snprintf(what, sizeof what, "%.*s of %s", (int)name_length(call), call, file);
+	device_check(error, what);
 }
 
 cudaStream_t
