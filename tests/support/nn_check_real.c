@@ -442,7 +442,9 @@ check_memory(void)
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
 		before = size;
 		char *next = nn_reserve(block, &size, counts[i], 4);
-		expect_value("kept", next == block, before >= 4 * counts[i], 0);
+		/* a larger one may begin where the freed one did */
+		if (before >= 4 * counts[i])
+			expect_value("kept", next == block, 1, 0);
 		expect_value("aligned", (double)((uintptr_t)next % 64), 0, 0);
 		expect_value("large enough", size >= 4 * counts[i], 1, 0);
 		block = next;
