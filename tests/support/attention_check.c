@@ -5,6 +5,11 @@
  * the rounding of p and of dscore, each by 2^-8 of itself at most.  A result may be off by as much as its terms together.
  */
 #include "nn_check.h"
+#include "stream/tensor.h"
+
+/* lib/nn/cuda/attention_bf16.h; the processor has none */
+__attribute__((weak)) void attention_bf16(uint16_t *out, const uint16_t *q,
+    const uint16_t *k, const uint16_t *v, const struct nn_attention *a);
 
 /* To bf16. */
 static double
@@ -164,6 +169,47 @@ expect_between(const struct attended *s, int which, size_t ld, size_t used)
 	free(got);
 }
 
+/* A copy in bf16, in memory of the backend. */
+static uint16_t *
+narrow(const struct array *x)
+{
+	uint16_t *host = mem_new(x->n, sizeof *host), *at = nn_alloc(x->n * sizeof *at);
+	float *wide = mem_new(x->n, sizeof *wide);
+
+	nn_download(wide, x->at, x->n * sizeof *wide);
+	tensor_from_f32(host, DTYPE_BF16, wide, x->n);
+	nn_upload(at, host, x->n * sizeof *at);
+	free(host);
+	free(wide);
+	return at;
+}
+
+/* attention_bf16 of the same arrays: the results, rounded once more. */
+static void
+expect_narrow(const struct attended *s, const struct nn_attention *a)
+{
+	const struct array *out = s->x[OUT];
+	uint16_t *x[4], *got = mem_new(out->n, sizeof *got);
+
+	for (int i = 0; i < 4; i++)
+		x[i] = narrow(s->x[i]);
+	attention_bf16(x[OUT], x[Q], x[K], x[V], a);
+	nn_download(got, x[OUT], out->n * sizeof *got);
+	for (size_t i = 0; i < out->n; i++) {
+		double y = (double)bf16_widen(got[i]), right = out->ref[i];
+		double most = s->error[OUT][i] + HALF * fabs(right) + 1e-5;
+		if (!(fabs(y - right) <= most)) {
+			printf(
+			    "in bf16, out[%zu]: %.9g, but %.9g is right\n", i, y, right);
+			failures++;
+			break;
+		}
+	}
+	for (int i = 0; i < 4; i++)
+		nn_free(x[i], s->x[i]->n * sizeof *got);
+	free(got);
+}
+
 /* Rows are `more` wider than their heads. */
 static void
 shape_case(const struct shape *shape, size_t more)
@@ -189,6 +235,8 @@ shape_case(const struct shape *shape, size_t more)
 	nn_attention_back(s.x[DQ]->at, s.x[DK]->at, s.x[DV]->at, dbias, s.x[DOUT]->at,
 	    s.x[OUT]->at, lse->at, s.x[Q]->at, s.x[K]->at, s.x[V]->at, &a);
 	expect_near("out", &s, OUT);
+	if (attention_bf16)
+		expect_narrow(&s, &a);
 	expect_near("dq", &s, DQ);
 	expect_near("dk", &s, DK);
 	expect_near("dv", &s, DV);
@@ -270,6 +318,18 @@ check_company(void)
 		nn_attention(
 		    one->at, NULL, q->at + first, k->at + first, v->at + first, &a);
 		expect_bits_of("of keys seen", one->at, all->at + first, 20 * H * D);
+	}
+	/* the bits of a long sequence are those that it has among short ones */
+	static const int32_t longer[] = { 0, 270 }, mixed[] = { 0, 270, 271, 300 };
+	for (size_t causal = 0; causal < 2; causal++) {
+		a.causal = causal;
+		a.window = causal * 100;
+		a.sequences = sequences_at(longer, 1);
+		nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
+		a.sequences = sequences_at(mixed, 3);
+		struct array *among = array_new(300 * H * D);
+		nn_attention(among->at, NULL, q->at, k->at, v->at, &a);
+		expect_bits_of("of a long one", among->at, all->at, 270 * H * D);
 	}
 	/* no sequence at all */
 	a.sequences = sequences_at(alone, 0);

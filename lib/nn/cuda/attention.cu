@@ -1,4 +1,5 @@
-#include "nn/cuda/attention.h"
+#include "nn/cuda/attention_bf16.h"
+#include "nn/cuda/attention_tiles.h"
 
 namespace
 {
@@ -194,6 +195,10 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 	struct forward x = { out, lse, q, k, v };
 	struct attention a = attention_of(from);
 
+	if (from->bf16) {
+		attention_rounded(out, lse, q, k, v, from);
+		return;
+	}
 	a.vectors = a.vectors && is_aligned(q) && is_aligned(k) && is_aligned(v) &&
 		    is_aligned(out);
 	if (!from->sequences.T)
@@ -202,9 +207,6 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 	with_size(from->D, [&](auto size) {
 		constexpr int SIZE = decltype(size)::value;
 		constexpr int WIDE = SIZE <= 64 ? 64 : SIZE <= 128 ? 32 : 16;
-		if (from->bf16)
-			launch<bf16_math<SIZE, 4, SIZE <= 128 ? 64 : 32>>(x, a, from);
-		else
-			launch<f32_math<SIZE, 4, WIDE>>(x, a, from);
+		launch<f32_math<SIZE, 4, WIDE>>(x, a, from);
 	});
 }

@@ -1,4 +1,4 @@
-#include "nn/cuda/attention.h"
+#include "nn/cuda/attention_tiles.h"
 
 /*
  * With p = exp(score - lse), g = dout v^T and delta = dout . out (each per query):

@@ -1,0 +1,432 @@
+/*
+ * attention_rows - products of bf16 arrays in attention; only attention_bf16.cu includes it.
+ *
+ * A warp has 16 or 32 queries of one head.  Keys and values lie in shared memory.  The product q k^T takes columns in any order, if q
+ * and k have the same.  So lane 4 g + t reads columns 8 t .. 8 t + 7 of every 32 at once, in place of the four pairs of columns
+ * that matrix_product calls for.
+ */
+#ifndef NN_CUDA_ATTENTION_ROWS_H
+#define NN_CUDA_ATTENTION_ROWS_H
+
+#include "nn/cuda/attention.h"
+
+/* out is bf16, or f32 if `wide`; lse may be nullptr. */
+struct arrays {
+	void *out;
+	float *lse;
+	const __nv_bfloat16 *q, *k, *v;
+	bool wide;
+};
+
+/*
+ * SIZE: columns of a head, zeros beyond D; TILES of 16 rows that a warp has; WARPS of a block; WALK: keys of a tile; BLOCKS that
+ * a multiprocessor has room for.  PLAIN: heads begin on 16 bytes, and there is no bias.
+ */
+template <int SIZE_, int TILES_, int WARPS_, int WALK_, int BLOCKS_, bool PLAIN_>
+struct plan {
+	static constexpr bool PLAIN = PLAIN_;
+	static constexpr int SIZE = SIZE_, TILES = TILES_, WARPS = WARPS_, WALK = WALK_;
+	static constexpr int BLOCKS = BLOCKS_;
+	static constexpr int OWN = TILES * ROWS;		  /* rows of a warp */
+	static constexpr bool IN_REGISTERS = SIZE * TILES <= 128; /* the queries */
+	static constexpr int QUERIES = IN_REGISTERS ? 0 : WARPS * OWN;
+	static constexpr int SHARED_ROWS = QUERIES + 4 * WALK;
+	static_assert(2 * WALK >= WARPS * OWN, "several teams have a tile each");
+};
+
+/* Shared memory. -------------------------------------------------------------------- */
+
+/* Where a row has its columns 8 piece .. 8 piece + 7: no two of the lanes that read at once share a bank. */
+template <int SIZE>
+static __device__ __forceinline__ int
+place(int row, int piece)
+{
+	int turn = row / 2 % 4 ^ (SIZE % 64 ? 0 : row % 2 * 4);
+
+	return row * SIZE + (piece ^ turn) * 8;
+}
+
+/* Eight columns, of which `left` exist; the others are zeros. */
+template <class A>
+static __device__ __forceinline__ uint4
+eight_of(const __nv_bfloat16 *from, int left)
+{
+	uint4 x = { 0, 0, 0, 0 };
+
+	if constexpr (A::PLAIN) {
+		if (left > 0)
+			x = *(const uint4 *)(const void *)from;
+	} else {
+		float y[8];
+#pragma unroll
+		for (int i = 0; i < 8; i++)
+			y[i] = i < left ? __bfloat162float(from[i]) : 0;
+		x.x = bf16_pair(y[0], y[1]);
+		x.y = bf16_pair(y[2], y[3]);
+		x.z = bf16_pair(y[4], y[5]);
+		x.w = bf16_pair(y[6], y[7]);
+	}
+	return x;
+}
+
+/* Copies `rows` rows, of which `have` exist, by `threads` threads; the others are zeros. */
+template <class A>
+static __device__ __forceinline__ void
+copy_rows(__nv_bfloat16 *to, const __nv_bfloat16 *from, size_t ld, int have, int rows,
+    const struct attention &a, int thread, int threads)
+{
+	constexpr int PIECES = A::SIZE / 8;
+
+	for (int i = thread; i < rows * PIECES; i += threads) {
+		int row = i / PIECES, piece = i % PIECES;
+		int left = row < have ? a.D - piece * 8 : 0;
+		const __nv_bfloat16 *at =
+		    left > 0 ? from + (size_t)row * ld + piece * 8 : from;
+		__nv_bfloat16 *into = to + place<A::SIZE>(row, piece);
+		if constexpr (A::PLAIN)
+			copy_ahead(into, at, left > 0);
+		else
+			*(uint4 *)(void *)into = eight_of<A>(at, left);
+	}
+}
+
+/* Queries in registers, or in shared memory. ---------------------------------------- */
+
+/* Lane 4 g + t has of rows g and g + 8 of each tile of 16 the columns 8 t .. 8 t + 7 of every 32. */
+template <class A> struct queries {
+	uint4 x[A::IN_REGISTERS ? A::TILES : 1][2][A::IN_REGISTERS ? A::SIZE / 32 : 1];
+	__nv_bfloat16 *shared;
+
+	/* `have` rows exist. */
+	__device__ __forceinline__ void
+	load(__nv_bfloat16 *memory, const __nv_bfloat16 *q, const struct attention &a,
+	    int have)
+	{
+		int lane = threadIdx.x % WARP;
+
+		shared = memory + threadIdx.x / WARP * A::OWN * A::SIZE;
+		if constexpr (A::IN_REGISTERS) {
+#pragma unroll
+			for (int m = 0; m < A::TILES; m++)
+#pragma unroll
+				for (int r = 0; r < 2; r++)
+#pragma unroll
+					for (int c = 0; c < A::SIZE / 32; c++) {
+						int row = m * ROWS + r * 8 + lane / 4;
+						int column = c * 32 + lane % 4 * 8;
+						x[m][r][c] =
+						    eight_of<A>(q + row * a.ldq + column,
+							row < have ? a.D - column : 0);
+					}
+		} else
+			copy_rows<A>(shared, q, a.ldq, have, A::OWN, a, lane, WARP);
+	}
+
+	/* Columns 32 c .. 32 c + 31 of the rows. */
+	__device__ __forceinline__ void
+	take(uint4 (&to)[A::TILES][2], int c) const
+	{
+		int lane = threadIdx.x % WARP;
+
+#pragma unroll
+		for (int m = 0; m < A::TILES; m++)
+#pragma unroll
+			for (int r = 0; r < 2; r++)
+				if constexpr (A::IN_REGISTERS)
+					to[m][r] = x[m][r][c];
+				else
+					to[m][r] = *(const uint4 *)(const void
+						*)(shared +
+						   place<A::SIZE>(
+						       m * ROWS + r * 8 + lane / 4,
+						       4 * c + lane % 4));
+	}
+};
+
+/* A warp's rows: sums, and the products with COUNT keys. ------------------------------ */
+
+template <class A> struct rows_of {
+	float values[A::TILES][A::SIZE / 8][4];
+	/* the greatest score and the sum of exponentials relative to it, of rows g and g + 8 of each tile; finite, because all scores may
+	 * be minus infinity */
+	float top[A::TILES][2], sum[A::TILES][2];
+
+	__device__ __forceinline__
+	rows_of()
+	{
+#pragma unroll
+		for (int m = 0; m < A::TILES; m++) {
+			top[m][0] = top[m][1] = -1e30f;
+			sum[m][0] = sum[m][1] = 0;
+#pragma unroll
+			for (int i = 0; i < A::SIZE / 8; i++)
+#pragma unroll
+				for (int j = 0; j < 4; j++)
+					values[m][i][j] = 0;
+		}
+	}
+
+	/* Products of the queries and COUNT keys. */
+	template <int COUNT>
+	static __device__ __forceinline__ void
+	multiply(float (&p)[A::TILES][COUNT / 8][4], const struct queries<A> &q,
+	    const __nv_bfloat16 *keys)
+	{
+		int lane = threadIdx.x % WARP;
+
+#pragma unroll
+		for (int m = 0; m < A::TILES; m++)
+#pragma unroll
+			for (int n = 0; n < COUNT / 8; n++)
+				p[m][n][0] = p[m][n][1] = p[m][n][2] = p[m][n][3] = 0;
+#pragma unroll
+		for (int c = 0; c < A::SIZE / 32; c++) {
+			uint4 x[A::TILES][2];
+			q.take(x, c);
+#pragma unroll
+			for (int n = 0; n < COUNT / 8; n++) {
+				uint4 y =
+				    *(const uint4 *)(const void *)(keys +
+								   place<A::SIZE>(
+								       8 * n + lane / 4,
+								       4 * c + lane % 4));
+#pragma unroll
+				for (int m = 0; m < A::TILES; m++) {
+					unsigned low[4] = { x[m][0].x, x[m][1].x,
+						x[m][0].y, x[m][1].y };
+					unsigned high[4] = { x[m][0].z, x[m][1].z,
+						x[m][0].w, x[m][1].w };
+					matrix_product(p[m][n], low, y.x, y.y);
+					matrix_product(p[m][n], high, y.z, y.w);
+				}
+			}
+		}
+	}
+
+	/*
+	 * Milakov and Gimelshein 2018: sums are rescaled, by factor, when a greater score comes.  p becomes 2^(scale (p - top)).  fmaf,
+	 * so that all plans round alike.
+	 */
+	template <int COUNT>
+	__device__ __forceinline__ void
+	weigh(float (&p)[COUNT / 8][4], int m, float scale, float (&factor)[2])
+	{
+#pragma unroll
+		for (int r = 0; r < 2; r++) {
+			float high = top[m][r], part = 0;
+#pragma unroll
+			for (int n = 0; n < COUNT / 8; n++)
+				high = fmaxf(high, fmaxf(p[n][2 * r], p[n][2 * r + 1]));
+			high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 1));
+			high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 2));
+			float least = -high * scale;
+#pragma unroll
+			for (int n = 0; n < COUNT / 8; n++)
+#pragma unroll
+				for (int j = 2 * r; j < 2 * r + 2; j++) {
+					p[n][j] = exp2_quick(fmaf(p[n][j], scale, least));
+					part += p[n][j];
+				}
+			factor[r] = exp2_quick((top[m][r] - high) * scale);
+			sum[m][r] = fmaf(sum[m][r], factor[r], part);
+			top[m][r] = high;
+		}
+	}
+
+	/* For most tiles there is no greater score. */
+	__device__ __forceinline__ void
+	rescale(int m, const float (&factor)[2])
+	{
+		if (!__ballot_sync(ALL_LANES, factor[0] < 1 || factor[1] < 1))
+			return;
+#pragma unroll
+		for (int i = 0; i < A::SIZE / 8; i++)
+#pragma unroll
+			for (int j = 0; j < 4; j++)
+				values[m][i][j] *= factor[j / 2];
+	}
+
+	template <int COUNT>
+	__device__ __forceinline__ void
+	accumulate(const float (&p)[A::TILES][COUNT / 8][4], const __nv_bfloat16 *from)
+	{
+		int lane = threadIdx.x % WARP;
+
+#pragma unroll
+		for (int n = 0; n < COUNT / 8; n += 2) {
+			unsigned x[A::TILES][4];
+#pragma unroll
+			for (int m = 0; m < A::TILES; m++)
+#pragma unroll
+				for (int i = 0; i < 4; i++)
+					x[m][i] = bf16_pair(p[m][n + i / 2][i % 2 * 2],
+					    p[m][n + i / 2][i % 2 * 2 + 1]);
+#pragma unroll
+			for (int d = 0; d < A::SIZE / 8; d += 2) {
+				unsigned y[4];
+				load_matrices_transposed(y,
+				    from +
+					place<A::SIZE>(8 * n + lane % 16, d + lane / 16));
+#pragma unroll
+				for (int m = 0; m < A::TILES; m++) {
+					matrix_product(values[m][d], x[m], y[0], y[1]);
+					matrix_product(
+					    values[m][d + 1], x[m], y[2], y[3]);
+				}
+			}
+		}
+	}
+
+	/* Takes COUNT keys from `key` on. */
+	template <int COUNT>
+	__device__ __forceinline__ void
+	attend(const struct queries<A> &q, const struct attention &a,
+	    struct score_tile<false> scores, const float *bias, const __nv_bfloat16 *keys,
+	    const __nv_bfloat16 *of_keys)
+	{
+		float p[A::TILES][COUNT / 8][4], factor[2];
+
+		multiply<COUNT>(p, q, keys);
+		scores.count = COUNT;
+#pragma unroll
+		for (int m = 0; m < A::TILES; m++) {
+			if (A::PLAIN)
+				scores.mask(p[m], a);
+			else
+				scores.score(p[m], a, bias);
+			weigh<COUNT>(p[m], m, A::PLAIN ? a.scale : 1, factor);
+			rescale(m, factor);
+			scores.row += ROWS;
+		}
+		accumulate<COUNT>(p, of_keys);
+	}
+
+	/* The result: divides by the sums. */
+	__device__ __forceinline__ void
+	finish()
+	{
+#pragma unroll
+		for (int m = 0; m < A::TILES; m++)
+#pragma unroll
+			for (int r = 0; r < 2; r++) {
+				float &all = sum[m][r];
+				all += __shfl_xor_sync(ALL_LANES, all, 1);
+				all += __shfl_xor_sync(ALL_LANES, all, 2);
+				/* a query that sees no key has next to nothing */
+				float by = all >= 0.5f ? 1 / all : 0;
+#pragma unroll
+				for (int i = 0; i < A::SIZE / 8; i++) {
+					values[m][i][2 * r] *= by;
+					values[m][i][2 * r + 1] *= by;
+				}
+			}
+	}
+
+	/* Stores the first `have` rows, of which the first is token t, of head h. */
+	__device__ __forceinline__ void
+	store(const struct arrays &x, const struct attention &a, size_t t, int h,
+	    int have) const
+	{
+		size_t first = t * a.ldo + (size_t)h * a.D;
+		int lane = threadIdx.x % WARP;
+
+#pragma unroll
+		for (int m = 0; m < A::TILES; m++)
+#pragma unroll
+			for (int r = 0; r < 2; r++) {
+				int row = m * ROWS + r * 8 + lane / 4;
+				size_t at = first + row * a.ldo;
+				bool there = row < have;
+				if (x.wide)
+					store_f32((float *)x.out + at, a, m, r, there);
+				else
+					store_bf16(
+					    (__nv_bfloat16 *)x.out + at, a, m, r, there);
+				if (x.lse && there && lane % 4 == 0)
+					x.lse[(t + row) * a.H + h] = lse_of(a, m, r);
+			}
+	}
+
+	__device__ __forceinline__ float
+	lse_of(const struct attention &a, int m, int r) const
+	{
+		return top[m][r] * (A::PLAIN ? a.scale : 1) * LN_2 + logf(sum[m][r]);
+	}
+
+	__device__ __forceinline__ void
+	store_f32(float *to, const struct attention &a, int m, int r, bool there) const
+	{
+#pragma unroll
+		for (int i = 0; i < A::SIZE / 8; i++) {
+			int column = i * 8 + threadIdx.x % 4 * 2;
+			float pair[2] = { values[m][i][2 * r], values[m][i][2 * r + 1] };
+			if (there)
+				store_some<2>(to + column, pair, a.D - column, A::PLAIN);
+		}
+	}
+
+	/* Lanes exchange columns, so that each stores 16 bytes at once. */
+	__device__ __forceinline__ void
+	store_bf16(
+	    __nv_bfloat16 *to, const struct attention &a, int m, int r, bool there) const
+	{
+#pragma unroll
+		for (int c = 0; c < A::SIZE / 32; c++) {
+			int column = c * 32 + threadIdx.x % 4 * 8;
+			unsigned x[4];
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+				x[i] = bf16_pair(values[m][4 * c + i][2 * r],
+				    values[m][4 * c + i][2 * r + 1]);
+			transpose(x);
+			if (there)
+				store_eight(to + column, x, a.D - column);
+		}
+	}
+
+	/* Of four lanes: x[i] of lane t becomes x[t] of lane i. */
+	static __device__ __forceinline__ void
+	transpose(unsigned (&x)[4])
+	{
+#pragma unroll
+		for (int by = 1; by < 4; by *= 2) {
+			bool odd = threadIdx.x & by;
+#pragma unroll
+			for (int i = 0; i < 4; i++) {
+				if (i & by)
+					continue;
+				unsigned &low = x[i], &high = x[i + by];
+				unsigned got =
+				    __shfl_xor_sync(ALL_LANES, odd ? low : high, by);
+				low = odd ? got : low;
+				high = odd ? high : got;
+			}
+		}
+	}
+
+	static __device__ __forceinline__ void
+	store_eight(__nv_bfloat16 *to, const unsigned (&x)[4], int left)
+	{
+		if constexpr (A::PLAIN) {
+			if (left > 0)
+				*(uint4 *)(void *)to = uint4{ x[0], x[1], x[2], x[3] };
+		} else
+#pragma unroll
+			for (int i = 0; i < 8; i++)
+				if (i < left)
+					to[i] = half_of(x[i / 2], i % 2);
+	}
+
+	/* One of a pair. */
+	static __device__ __forceinline__ __nv_bfloat16
+	half_of(unsigned pair, int which)
+	{
+		unsigned bits = which ? pair & 0xffff0000 : pair << 16;
+		float x;
+
+		memcpy(&x, &bits, sizeof x);
+		return __float2bfloat16_rn(x);
+	}
+};
+
+#endif
