@@ -286,6 +286,15 @@ trains() {
 		run -1 grep "proposal [^3]" "$T/log"
 	done
 }
+@test "shim: nn_bench_device: each kernel once; on paper the floors of all models" {
+	run -0 "$BUILD/shim/support/nn_bench_device" -t 64 MiniLM
+	[[ $output == *"linear 384 -> 1536 "*"tokens/s of the layers"*"bf16 between kernels"* ]]
+	run -0 "$BUILD/shim/support/nn_bench_device" -p
+	# 16,384 tokens x 768 values are read as floats and written as halves at 3 TB/s
+	[[ $output == *"- narrow 768 "*" 0     25.17 "* ]]
+	run grep -c "^KB of a token" <<<"$output"
+	[ "$output" = 8 ]
+}
 @test "shim: encode is close to the processor's kernels, in f32 and int8" {
 	for n in 5 1 24 13 7 2 19; do seq -s' ' 2 $((n + 1)); done | ids_stream text.ids >"$T/ids.mts"
 	for option in --precision=f32 --precision=int8 --weights=int8; do

@@ -18,5 +18,5 @@ kernels: $(KERNELS)
 # tests/cuda.bats compares a device with build/cpu
 processors:
 	+$(MAKE) CUDA= all build/cpu/support/pairs_stream
-TESTED  += $(if $(CUDA),processors)
+TESTED  += $(if $(CUDA),processors $B/support/nn_bench_device)
 .PHONY: kernels processors

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # cuda.sh [PART]... - what a device is asked, ours beside torch's (cuda_peer.py) of the same shapes in the same run: a table.
 #
-#	rate	TFLOP/s of torch's large bf16 products: what shares are of		1 minute
+#	kernels	each kernel of a layer beside what the device can do (nn_bench_device.cu)	1 minute
+#	rate	TFLOP/s of torch's large bf16 products: what shares are of		1
 #	bert	tokens/s of texts of real lengths through BERT-base				3
 #	qwen	the same through the shapes of Qwen3-0.6B					4
 #	olmoe	the same through those of OLMoE-1B-7B, 14 GB				8
@@ -14,7 +15,7 @@
 # many texts again, so that opening the model does not count; ours is of the program: reading, writing, copying.
 #
 # LENGTHS	a file of texts' lengths in tokens, a line each, which are taken in turns
-# PEER_PYTHON	a python with torch; without it only ours are timed
+# PEER_PYTHON	a python with torch; without it only ours are timed; PEER_COMPILE, PEER_SECONDS: see cuda_peer.py; its log: WORK/peer.log
 # BUILD, CPU	build/cuda, build/cpu
 # TINY=1, DEVICE=cpu, BUILD=build/cpu: tests of all this without a device
 # shellcheck disable=SC2034 # some are for the peer
@@ -141,6 +142,11 @@ encode_part() {
 	line "$name, tokens/s" "${ours:--}" "$theirs" "$(share "${ours:-0}" "$(flops "$config")")" "$(<"$work/busy")"
 }
 
+part_kernels() {
+	local bench=$build/support/nn_bench_device
+	[ -x "$bench" ] || bench=$build/shim/support/nn_bench_device
+	"$bench" ${tiny:+-t 64 MiniLM}
+}
 part_rate() {
 	torch rate >"$work/rate"
 	printf '%-44s %12s\n' "torch, bf16 products, TFLOP/s" "$(<"$work/rate")"
@@ -226,9 +232,15 @@ part_scores() {
 
 # the peer's texts have the same lengths
 awk -v most="${tiny:+20}" '{ print (most && $1 > most ? most : $1) }' "$lengths" >"$work/short"
-[ $# -gt 0 ] || set -- rate bert qwen olmoe train near cosine scores
+[ $# -gt 0 ] || set -- kernels rate bert qwen olmoe train near cosine scores
 "$build/bin/encode" --version | tail -n 1
 printf '%-44s %12s %12s %8s %8s %8s\n' "what (median of $runs)" ours torch ratio "of rate" busy
+set +e # the other parts are worth their time
 for part; do
-	"part_$part"
+	(
+		set -e
+		"part_$part"
+	)
+	status=$?
+	[ $status = 0 ] || echo "$part: failed"
 done

@@ -1,0 +1,343 @@
+/*
+ * nn_bench_device [-t TOKENS] [-1] [-p] [-v] [MODEL]... - the kernels of a layer on a device, beside what the device can do
+ *
+ * The lines of a model are the kernels that encode --precision bf16 calls in a layer, at its shapes, for a batch of TOKENS (16,384)
+ * in texts of 128 tokens:
+ *
+ *	calls	in a layer
+ *	floor	us that the bytes and operations of a call take at the ceilings, which are measured first: a copy of
+ *		2 GiB, and a bf16 product of 8192 x 8192 x 8192 by cuBLASLt
+ *	time	us of a call on the device, by events, the median of 7; operands rotate, so that L2 does not hold them
+ *	queue	us that the host takes to queue it: the device waits where this is longer than the time
+ *	share	floor / time
+ *
+ * Below them are a layer's sum, and the tokens a second of all layers.  Lines that start with "-" are not in the sum.
+ * -1, or fewer than 1,024 tokens: each kernel runs once, for a profiler or tests.  -p: on paper, without a device: the ceilings of an
+ * H100, no times.  -v: with MOTES_CUDA_TUNE=1, cuBLASLt's algorithms.
+ */
+#include "nn_bench_lines.h"
+
+namespace
+{
+
+constexpr size_t LENGTH = 128, EXPERT_ROWS = 1 << 13;
+
+std::string
+sized(const char *what, size_t C, size_t O)
+{
+	return what + (" " + std::to_string(C)) + " -> " + std::to_string(O);
+}
+
+/* Kernels. ------------------------------------------------------------------------- */
+
+/* nn_linear with bf16 weights: floats in, floats out; and the product in it by itself */
+void
+linear(double calls, size_t C, size_t O, size_t ldy, bool bias)
+{
+	size_t T = bench.tokens;
+	double operations = 2.0 * (double)T * (double)C * (double)O;
+	double values = (double)T;
+	double product = 2.0 * (double)(C * O) + values * (double)(2 * C + 4 * O);
+	floats x(T * C), y(T * ldy), b(O);
+	halves w(O, C), narrow(T, C);
+
+	line(
+	    sized("linear", C, O), calls, operations, product,
+	    [&](int run) {
+		    nn_linear(y.at(run), ldy, x.at(run), C, w.matrix(run),
+			bias ? b.at(0) : NULL, T, C, O);
+	    },
+	    6 * values * (double)C);
+	line(sized("product, bf16 to f32", C, O), 0, operations, product, [&](int run) {
+		struct cublas_gemm p = {};
+		p.c = y.at(run);
+		p.a = narrow.at(run);
+		p.b = w.at(run);
+		p.bias = bias ? b.at(0) : NULL;
+		p.ldc = ldy;
+		p.lda = p.ldb = bf16_stride(C);
+		p.M = T;
+		p.N = O;
+		p.K = C;
+		p.kind = GEMM_BF16;
+		p.b_transposed = p.no_split_k = true;
+		p.alpha = 1;
+		cublas_gemm(&p);
+	});
+}
+
+void
+narrow(size_t C)
+{
+	size_t T = bench.tokens;
+	floats x(T * C);
+	halves y(T, C);
+
+	line("narrow " + std::to_string(C), 0, 0, 6.0 * (double)(T * C),
+	    [&](int run) { convert_to_bf16(y.at(run), x.at(run), C, T, C); });
+}
+
+struct shapes {
+	const char *name;
+	size_t C, I, H, K, D, layers, experts, top;
+	bool bert;
+};
+
+/* Texts of `length` tokens. */
+void
+attention(const struct shapes *m, double calls, size_t length, bool bf16)
+{
+	length = std::min(length, bench.tokens);
+	size_t T = bench.tokens / length * length, N = T / length;
+	size_t G = (m->H + 2 * m->K) * m->D, Q = m->H * m->D, KV = m->K * m->D;
+	std::vector<int32_t> starts(N + 1);
+	floats qkv(T * G), out(T * Q);
+	scratch<int32_t> at(bench.paper ? 0 : N + 1);
+	double pairs = (double)T * (double)(m->bert ? length : length / 2);
+
+	for (size_t i = 0; i <= N; i++)
+		starts[i] = (int32_t)(i * length);
+	if (at.at)
+		nn_upload(at.at, starts.data(), (N + 1) * sizeof starts[0]);
+	const struct nn_attention a = { { at.at, N, T, length, NULL, NULL, NULL }, m->H,
+		m->K, m->D, G, G, !m->bert, 0, 0, NULL, bf16 };
+	line("attention, texts of " + std::to_string(length) + (bf16 ? "" : ", f32"),
+	    calls, 4 * pairs * (double)Q, 4.0 * (double)(T * (G + Q)), [&](int run) {
+		    float *q = qkv.at(run);
+		    nn_attention(out.at(run), NULL, q, q + Q, q + Q + KV, &a);
+	    });
+	if (!calls || m->bert)
+		return;
+	floats inverse(m->D / 2);
+	line("norm of heads", 2, 0, 4.0 * (double)(T * (Q + KV)), [&](int run) {
+		float *q = qkv.at(run);
+		nn_norm_heads(q, G, NULL, q, G, inverse.at(0), 1e-6f, NN_RMSNORM, T,
+		    (m->H + m->K) / 2, m->D);
+	});
+	line("rotary", 2, 0, 4.0 * (double)(T * (Q + KV)), [&](int run) {
+		nn_rotary(qkv.at(run), G, inverse.at(0), 0, &a.sequences,
+		    (m->H + m->K) / 2, m->D, 1);
+	});
+}
+
+void
+norm(const struct shapes *m)
+{
+	size_t T = bench.tokens, C = m->C;
+	floats x(T * C), r(T * C), w(C), b(C);
+
+	/* before the branches: s = x + r is kept */
+	line(m->bert ? "norm of x + r" : "norm of x + r, sum kept", m->bert ? 2 : 1, 0,
+	    (m->bert ? 12.0 : 16.0) * (double)(T * C), [&](int run) {
+		    float *sum = x.at(run);
+		    nn_norm(r.at(run), m->bert ? NULL : sum, NULL, sum, r.at(run),
+			w.at(0), b.at(0), 1e-6f, m->bert ? NN_LAYERNORM : NN_RMSNORM, T,
+			C);
+	    });
+	if (m->bert)
+		return;
+	line("norm", 1, 0, 8.0 * (double)(T * C), [&](int run) {
+		nn_norm(r.at(run), NULL, NULL, x.at(run), NULL, w.at(0), NULL, 1e-6f,
+		    NN_RMSNORM, T, C);
+	});
+	line("sum", 1, 0, 12.0 * (double)(T * C),
+	    [&](int run) { nn_add(x.at(run), r.at(run), T * C); });
+}
+
+void
+activation(const struct shapes *m, double calls, size_t rows)
+{
+	size_t n = rows * m->I;
+	floats up(n), gate(n), y(n);
+
+	if (m->bert)
+		line("GELU", calls, 0, 8.0 * (double)n,
+		    [&](int run) { nn_activate(y.at(run), up.at(run), NN_GELU, n); });
+	else
+		line("SiLU gate", calls, 0, 12.0 * (double)n, [&](int run) {
+			nn_glu(y.at(run), up.at(run), gate.at(run), m->I, NN_SILU, rows,
+			    m->I);
+		});
+}
+
+/* Products of experts: `rows` rows in groups of as many as an expert has in a batch. */
+void
+grouped(const struct shapes *m, double calls, size_t rows, size_t C, size_t O)
+{
+	size_t each = std::max<size_t>(1, bench.tokens * m->top / m->experts);
+	size_t count = std::min(m->experts, std::max<size_t>(1, rows / each));
+	halves w(m->experts * O, C);
+	floats x(rows * C), y(rows * O);
+
+	line(
+	    sized("grouped", C, O) + ", " + std::to_string(count) + " experts", calls,
+	    2.0 * (double)rows * (double)C * (double)O,
+	    2.0 * (double)(count * O * C) + (double)rows * (double)(2 * C + 4 * O),
+	    [&](int run) {
+		    std::vector<nn_gemm_group> groups(count);
+		    for (size_t i = 0; i < count; i++) {
+			    size_t e = ((size_t)run * count + i) % m->experts;
+			    groups[i].w = { w.at(0) + e * O * bf16_stride(C), DTYPE_BF16,
+				    true, false };
+			    groups[i].rows = rows * (i + 1) / count - rows * i / count;
+		    }
+		    nn_linear_grouped(
+			y.at(run), x.at(run), groups.data(), count, NULL, C, O);
+	    },
+	    6.0 * (double)rows * (double)C);
+}
+
+/* Of a mixture: the router, and the experts' rows in parts of EXPERT_ROWS, as mixture.c takes them. */
+void
+mixture(const struct shapes *m)
+{
+	size_t T = bench.tokens, C = m->C, E = m->experts, n = T * m->top;
+	size_t rows = std::min(EXPERT_ROWS, n);
+	double parts = (double)n / (double)rows;
+	floats logits(T * E), p(T * E), weights(n), x(T * C), some(rows * C);
+	size_t slotted = bench.paper ? 0 : n;
+	scratch<int32_t> chosen(slotted), sorted(slotted), slots(slotted),
+	    offsets(bench.paper ? 0 : E + 1);
+
+	linear(1, C, E, E, false);
+	line("softmax of experts", 1, 0, 8.0 * (double)(T * E),
+	    [&](int run) { nn_softmax(p.at(run), logits.at(run), T, E); });
+	line("route", 1, 0, 4.0 * (double)(T * E) + 8.0 * (double)n, [&](int run) {
+		nn_route(chosen.at, weights.at(0), p.at(run), false, T, E, m->top);
+	});
+	line("sort by expert", 1, 0, 12.0 * (double)n, [&](int) {
+		nn_sort_by_expert(
+		    sorted.at, slots.at, offsets.at, chosen.at, T, E, m->top);
+	});
+	line("gather", parts, 0, 8.0 * (double)(rows * C),
+	    [&](int run) { nn_gather(some.at(run), x.at(run), sorted.at, rows, C); });
+	grouped(m, 2 * parts, rows, C, m->I);
+	activation(m, parts, rows);
+	grouped(m, parts, rows, m->I, C);
+	line("scale of rows", parts, 0, 8.0 * (double)(rows * C),
+	    [&](int run) { nn_scale_rows(some.at(run), weights.at(0), rows, C); });
+	line("sum by token", parts, 0, 12.0 * (double)(rows * C), [&](int run) {
+		nn_scatter_add(x.at(run), some.at(run), sorted.at, rows, C);
+	});
+	grouped(m, 0, n, C, m->I);
+}
+
+/* The kernels between which values are bf16: none is slower than its floor. */
+void
+on_paper(const struct shapes *m)
+{
+	double T = (double)bench.tokens, C = (double)m->C, I = (double)m->I;
+	double Q = (double)(m->H * m->D), G = Q + 2 * (double)(m->K * m->D);
+	double rows = m->experts ? T * (double)m->top : T, gates = m->bert ? 1 : 2;
+	double weights = m->experts ? (double)m->experts : 1;
+
+	head((std::string(m->name) + ", bf16 between kernels").c_str());
+	line("q|k|v", 1, 2 * T * C * G, 2 * (T * (C + G) + C * G), NULL);
+	if (!m->bert)
+		line("norm of heads, rotary", 1, 0, 4 * T * (G + Q) / 2, NULL);
+	line("attention", 1, 4 * T * Q * (double)(m->bert ? LENGTH : LENGTH / 2),
+	    2 * T * (G + Q), NULL);
+	line("out", 1, 2 * T * Q * C, 2 * (T * (Q + C) + Q * C), NULL);
+	line("norm of x + r, sum kept", 2, 0, (m->bert ? 6 : 8) * T * C, NULL);
+	if (m->experts)
+		line("gather", 1, 0, 4 * rows * C, NULL);
+	line(m->bert ? "up" : "gate|up", 1, 2 * rows * C * I * gates,
+	    2 * (rows * (C + gates * I) + weights * C * I * gates), NULL);
+	line(m->bert ? "GELU" : "SiLU gate", 1, 0, 2 * (gates + 1) * rows * I, NULL);
+	line("down", 1, 2 * rows * I * C, 2 * (rows * (I + C) + weights * I * C), NULL);
+	if (m->experts)
+		line("sum by slots", 1, 0, 2 * rows * C + 4 * T * C, NULL);
+	sums(m->layers);
+}
+
+void
+model(const struct shapes *m)
+{
+	size_t C = m->C, Q = m->H * m->D, KV = m->K * m->D, G = Q + 2 * KV;
+
+	head((std::string(m->name) + ", floats between kernels").c_str());
+	if (Q == KV)
+		linear(3, C, Q, G, m->bert);
+	else {
+		linear(1, C, Q, G, false);
+		linear(2, C, KV, G, false);
+	}
+	attention(m, 1, LENGTH, true);
+	attention(m, 0, 512, true);
+	attention(m, 0, LENGTH, false);
+	linear(1, Q, C, C, m->bert);
+	norm(m);
+	narrow(C);
+	if (m->experts)
+		mixture(m);
+	else {
+		linear(m->bert ? 1 : 2, C, m->I, m->I, m->bert);
+		activation(m, 1, bench.tokens);
+		linear(1, m->I, C, C, m->bert);
+	}
+	sums(m->layers);
+	on_paper(m);
+}
+
+/* The ceilings, measured. */
+void
+measure(void)
+{
+	size_t n = bench.quick ? 64 : 1 << 13, size = n * n * 8;
+	double values = (double)n;
+	floats a(size), b(size);
+	halves x(n, n), y(n, n);
+
+	bench.bytes = 8e6 * (double)size / times_of([&](int run) {
+		nn_copy(b.at(run), a.at(run), size);
+	}).device;
+	bench.operations = 2e6 * values * values * values / times_of([&](int run) {
+		struct cublas_gemm p = {};
+		p.c = b.at(0);
+		p.a = x.at(run);
+		p.b = y.at(run);
+		p.ldc = p.lda = p.ldb = p.M = p.N = p.K = n;
+		p.kind = GEMM_BF16;
+		p.b_transposed = true;
+		p.alpha = 1;
+		cublas_gemm(&p);
+	}).device;
+}
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+	static const struct shapes all[] = {
+		{ "MiniLM", 384, 1536, 12, 12, 32, 6, 0, 0, true },
+		{ "BERT-base", 768, 3072, 12, 12, 64, 12, 0, 0, true },
+		{ "Qwen3-0.6B", 1024, 3072, 16, 8, 128, 28, 0, 0, false },
+		{ "OLMoE-1B-7B", 2048, 1024, 16, 16, 128, 16, 64, 8, false },
+	};
+	int first = 1;
+
+	for (; first < argc && argv[first][0] == '-'; first++)
+		if (argv[first][1] == 'p')
+			bench.paper = true;
+		else if (argv[first][1] == 'v')
+			verbosity = 1;
+		else if (argv[first][1] == '1')
+			bench.quick = true;
+		else if (argv[first][1] == 't' && first + 1 < argc)
+			bench.tokens = strtoull(argv[++first], NULL, 10);
+	bench.quick = bench.quick || bench.tokens < 1 << 10;
+	if (!bench.paper) {
+		nn_start(0, argv);
+		puts(nn_about());
+		measure();
+	}
+	printf("%s: %.0f GB/s, %.1f TFLOP/s; %zu tokens\n",
+	    bench.paper ? "on paper" : "measured", 1e-9 * bench.bytes,
+	    1e-12 * bench.operations, bench.tokens);
+	for (const struct shapes &m : all)
+		if (first == argc ||
+		    std::any_of(argv + first, argv + argc,
+			[&](char *name) { return !strcmp(name, m.name); }))
+			model(&m);
+	return 0;
+}
