@@ -15,6 +15,7 @@
  * -1, or fewer than 1,024 tokens: each kernel runs once, for a profiler or tests.  -p: on paper, without a device: the ceilings of an
  * H100, no times.  -v: with MOTES_CUDA_TUNE=1, cuBLASLt's algorithms.
  */
+#include "nn/cuda/attention_bf16.h"
 #include "nn_bench_lines.h"
 
 namespace
@@ -83,40 +84,89 @@ struct shapes {
 	bool bert;
 };
 
-/* Texts of `length` tokens. */
-void
-attention(const struct shapes *m, double calls, size_t length, bool bf16)
-{
-	length = std::min(length, bench.tokens);
-	size_t T = bench.tokens / length * length, N = T / length;
-	size_t G = (m->H + 2 * m->K) * m->D, Q = m->H * m->D, KV = m->K * m->D;
-	std::vector<int32_t> starts(N + 1);
-	floats qkv(T * G), out(T * Q);
-	scratch<int32_t> at(bench.paper ? 0 : N + 1);
-	double pairs = (double)T * (double)(m->bert ? length : length / 2);
+/* Texts of `length` tokens; 0: of the lengths of tests/bench/cuda.sh, 24 to 512, 67 in the mean. */
+struct texts {
+	std::string name;
+	std::vector<int32_t> starts;
+	size_t longest;
+	double pairs; /* of tokens of the same text */
+	scratch<int32_t> at;
 
-	for (size_t i = 0; i <= N; i++)
-		starts[i] = (int32_t)(i * length);
-	if (at.at)
-		nn_upload(at.at, starts.data(), (N + 1) * sizeof starts[0]);
-	const struct nn_attention a = { { at.at, N, T, length, NULL, NULL, NULL }, m->H,
-		m->K, m->D, G, G, !m->bert, 0, 0, NULL, bf16 };
-	line("attention, texts of " + std::to_string(length) + (bf16 ? "" : ", f32"),
-	    calls, 4 * pairs * (double)Q, 4.0 * (double)(T * (G + Q)), [&](int run) {
-		    float *q = qkv.at(run);
-		    nn_attention(out.at(run), NULL, q, q + Q, q + Q + KV, &a);
+	explicit texts(size_t length)
+	    : name(length ? "texts of " + std::to_string(length) : "texts of 24 to 512"),
+	      starts(1), longest(0), pairs(0), at(bench.paper ? 0 : bench.tokens + 1)
+	{
+		for (unsigned i = 1; starts.back() < (int32_t)bench.tokens; i++) {
+			double chance = (i * 2654435761u >> 8) / 0x1p24;
+			size_t n = length ? length : (size_t)(24 - 43 * log(1 - chance));
+			n = std::min(
+			    { n, (size_t)512, bench.tokens - (size_t)starts.back() });
+			longest = std::max(longest, n);
+			pairs += (double)(n * n);
+			starts.push_back(starts.back() + (int32_t)n);
+		}
+		if (at.at)
+			nn_upload(at.at, starts.data(), starts.size() * sizeof starts[0]);
+	}
+	struct nn_sequences
+	sequences() const
+	{
+		return { at.at, starts.size() - 1, bench.tokens, longest, NULL, NULL,
+			NULL };
+	}
+};
+
+struct nn_attention
+attention_of(const struct shapes *m, const struct texts *texts, bool bf16)
+{
+	size_t G = (m->H + 2 * m->K) * m->D;
+
+	return { texts->sequences(), m->H, m->K, m->D, G, G, !m->bert, 0, 0, NULL, bf16 };
+}
+
+/* of: f32 arrays, of which products are of bf16, or of f32; or bf16 arrays */
+enum attention_kind { ROUNDED, FLOATS, HALVES };
+
+void
+attention(const struct shapes *m, double calls, size_t length, enum attention_kind kind)
+{
+	static const char *const names[] = { ", f32 arrays", ", f32", ", bf16 arrays" };
+	struct texts texts(length);
+	size_t T = bench.tokens, Q = m->H * m->D, KV = m->K * m->D, G = Q + 2 * KV;
+	floats qkv(kind == HALVES ? 1 : T * G), out(kind == HALVES ? 1 : T * Q);
+	halves qkv16(kind == HALVES ? T : 1, G), out16(kind == HALVES ? T : 1, Q);
+	const struct nn_attention a = attention_of(m, &texts, kind != FLOATS);
+
+	line("attention, " + texts.name + names[kind], calls,
+	    (m->bert ? 4 : 2) * texts.pairs * (double)Q,
+	    (kind == HALVES ? 2.0 : 4.0) * (double)(T * (G + Q)), [&](int run) {
+		    if (kind == HALVES) {
+			    __nv_bfloat16 *q = qkv16.at(run);
+			    attention_bf16(out16.at(run), q, q + Q, q + Q + KV, &a);
+		    } else {
+			    float *q = qkv.at(run);
+			    nn_attention(out.at(run), NULL, q, q + Q, q + Q + KV, &a);
+		    }
 	    });
-	if (!calls || m->bert)
-		return;
-	floats inverse(m->D / 2);
+}
+
+/* The norms and positions of queries and keys. */
+void
+heads(const struct shapes *m)
+{
+	struct texts texts(LENGTH);
+	size_t T = bench.tokens, Q = m->H * m->D, KV = m->K * m->D, G = Q + 2 * KV;
+	size_t some = (m->H + m->K) / 2; /* in the mean of queries and keys */
+	floats qkv(T * G), w(m->D), inverse(m->D / 2);
+	const struct nn_sequences sequences = texts.sequences();
+
 	line("norm of heads", 2, 0, 4.0 * (double)(T * (Q + KV)), [&](int run) {
 		float *q = qkv.at(run);
-		nn_norm_heads(q, G, NULL, q, G, inverse.at(0), 1e-6f, NN_RMSNORM, T,
-		    (m->H + m->K) / 2, m->D);
+		nn_norm_heads(
+		    q, G, NULL, q, G, w.at(0), 1e-6f, NN_RMSNORM, T, some, m->D);
 	});
 	line("rotary", 2, 0, 4.0 * (double)(T * (Q + KV)), [&](int run) {
-		nn_rotary(qkv.at(run), G, inverse.at(0), 0, &a.sequences,
-		    (m->H + m->K) / 2, m->D, 1);
+		nn_rotary(qkv.at(run), G, inverse.at(0), 0, &sequences, some, m->D, 1);
 	});
 }
 
@@ -222,9 +272,9 @@ mixture(const struct shapes *m)
 	grouped(m, 0, n, C, m->I);
 }
 
-/* The kernels between which values are bf16: none is slower than its floor. */
+/* The kernels between which values are bf16. */
 void
-on_paper(const struct shapes *m)
+in_bf16(const struct shapes *m)
 {
 	double T = (double)bench.tokens, C = (double)m->C, I = (double)m->I;
 	double Q = (double)(m->H * m->D), G = Q + 2 * (double)(m->K * m->D);
@@ -235,8 +285,9 @@ on_paper(const struct shapes *m)
 	line("q|k|v", 1, 2 * T * C * G, 2 * (T * (C + G) + C * G), NULL);
 	if (!m->bert)
 		line("norm of heads, rotary", 1, 0, 4 * T * (G + Q) / 2, NULL);
-	line("attention", 1, 4 * T * Q * (double)(m->bert ? LENGTH : LENGTH / 2),
-	    2 * T * (G + Q), NULL);
+	attention(m, 1, LENGTH, HALVES);
+	attention(m, 0, 0, HALVES);
+	attention(m, 0, 512, HALVES);
 	line("out", 1, 2 * T * Q * C, 2 * (T * (Q + C) + Q * C), NULL);
 	line("norm of x + r, sum kept", 2, 0, (m->bert ? 6 : 8) * T * C, NULL);
 	if (m->experts)
@@ -262,9 +313,12 @@ model(const struct shapes *m)
 		linear(1, C, Q, G, false);
 		linear(2, C, KV, G, false);
 	}
-	attention(m, 1, LENGTH, true);
-	attention(m, 0, 512, true);
-	attention(m, 0, LENGTH, false);
+	attention(m, 1, LENGTH, ROUNDED);
+	attention(m, 0, 0, ROUNDED);
+	attention(m, 0, 512, ROUNDED);
+	attention(m, 0, LENGTH, FLOATS);
+	if (!m->bert)
+		heads(m);
 	linear(1, Q, C, C, m->bert);
 	norm(m);
 	narrow(C);
@@ -276,7 +330,7 @@ model(const struct shapes *m)
 		linear(1, m->I, C, C, m->bert);
 	}
 	sums(m->layers);
-	on_paper(m);
+	in_bf16(m);
 }
 
 /* The ceilings, measured. */
