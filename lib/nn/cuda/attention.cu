@@ -115,7 +115,7 @@ attend_head(const struct forward &x, const struct attention &a,
 	int last = tile.first + (left < rows ? left : rows) - 1;
 	struct key_range range = range_of(a, tile.first, last, tile.length, false);
 	int keys = keys_of(a, tile.sequence, tile.length);
-	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
+	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / a.group) * a.D;
 	size_t first = (size_t)tile.start + tile.first;
 	struct softmax<A> mine;
 

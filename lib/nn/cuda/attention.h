@@ -22,7 +22,7 @@ struct attention {
 	const int32_t *attended; /* nn_sequences; nullptr: all keys */
 	const float *bias;
 	size_t ldq, ldkv, ldo;
-	int N, H, K, D, window, longest;
+	int N, H, K, D, group, window, longest; /* group: H / K */
 	float scale;
 	bool causal;
 	bool vectors; /* rows of q, k, v begin on 16 bytes, and so do heads */
@@ -183,13 +183,15 @@ template <bool TRANSPOSED> struct score_tile {
 			struct key_range range = visible(a, row + lane / 4 + 8 * r);
 			int from = range.from - first, to = range.to - first;
 #pragma unroll
-			for (int n = 0; n < COUNT; n++)
+			for (int i = 0; i < 2 * COUNT; i++)
+				if (8 * (i / 2) + i % 2 >= to)
+					p[i / 2][2 * r + i % 2] = -INFINITY;
+			if (from <= 0)
+				continue;
 #pragma unroll
-				for (int j = 0; j < 2; j++) {
-					bool seen = 8 * n + j >= from && 8 * n + j < to;
-					float &x = p[n][2 * r + j];
-					x = seen ? x : -INFINITY;
-				}
+			for (int i = 0; i < 2 * COUNT; i++)
+				if (8 * (i / 2) + i % 2 < from)
+					p[i / 2][2 * r + i % 2] = -INFINITY;
 		}
 	}
 
@@ -275,6 +277,7 @@ attention_of(const struct nn_attention *from)
 	a.H = (int)from->H;
 	a.K = (int)from->K;
 	a.D = (int)from->D;
+	a.group = (int)(from->H / from->K);
 	a.window =
 	    from->window && from->window < INT32_MAX ? (int)from->window : INT32_MAX;
 	a.longest = (int)sequences->longest;

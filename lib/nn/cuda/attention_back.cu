@@ -155,7 +155,7 @@ query_tile(const struct backward &x, const struct attention &a,
 	int last = tile.first + (left < rows ? left : rows) - 1;
 	int row = tile.first + team.warp * ROWS, g = threadIdx.x % WARP / 4;
 	struct key_range range = range_of(a, tile.first, last, tile.length, false);
-	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / (a.H / a.K)) * a.D;
+	size_t kv = (size_t)tile.start * a.ldkv + (size_t)(h / a.group) * a.D;
 	size_t first = (size_t)tile.start + tile.first, q = (size_t)h * a.D;
 	typename A::sums dq;
 	float lse[2], delta[2];
@@ -301,7 +301,7 @@ key_tile(const struct backward &x, const struct attention &a, const struct row_t
     const struct team &team, const struct backward_tiles<A> &tiles, int of)
 {
 	int rows = team.warps * ROWS, left = tile.length - tile.first;
-	int last = tile.first + (left < rows ? left : rows) - 1, group = a.H / a.K;
+	int last = tile.first + (left < rows ? left : rows) - 1, group = a.group;
 	struct key_range range = range_of(a, tile.first, last, tile.length, true);
 	size_t first = (size_t)tile.start + tile.first;
 	size_t kv = first * a.ldkv + (size_t)of * a.D;

@@ -29,17 +29,35 @@ least_of(int x, int y)
 	return x < y ? x : y;
 }
 
-static __host__ __device__ __forceinline__ struct division
-division_of(int length, int warps, int own, int H, int K)
+/* x / y for x of at most MOST, a small number: a division takes the time of many comparisons. */
+template <int MOST>
+static __host__ __device__ __forceinline__ int
+quotient(int x, int y)
 {
-	struct division by;
-	int group = H / K, each = least_of((length + own - 1) / own, warps);
+	int times = 0;
 
-	by.warps = each;
-	by.heads = least_of(group, warps / each);
-	by.teams = by.heads == group ? least_of(K, warps / (each * group)) : 1;
-	by.parts = (group + by.heads - 1) / by.heads;
-	by.rounds = (K + by.teams - 1) / by.teams * by.parts;
+#pragma unroll
+	for (int i = 1; i <= MOST; i++)
+		times += x >= i * y;
+	return times;
+}
+
+template <class A>
+static __host__ __device__ __forceinline__ struct division
+division_of(int length, const struct attention &a)
+{
+	struct division by = { least_of((length + A::OWN - 1) / A::OWN, A::WARPS), 1, 1,
+		1, a.K };
+	int group = a.group, most = quotient<A::WARPS>(A::WARPS, by.warps);
+
+	by.heads = least_of(group, most);
+	if (by.heads < group) {
+		by.parts = (group + by.heads - 1) / by.heads;
+		by.rounds = a.K * by.parts;
+	} else if (most >= 2 * group) {
+		by.teams = least_of(a.K, most / group);
+		by.rounds = (a.K + by.teams - 1) / by.teams;
+	}
 	return by;
 }
 
@@ -56,15 +74,20 @@ part_of(const struct division &by, const struct attention &a, const struct row_t
     int round)
 {
 	struct part mine;
-	int warp = threadIdx.x / WARP, all = by.warps * by.heads, own = warp % all;
-	int group = a.H / a.K, member = round % by.parts * by.heads + own / by.warps;
+	int warp = threadIdx.x / WARP, all = by.warps * by.heads, member = 0;
 
-	mine.team = warp / all;
-	mine.kv = round / by.parts * by.teams + mine.team;
+	mine.team = quotient<A::WARPS - 1>(warp, all);
+	if (by.parts > 1) {
+		member = round % by.parts * by.heads;
+		round /= by.parts;
+	}
+	int own = warp - mine.team * all, head = quotient<A::WARPS - 1>(own, by.warps);
+	member += head;
+	mine.kv = round * by.teams + mine.team;
 	if (mine.team >= by.teams || mine.kv >= a.K)
 		mine.kv = -1;
-	mine.h = mine.kv >= 0 && member < group ? mine.kv * group + member : -1;
-	mine.row = tile.first + own % by.warps * A::OWN;
+	mine.h = mine.kv >= 0 && member < a.group ? mine.kv * a.group + member : -1;
+	mine.row = tile.first + (own - head * by.warps) * A::OWN;
 	mine.thread = threadIdx.x % WARP + own * WARP;
 	mine.threads = all * WARP;
 	/* several teams have one tile each, of their sequence's length */
@@ -105,6 +128,7 @@ attend_round(const struct arrays &x, const struct attention &a,
 	struct queries<A> q = {
 	};
 	struct rows_of<A> rows;
+	struct places<SIZE> places;
 
 	range.from = range.from / WALK * WALK;
 	range.to = least_of(range.to, seen);
@@ -114,10 +138,8 @@ attend_round(const struct arrays &x, const struct attention &a,
 		__nv_bfloat16 *to = keys + key / WALK % 2 * WALK * SIZE;
 		if (left <= 0 || mine.kv < 0)
 			return;
-		copy_rows<A>(to, x.k + kv + key * a.ldkv, a.ldkv, left, count, a,
+		copy_rows<A>(to, x.k + kv + key * a.ldkv, x.v - x.k, a, left, count,
 		    mine.thread, mine.threads);
-		copy_rows<A>(to + 2 * WALK * SIZE, x.v + kv + key * a.ldkv, a.ldkv, left,
-		    count, a, mine.thread, mine.threads);
 	};
 
 	if (have > 0)
@@ -146,7 +168,7 @@ attend_round(const struct arrays &x, const struct attention &a,
 		const __nv_bfloat16 *at = keys + key / WALK % 2 * WALK * SIZE;
 		with_count<A::OWN, WALK>(count, [&](auto n) {
 			rows.template attend<decltype(n)::value>(
-			    q, a, scores, bias_of(a, mine.h), at, at + 2 * WALK * SIZE);
+			    q, places, a, scores, bias_of(a, mine.h), at, at + A::VALUES);
 		});
 	}
 	rows.finish();
@@ -163,7 +185,7 @@ __launch_bounds__(A::WARPS *WARP, A::BLOCKS) attend(struct arrays x, struct atte
 
 	if (!find_tile(&tile, a.starts, a.N, A::WARPS * A::OWN, number))
 		return;
-	struct division by = division_of(tile.length, A::WARPS, A::OWN, a.H, a.K);
+	struct division by = division_of<A>(tile.length, a);
 	for (int round = (int)blockIdx.y; round < by.rounds; round += gridDim.y) {
 		if (round > (int)blockIdx.y)
 			__syncthreads(); /* the last round's tiles have been read */
@@ -178,7 +200,7 @@ launch(const struct arrays &x, const struct attention &a, const struct nn_attent
 	unsigned count = count_tiles(&from->sequences, A::WARPS * A::OWN);
 	size_t mean = (from->sequences.T + from->sequences.N - 1) / from->sequences.N;
 	constexpr size_t shared = A::SHARED_ROWS * A::SIZE * sizeof(__nv_bfloat16);
-	struct division by = division_of((int)mean, A::WARPS, A::OWN, a.H, a.K);
+	struct division by = division_of<A>((int)mean, a);
 
 	static_assert(shared <= SHARED_MEMORY, "a block fits every device");
 	device_launch(attend<A>, dim3(count, by.rounds), A::WARPS * WARP, shared, x, a);

@@ -30,7 +30,8 @@ struct plan {
 	static constexpr int OWN = TILES * ROWS;		  /* rows of a warp */
 	static constexpr bool IN_REGISTERS = SIZE * TILES <= 128; /* the queries */
 	static constexpr int QUERIES = IN_REGISTERS ? 0 : WARPS * OWN;
-	static constexpr int SHARED_ROWS = QUERIES + 4 * WALK;
+	/* two tiles of keys, then two of values */
+	static constexpr int VALUES = 2 * WALK * SIZE, SHARED_ROWS = QUERIES + 4 * WALK;
 	static_assert(2 * WALK >= WARPS * OWN, "several teams have a tile each");
 };
 
@@ -38,10 +39,10 @@ struct plan {
 
 /* Where a row has its columns 8 piece .. 8 piece + 7: no two of the lanes that read at once share a bank. */
 template <int SIZE>
-static __device__ __forceinline__ int
-place(int row, int piece)
+static __device__ __forceinline__ unsigned
+place(unsigned row, unsigned piece)
 {
-	int turn = row / 2 % 4 ^ (SIZE % 64 ? 0 : row % 2 * 4);
+	unsigned turn = row / 2 % 4 ^ (SIZE % 64 ? 0 : row % 2 * 4);
 
 	return row * SIZE + (piece ^ turn) * 8;
 }
@@ -69,33 +70,67 @@ eight_of(const __nv_bfloat16 *from, int left)
 	return x;
 }
 
-/* Copies `rows` rows, of which `have` exist, by `threads` threads; the others are zeros. */
+/*
+ * Copies `rows` rows of keys, of which `have` exist, by `threads` threads, and as many of values, `values` elements further; the
+ * others are zeros.
+ */
 template <class A>
 static __device__ __forceinline__ void
-copy_rows(__nv_bfloat16 *to, const __nv_bfloat16 *from, size_t ld, int have, int rows,
-    const struct attention &a, int thread, int threads)
+copy_rows(__nv_bfloat16 *to, const __nv_bfloat16 *from, ptrdiff_t values,
+    const struct attention &a, unsigned have, unsigned rows, unsigned thread,
+    unsigned threads)
 {
-	constexpr int PIECES = A::SIZE / 8;
+	constexpr unsigned PIECES = A::SIZE / 8, ACROSS = PIECES == 12 ? 16 : PIECES;
+	unsigned row = thread / ACROSS, piece = thread % ACROSS, step = threads / ACROSS;
+	const __nv_bfloat16 *at = from + row * a.ldkv + piece * 8;
+	int left = a.D - (int)piece * 8;
 
-	for (int i = thread; i < rows * PIECES; i += threads) {
-		int row = i / PIECES, piece = i % PIECES;
-		int left = row < have ? a.D - piece * 8 : 0;
-		const __nv_bfloat16 *at =
-		    left > 0 ? from + (size_t)row * ld + piece * 8 : from;
+	if (piece >= PIECES)
+		return;
+	for (; row < rows; row += step, at += step * a.ldkv) {
 		__nv_bfloat16 *into = to + place<A::SIZE>(row, piece);
-		if constexpr (A::PLAIN)
-			copy_ahead(into, at, left > 0);
-		else
-			*(uint4 *)(void *)into = eight_of<A>(at, left);
+		if constexpr (A::PLAIN) {
+			bool there = row < have && left > 0;
+			const __nv_bfloat16 *real = there ? at : from;
+			copy_ahead(into, real, there);
+			copy_ahead(into + A::VALUES, real + values, there);
+		} else {
+			int some = row < have ? left : 0;
+			*(uint4 *)(void *)into = eight_of<A>(at, some);
+			*(uint4 *)(void *)(into + A::VALUES) =
+			    eight_of<A>(at + values, some);
+		}
 	}
 }
 
+/* Where a lane reads a tile's first 8 keys (matrix_product's b: rows are keys) and its first 16 values (rows are columns). */
+template <int SIZE> struct places {
+	int key[2], value[4]; /* columns in turns: 32 in two, 16 in four */
+
+	__device__ __forceinline__
+	places()
+	{
+		unsigned lane = threadIdx.x % WARP;
+
+		key[0] = (int)place<SIZE>(lane / 4, lane % 4);
+		key[1] = (int)place<SIZE>(lane / 4, lane % 4 + 4) - 32;
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			value[i] =
+			    (int)place<SIZE>(lane % 16, lane / 16 + 2 * i) - 16 * i;
+	}
+};
+
 /* Queries in registers, or in shared memory. ---------------------------------------- */
 
-/* Lane 4 g + t has of rows g and g + 8 of each tile of 16 the columns 8 t .. 8 t + 7 of every 32. */
+/*
+ * The operands of the queries: of step s, columns that are 4 of the lane's 8 of every 32.  In shared memory a lane reads what it
+ * has written, so that no barrier is needed.
+ */
 template <class A> struct queries {
-	uint4 x[A::IN_REGISTERS ? A::TILES : 1][2][A::IN_REGISTERS ? A::SIZE / 32 : 1];
-	__nv_bfloat16 *shared;
+	static constexpr int STEPS = A::SIZE / 16;
+	unsigned x[A::IN_REGISTERS ? A::TILES * STEPS : 1][4];
+	uint4 *shared;
 
 	/* `have` rows exist. */
 	__device__ __forceinline__ void
@@ -104,42 +139,59 @@ template <class A> struct queries {
 	{
 		int lane = threadIdx.x % WARP;
 
-		shared = memory + threadIdx.x / WARP * A::OWN * A::SIZE;
-		if constexpr (A::IN_REGISTERS) {
-#pragma unroll
-			for (int m = 0; m < A::TILES; m++)
-#pragma unroll
-				for (int r = 0; r < 2; r++)
-#pragma unroll
-					for (int c = 0; c < A::SIZE / 32; c++) {
-						int row = m * ROWS + r * 8 + lane / 4;
-						int column = c * 32 + lane % 4 * 8;
-						x[m][r][c] =
-						    eight_of<A>(q + row * a.ldq + column,
-							row < have ? a.D - column : 0);
-					}
-		} else
-			copy_rows<A>(shared, q, a.ldq, have, A::OWN, a, lane, WARP);
-	}
-
-	/* Columns 32 c .. 32 c + 31 of the rows. */
-	__device__ __forceinline__ void
-	take(uint4 (&to)[A::TILES][2], int c) const
-	{
-		int lane = threadIdx.x % WARP;
-
+		shared = (uint4 *)(void *)memory +
+			 threadIdx.x / WARP * (A::TILES * STEPS * WARP) + lane;
 #pragma unroll
 		for (int m = 0; m < A::TILES; m++)
 #pragma unroll
-			for (int r = 0; r < 2; r++)
-				if constexpr (A::IN_REGISTERS)
-					to[m][r] = x[m][r][c];
-				else
-					to[m][r] = *(const uint4 *)(const void
-						*)(shared +
-						   place<A::SIZE>(
-						       m * ROWS + r * 8 + lane / 4,
-						       4 * c + lane % 4));
+			for (int c = 0; c < A::SIZE / 32; c++) {
+				int column = c * 32 + lane % 4 * 8;
+				uint4 y[2];
+#pragma unroll
+				for (int r = 0; r < 2; r++) {
+					int row = m * ROWS + r * 8 + lane / 4;
+					y[r] = eight_of<A>(q + row * a.ldq + column,
+					    row < have ? a.D - column : 0);
+				}
+				put(m * STEPS + 2 * c, y[0].x, y[1].x, y[0].y, y[1].y);
+				put(m * STEPS + 2 * c + 1, y[0].z, y[1].z, y[0].w,
+				    y[1].w);
+			}
+	}
+
+	__device__ __forceinline__ void
+	put(int i, unsigned x0, unsigned x1, unsigned x2, unsigned x3)
+	{
+		if constexpr (A::IN_REGISTERS) {
+			x[i][0] = own(x0);
+			x[i][1] = own(x1);
+			x[i][2] = own(x2);
+			x[i][3] = own(x3);
+		} else
+			shared[i * WARP] = uint4{ x0, x1, x2, x3 };
+	}
+
+	/* x.  An operand must lie in four consecutive registers, and of plain copies nvcc makes one before each product. */
+	static __device__ __forceinline__ unsigned
+	own(unsigned x)
+	{
+		return __shfl_sync(ALL_LANES, x, threadIdx.x % WARP);
+	}
+
+	__device__ __forceinline__ void
+	take(unsigned (&to)[4], int m, int step) const
+	{
+		if constexpr (A::IN_REGISTERS) {
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+				to[i] = x[m * STEPS + step][i];
+		} else {
+			uint4 y = shared[(m * STEPS + step) * WARP];
+			to[0] = y.x;
+			to[1] = y.y;
+			to[2] = y.z;
+			to[3] = y.w;
+		}
 	}
 };
 
@@ -170,10 +222,8 @@ template <class A> struct rows_of {
 	template <int COUNT>
 	static __device__ __forceinline__ void
 	multiply(float (&p)[A::TILES][COUNT / 8][4], const struct queries<A> &q,
-	    const __nv_bfloat16 *keys)
+	    const struct places<A::SIZE> &at, const __nv_bfloat16 *keys)
 	{
-		int lane = threadIdx.x % WARP;
-
 #pragma unroll
 		for (int m = 0; m < A::TILES; m++)
 #pragma unroll
@@ -181,23 +231,22 @@ template <class A> struct rows_of {
 				p[m][n][0] = p[m][n][1] = p[m][n][2] = p[m][n][3] = 0;
 #pragma unroll
 		for (int c = 0; c < A::SIZE / 32; c++) {
-			uint4 x[A::TILES][2];
-			q.take(x, c);
+			unsigned x[A::TILES][2][4];
+#pragma unroll
+			for (int m = 0; m < A::TILES; m++) {
+				q.take(x[m][0], m, 2 * c);
+				q.take(x[m][1], m, 2 * c + 1);
+			}
 #pragma unroll
 			for (int n = 0; n < COUNT / 8; n++) {
 				uint4 y =
-				    *(const uint4 *)(const void *)(keys +
-								   place<A::SIZE>(
-								       8 * n + lane / 4,
-								       4 * c + lane % 4));
+				    *(const uint4 *)(const void *)(keys + at.key[c % 2] +
+								   8 * n * A::SIZE +
+								   32 * c);
 #pragma unroll
 				for (int m = 0; m < A::TILES; m++) {
-					unsigned low[4] = { x[m][0].x, x[m][1].x,
-						x[m][0].y, x[m][1].y };
-					unsigned high[4] = { x[m][0].z, x[m][1].z,
-						x[m][0].w, x[m][1].w };
-					matrix_product(p[m][n], low, y.x, y.y);
-					matrix_product(p[m][n], high, y.z, y.w);
+					matrix_product(p[m][n], x[m][0], y.x, y.y);
+					matrix_product(p[m][n], x[m][1], y.z, y.w);
 				}
 			}
 		}
@@ -248,10 +297,9 @@ template <class A> struct rows_of {
 
 	template <int COUNT>
 	__device__ __forceinline__ void
-	accumulate(const float (&p)[A::TILES][COUNT / 8][4], const __nv_bfloat16 *from)
+	accumulate(const float (&p)[A::TILES][COUNT / 8][4],
+	    const struct places<A::SIZE> &at, const __nv_bfloat16 *from)
 	{
-		int lane = threadIdx.x % WARP;
-
 #pragma unroll
 		for (int n = 0; n < COUNT / 8; n += 2) {
 			unsigned x[A::TILES][4];
@@ -265,8 +313,7 @@ template <class A> struct rows_of {
 			for (int d = 0; d < A::SIZE / 8; d += 2) {
 				unsigned y[4];
 				load_matrices_transposed(y,
-				    from +
-					place<A::SIZE>(8 * n + lane % 16, d + lane / 16));
+				    from + at.value[d / 2 % 4] + 8 * n * A::SIZE + 8 * d);
 #pragma unroll
 				for (int m = 0; m < A::TILES; m++) {
 					matrix_product(values[m][d], x[m], y[0], y[1]);
@@ -280,13 +327,13 @@ template <class A> struct rows_of {
 	/* Takes COUNT keys from `key` on. */
 	template <int COUNT>
 	__device__ __forceinline__ void
-	attend(const struct queries<A> &q, const struct attention &a,
-	    struct score_tile<false> scores, const float *bias, const __nv_bfloat16 *keys,
-	    const __nv_bfloat16 *of_keys)
+	attend(const struct queries<A> &q, const struct places<A::SIZE> &at,
+	    const struct attention &a, struct score_tile<false> scores, const float *bias,
+	    const __nv_bfloat16 *keys, const __nv_bfloat16 *of_keys)
 	{
 		float p[A::TILES][COUNT / 8][4], factor[2];
 
-		multiply<COUNT>(p, q, keys);
+		multiply<COUNT>(p, q, at, keys);
 		scores.count = COUNT;
 #pragma unroll
 		for (int m = 0; m < A::TILES; m++) {
@@ -298,7 +345,7 @@ template <class A> struct rows_of {
 			rescale(m, factor);
 			scores.row += ROWS;
 		}
-		accumulate<COUNT>(p, of_keys);
+		accumulate<COUNT>(p, at, of_keys);
 	}
 
 	/* The result: divides by the sums. */
