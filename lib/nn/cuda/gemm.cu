@@ -19,6 +19,15 @@ rows_at_once(size_t C)
 	return C < GEMM_CHUNK ? GEMM_CHUNK / (C ? C : 1) : 1;
 }
 
+/* As few parts of T rows as rows_at_once allows, of one size: cuBLASLt is slow with a last part of few rows. */
+size_t
+part_of(size_t T, size_t C)
+{
+	size_t parts = (T + rows_at_once(C) - 1) / rows_at_once(C);
+
+	return parts > 1 ? (T + parts - 1) / parts : T;
+}
+
 size_t
 least(size_t x, size_t y)
 {
@@ -91,8 +100,8 @@ forward(float *y, size_t ldy, const float *x, size_t ldx, const struct weight_ro
 	if (w.kind == GEMM_F32)
 		return cublas_gemm(&p);
 	/* both rows end in zeros */
-	size_t rows = rows_at_once(w.C);
-	scratch<__nv_bfloat16> rounded(least(rows, T) * w.ld);
+	size_t rows = part_of(T, w.C);
+	scratch<__nv_bfloat16> rounded(rows * w.ld);
 	p.a = rounded.at;
 	p.lda = p.K = w.ld;
 	for (size_t t = 0; t < T; t += rows) {
@@ -190,9 +199,8 @@ back_in_bf16(float *dx, bool add, float *dw, const float *dy, size_t ldy, const 
 {
 	struct weight_rows weights(w, O, C);
 	size_t wide = bf16_stride(least(weights.rows, O)), narrow = bf16_stride(C);
-	size_t rows = rows_at_once(wide < narrow ? narrow : wide);
-	scratch<__nv_bfloat16> dy_bf16(least(rows, T) * wide),
-	    x_bf16(dw ? least(rows, T) * narrow : 0);
+	size_t rows = part_of(T, wide < narrow ? narrow : wide);
+	scratch<__nv_bfloat16> dy_bf16(rows * wide), x_bf16(dw ? rows * narrow : 0);
 	struct cublas_gemm p;
 
 	for (size_t o = 0; o < O || !o; o += weights.rows) {
