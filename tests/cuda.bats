@@ -62,6 +62,7 @@ checks() {
 	checks nn_check attention
 	checks nn_check_tokens rotary
 }
+@test "cuda: bf16 arrays: conversions, products, gates, norms, heads" { checks bf16_check convert linear gated norm heads; }
 @test "cuda: embeddings, pooling, loss, AdamW, sums" { checks nn_check_tokens embed pool loss adamw vector; }
 @test "cuda: routes to experts" { checks mixture_check softmax routes rows; }
 @test "cuda: values not below a threshold, groups, routes of every size" { checks nn_check_sizes not_below groups routes scatter; }

@@ -6,6 +6,7 @@
 #include "model/adapters.h"
 #include "model/task_loras.h"
 #include "model/balance.h"
+#include "model/block_bf16.h"
 #include "model/model_struct.h"
 #include "model/pass.h"
 
@@ -95,6 +96,45 @@ run_block(const struct model *model, struct pass *pass, int layer, size_t index)
 	return pass->activations[layer].out;
 }
 
+/* The kernels with which all blocks keep bf16 activations; NULL: some block cannot, or someone asks for f32 between blocks. */
+static const struct nn_bf16 *
+bf16_kernels(
+    const struct model *model, const struct pass *pass, const struct batch *batch)
+{
+	const struct spec *spec = &model->spec;
+
+	if (pass->keep || model->see || model->choose || pass->adapters.count ||
+	    pass->adapters.watch)
+		return NULL;
+	for (int layer = 0; layer < spec->layers; layer++) {
+		size_t index = model_block_index(model, layer, batch->expert);
+		if (!block_bf16_fits(spec, layer, &model->blocks[index]))
+			return NULL;
+	}
+	return nn_bf16();
+}
+
+/* The bias of scores in a block that has its own. */
+static void
+find_bias(const struct model *model, const struct pass *pass, size_t index)
+{
+	if (model->spec.distance.each)
+		distance_forward(&pass->distance, &model->spec,
+		    model->blocks[index].at[BLOCK_DISTANCE], &pass->block.sequences);
+}
+
+static void
+run_blocks_bf16(const struct nn_bf16 *kernels, const struct model *model,
+    const struct pass *pass, const struct batch *batch)
+{
+	for (int layer = 0; layer < model->spec.layers; layer++) {
+		size_t index = model_block_index(model, layer, batch->expert);
+		find_bias(model, pass, index);
+		block_bf16_infer(kernels, &model->spec, layer, &model->blocks[index],
+		    &pass->block, &pass->buffers);
+	}
+}
+
 static const float *
 run_forward(const struct model *model, struct pass *pass, const struct batch *batch)
 {
@@ -107,14 +147,14 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 	if (!spec->distance.each)
 		distance_forward(
 		    &pass->distance, spec, stem[STEM_DISTANCE], &pass->block.sequences);
-	for (int layer = 0; layer < spec->layers; layer++) {
+	const struct nn_bf16 *kernels = bf16_kernels(model, pass, batch);
+	if (kernels)
+		run_blocks_bf16(kernels, model, pass, batch);
+	for (int layer = 0; !kernels && layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
 		show(model, pass, x, layer);
 		choose_adapters(model, pass, batch, x, layer);
-		if (spec->distance.each)
-			distance_forward(&pass->distance, spec,
-			    model->blocks[index].at[BLOCK_DISTANCE],
-			    &pass->block.sequences);
+		find_bias(model, pass, index);
 		x = run_block(model, pass, layer, index);
 		if (model->balance && spec->layer[layer].mixture)
 			balance_count(model->balance, batch,

@@ -72,8 +72,9 @@ types_fit(const struct product *p)
 		return false;
 	switch (p->operation.compute) {
 	case CUBLAS_COMPUTE_32F:
-		return scale == CUDA_R_32F && out == CUDA_R_32F &&
-		       (in == CUDA_R_32F || in == CUDA_R_16BF);
+		return scale == CUDA_R_32F &&
+		       (in == CUDA_R_16BF ? out == CUDA_R_32F || out == CUDA_R_16BF
+					  : in == CUDA_R_32F && out == CUDA_R_32F);
 	case CUBLAS_COMPUTE_32F_FAST_TF32:
 		return scale == CUDA_R_32F && out == CUDA_R_32F && in == CUDA_R_32F;
 	case CUBLAS_COMPUTE_32I:
@@ -135,7 +136,8 @@ uint64_t
 known(const struct product *p)
 {
 	return 1 | p->operation.left << 1 | p->operation.right << 2 |
-	       p->operation.epilogue << 3 | p->a.type << 8 | p->operation.compute << 16;
+	       p->operation.epilogue << 3 | p->a.type << 8 | p->operation.compute << 16 |
+	       p->d.type << 24;
 }
 
 uint64_t
@@ -228,26 +230,38 @@ struct call {
 	size_t pieces;
 };
 
+/* An element of c or a bias: of bf16, or of the sums' type. */
+template <class T>
+T
+stored(const void *at, uint64_t type, size_t i)
+{
+	return type == CUDA_R_16BF ? number<T>(at, type, i) : ((const T *)at)[i];
+}
+
 template <class T>
 void
 put_block(const struct call *call, T (*sums)[HIGH], size_t m, size_t high, size_t n,
     size_t wide)
 {
 	const struct product *p = call->p;
+	uint64_t type = p->d.type;
 	T alpha, beta;
 
 	memcpy(&alpha, call->alpha, sizeof alpha);
 	memcpy(&beta, call->beta, sizeof beta);
 	for (size_t j = 0; j < wide; j++)
 		for (size_t i = 0; i < high; i++) {
-			T *d = (T *)call->d + (n + j) * p->d.ld + m + i;
+			size_t at = (n + j) * p->d.ld + m + i;
 			T x = alpha * sums[j][i];
 			if (beta != 0)
 				x += beta *
-				     ((const T *)call->c)[(n + j) * p->c.ld + m + i];
+				     stored<T>(call->c, type, (n + j) * p->c.ld + m + i);
 			if (p->operation.epilogue == CUBLASLT_EPILOGUE_BIAS)
-				x += ((const T *)p->operation.bias)[m + i];
-			*d = x;
+				x += stored<T>(p->operation.bias, type, m + i);
+			if (type == CUDA_R_16BF)
+				((uint16_t *)call->d)[at] = bf16_narrow((float)x);
+			else
+				((T *)call->d)[at] = x;
 		}
 }
 

@@ -1,3 +1,4 @@
+#include "nn/cuda/bf16.h"
 #include "nn/cuda/row.h"
 
 namespace
@@ -55,9 +56,9 @@ act_gradient(float x)
 	return 1;
 }
 
-template <enum nn_act ACT>
+template <enum nn_act ACT, class E>
 __global__ void
-values(float *y, const float *x, bool whole, size_t n)
+values(E *y, const E *x, bool whole, size_t n)
 {
 	for (size_t i = 4 * grid_thread(); i < n; i += 4 * grid_threads()) {
 		bool all = whole && i + 4 <= n;
@@ -81,10 +82,9 @@ gradients(float *dx, const float *dy, const float *x, bool whole, size_t n)
 	}
 }
 
-template <enum nn_act ACT>
+template <enum nn_act ACT, class E>
 __global__ void
-glu(float *y, const float *up, const float *gate, size_t ld, bool whole, size_t T,
-    size_t I)
+glu(E *y, const E *up, const E *gate, size_t ld, bool whole, size_t T, size_t I)
 {
 	for (size_t t = lines_row(); t < T; t += lines_rows())
 		for (size_t i = lines_column(); i < I; i += lines_columns()) {
@@ -133,17 +133,51 @@ with_act(enum nn_act act, F f)
 	case NN_RELU: f(act_is<NN_RELU>()); break;
 	}
 }
+
+template <class E>
+void
+activate(E *y, const E *x, enum nn_act act, size_t n)
+{
+	bool whole = row_whole(y, 0, 0) && row_whole(x, 0, 0);
+
+	with_act(act, [=](auto is) {
+		device_launch((values<decltype(is)::ACTIVATION, E>),
+		    device_spread((n + 3) / 4), BLOCK, 0, y, x, whole, n);
+	});
+}
+
+template <class E>
+void
+gate_rows(
+    E *y, const E *up, const E *gate, size_t ld, enum nn_act act, size_t T, size_t I)
+{
+	struct row_grid lines = row_grid_of(T, I);
+	bool whole = row_whole(y, I, I) && row_whole(up, ld, I) && row_whole(gate, ld, I);
+
+	with_act(act, [=](auto is) {
+		device_launch((glu<decltype(is)::ACTIVATION, E>), lines.grid, lines.block,
+		    0, y, up, gate, ld, whole, T, I);
+	});
+}
 } // namespace
 
 void
 nn_activate(float *y, const float *x, enum nn_act act, size_t n)
 {
-	bool whole = row_whole(y, 0, 0) && row_whole(x, 0, 0);
+	activate(y, x, act, n);
+}
 
-	with_act(act, [=](auto is) {
-		device_launch(values<decltype(is)::ACTIVATION>,
-		    device_spread((n + 3) / 4), BLOCK, 0, y, x, whole, n);
-	});
+void
+bf16_activate(__nv_bfloat16 *y, enum nn_act act, size_t n)
+{
+	activate(y, (const __nv_bfloat16 *)y, act, n);
+}
+
+void
+bf16_glu(__nv_bfloat16 *y, const __nv_bfloat16 *up, const __nv_bfloat16 *gate, size_t ld,
+    enum nn_act act, size_t T, size_t I)
+{
+	gate_rows(y, up, gate, ld, act, T, I);
 }
 
 void
@@ -161,13 +195,7 @@ void
 nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act, size_t T,
     size_t I)
 {
-	struct row_grid lines = row_grid_of(T, I);
-	bool whole = row_whole(y, I, I) && row_whole(up, ld, I) && row_whole(gate, ld, I);
-
-	with_act(act, [=](auto is) {
-		device_launch(glu<decltype(is)::ACTIVATION>, lines.grid, lines.block, 0,
-		    y, up, gate, ld, whole, T, I);
-	});
+	gate_rows(y, up, gate, ld, act, T, I);
 }
 
 void

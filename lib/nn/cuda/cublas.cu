@@ -75,6 +75,8 @@ type_of(enum gemm_type kind)
 	switch (kind) {
 	case GEMM_BF16:
 		return { CUBLAS_COMPUTE_32F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_32F, 2, 4 };
+	case GEMM_BF16_OUT:
+		return { CUBLAS_COMPUTE_32F, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, 2, 2 };
 	case GEMM_I8:
 		return { CUBLAS_COMPUTE_32I, CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, 1, 4 };
 	default:
@@ -132,8 +134,7 @@ describe(struct description *d, const struct cublas_gemm *p, bool bias)
 	if (bias) {
 		set(&d->operation, CUBLASLT_MATMUL_DESC_EPILOGUE,
 		    (uint32_t)CUBLASLT_EPILOGUE_BIAS);
-		set(&d->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-		    (const void *)p->bias);
+		set(&d->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p->bias);
 	}
 	lay_out(&d->left, type.in, p->b_transposed ? p->K : p->N,
 	    p->b_transposed ? p->N : p->K, p->ldb);
@@ -197,7 +198,7 @@ key_of(const struct cublas_gemm *p)
 			 (uint64_t)(p->beta != 0) << 5;
 
 	return { flags, p->M, p->N, p->K, p->lda, p->ldb, p->ldc,
-		p->bias ? alignment(p->bias, 0, sizeof *p->bias) : 0,
+		p->bias ? alignment(p->bias, 0, type.out_size) : 0,
 		alignment(p->a, p->lda, type.in_size),
 		alignment(p->b, p->ldb, type.in_size),
 		alignment(p->c, p->ldc, type.out_size) };
@@ -288,14 +289,28 @@ plan_of(const struct cublas_gemm *like, const struct cublas_gemm *p)
 	return made;
 }
 
-/* c = beta c + bias */
+__device__ __forceinline__ void
+set_to(float *at, float x)
+{
+	*at = x;
+}
+
+__device__ __forceinline__ void
+set_to(__nv_bfloat16 *at, float x)
+{
+	*at = __float2bfloat16_rn(x);
+}
+
+/* c = beta c + bias; both are of that type */
+template <class E, enum dtype TYPE>
 __global__ void
-begin(float *c, size_t ldc, const float *bias, float beta, size_t M, size_t N)
+begin(E *c, size_t ldc, const E *bias, float beta, size_t M, size_t N)
 {
 	for (size_t m = blockIdx.x; m < M; m += gridDim.x)
 		for (size_t n = threadIdx.x; n < N; n += blockDim.x) {
-			float *at = c + m * ldc + n;
-			*at = (beta != 0 ? beta * *at : 0) + (bias ? bias[n] : 0);
+			size_t at = m * ldc + n;
+			float before = beta != 0 ? beta * element_of(c, TYPE, at) : 0;
+			set_to(c + at, before + (bias ? element_of(bias, TYPE, n) : 0));
 		}
 }
 
@@ -304,8 +319,13 @@ begin_rows(const struct cublas_gemm *p, float beta)
 {
 	unsigned rows = (unsigned)(p->M < 1 << 16 ? p->M : 1 << 16);
 
-	device_launch(
-	    begin, rows, BLOCK, 0, (float *)p->c, p->ldc, p->bias, beta, p->M, p->N);
+	if (p->kind == GEMM_BF16_OUT)
+		device_launch((begin<__nv_bfloat16, DTYPE_BF16>), rows, BLOCK, 0,
+		    (__nv_bfloat16 *)p->c, p->ldc, (const __nv_bfloat16 *)p->bias, beta,
+		    p->M, p->N);
+	else
+		device_launch((begin<float, DTYPE_F32>), rows, BLOCK, 0, (float *)p->c,
+		    p->ldc, (const float *)p->bias, beta, p->M, p->N);
 }
 
 const void *
@@ -339,7 +359,7 @@ split_n(const struct cublas_gemm *p, size_t some)
 	second.N -= some;
 	second.b = from(p->b, p->b_transposed ? some * p->ldb : some, type.in_size);
 	second.c = (char *)p->c + some * type.out_size;
-	second.bias = p->bias ? p->bias + some : nullptr;
+	second.bias = p->bias ? from(p->bias, some, type.out_size) : nullptr;
 	cublas_gemm(&first);
 	cublas_gemm(&second);
 }

@@ -7,10 +7,11 @@
 #include "nn/cuda/device.h"
 
 /*
- * Types of a and b.  GEMM_BF16 has f32 sums.  GEMM_I8 is signed with int32_t sums; b must be transposed, a not, K and the
- * strides multiples of 16, N a multiple of 4, M at least 32.
+ * Types of a and b.  GEMM_BF16 has f32 sums and results; GEMM_BF16_OUT rounds the results, to which it adds a bias of bf16, to bf16.
+ * GEMM_I8 is signed with int32_t sums; b must be transposed, a not, K and the strides multiples of 16, N a multiple of 4, M
+ * at least 32.
  */
-enum gemm_type { GEMM_F32, GEMM_BF16, GEMM_I8 };
+enum gemm_type { GEMM_F32, GEMM_BF16, GEMM_I8, GEMM_BF16_OUT };
 
 /*
  * c[M,N] = alpha a b + beta c + bias, row-major: a is [M,K], or [K,M] when a_transposed; b is [K,N], or [N,K] when b_transposed;
@@ -21,7 +22,7 @@ enum gemm_type { GEMM_F32, GEMM_BF16, GEMM_I8 };
 struct cublas_gemm {
 	void *c;
 	const void *a, *b;
-	const float *bias;
+	const void *bias; /* of c's type */
 	size_t ldc, lda, ldb, M, N, K;
 	enum gemm_type kind;
 	bool a_transposed, b_transposed, no_split_k;

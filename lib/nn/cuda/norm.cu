@@ -1,13 +1,19 @@
+#include "nn/cuda/bf16.h"
 #include "nn/cuda/columns.h"
 #include "nn/cuda/row.h"
 
 namespace
 {
 
-/* The rows of a norm: row i is head i % heads, of C columns, of token i / heads. */
-struct norm {
-	float *y, *s, *stats;
-	const float *x, *r, *w, *b;
+/* The rows of a norm: row i is head i % heads, of C columns, of token i / heads.  The elements are f32 or bf16: X of the sum, R of what
+ * is added, Y of the result. */
+template <class X, class R, class Y> struct norm_job {
+	Y *y;
+	X *s;
+	float *stats;
+	const X *x;
+	const R *r;
+	const float *w, *b;
 	size_t ldy, ldx, rows, heads, C;
 	float eps;
 	enum nn_norm kind;
@@ -24,9 +30,9 @@ row_at(size_t i, size_t ld, size_t heads, size_t C)
 }
 
 /* The deviation takes a second pass over the row: E[x^2] - E[x]^2 would lose digits. */
-template <int W, int K>
+template <int W, int K, class X, class R, class Y>
 __global__ void
-__launch_bounds__(W > BLOCK ? W : BLOCK) norm_rows(struct norm a)
+__launch_bounds__(W > BLOCK ? W : BLOCK) norm_rows(struct norm_job<X, R, Y> a)
 {
 	__shared__ float room[WARP];
 	size_t i = (size_t)blockIdx.x * (blockDim.x / W) + threadIdx.x / W;
@@ -85,15 +91,16 @@ __launch_bounds__(W > BLOCK ? W : BLOCK) norm_rows(struct norm a)
 	});
 }
 
+template <class X, class R, class Y>
 void
-run_norm(struct norm a)
+run_norm(struct norm_job<X, R, Y> a)
 {
 	a.whole = row_whole(a.y, a.ldy, a.C) && row_whole(a.s, 0, a.C) &&
 		  row_whole(a.x, a.ldx, a.C) && row_whole(a.r, 0, a.C) &&
 		  row_whole(a.w, 0, a.C) && row_whole(a.b, 0, a.C);
 	row_shaped(a.C, [=](auto shape) {
 		typedef decltype(shape) S;
-		device_launch(norm_rows<S::WIDTH, S::KEPT>,
+		device_launch((norm_rows<S::WIDTH, S::KEPT, X, R, Y>),
 		    device_blocks(a.rows, S::ROWS), S::THREADS, 0, a);
 	});
 }
@@ -339,15 +346,16 @@ void
 nn_norm(float *y, float *s, float *stats, const float *x, const float *r, const float *w,
     const float *b, float eps, enum nn_norm kind, size_t T, size_t C)
 {
-	run_norm({ y, s, stats, x, r, w, b, C, C, T, 1, C, eps, kind, false });
+	run_norm(norm_job<float, float, float>{
+	    y, s, stats, x, r, w, b, C, C, T, 1, C, eps, kind, false });
 }
 
 void
 nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
     const float *w, float eps, enum nn_norm kind, size_t T, size_t heads, size_t D)
 {
-	run_norm({ y, NULL, stats, x, NULL, w, NULL, ldy, ldx, T * heads, heads, D, eps,
-	    kind, false });
+	run_norm(norm_job<float, float, float>{ y, NULL, stats, x, NULL, w, NULL, ldy,
+	    ldx, T * heads, heads, D, eps, kind, false });
 }
 
 void
@@ -379,4 +387,20 @@ nn_normalize_back(
     float *dx, const float *dy, const float *y, const float *lengths, size_t N, size_t C)
 {
 	run_normalize({ dx, NULL, dy, y, lengths, N, C, false });
+}
+
+void
+bf16_norm(__nv_bfloat16 *y, const __nv_bfloat16 *x, const __nv_bfloat16 *r, size_t ld,
+    const float *w, const float *b, float eps, enum nn_norm kind, size_t T, size_t C)
+{
+	run_norm(norm_job<__nv_bfloat16, __nv_bfloat16, __nv_bfloat16>{
+	    y, NULL, NULL, x, r, w, b, ld, ld, T, 1, C, eps, kind, false });
+}
+
+void
+bf16_norm_sum(__nv_bfloat16 *y, float *x, const __nv_bfloat16 *r, const float *w,
+    const float *b, float eps, enum nn_norm kind, size_t T, size_t C)
+{
+	run_norm(norm_job<float, __nv_bfloat16, __nv_bfloat16>{
+	    y, r ? x : NULL, NULL, x, r, w, b, C, C, T, 1, C, eps, kind, false });
 }

@@ -25,7 +25,7 @@ four_sum(struct four x)
 	return (x.at[0] + x.at[1]) + (x.at[2] + x.at[3]);
 }
 
-/* True if rows of C columns with this stride may be moved by fours; for each array of a launch. */
+/* True if rows of C columns, f32 or bf16, with this stride may be moved by fours; for each array of a launch. */
 static inline bool
 row_whole(const void *at, size_t stride, size_t C)
 {
@@ -60,6 +60,41 @@ row_put(float *row, size_t c, size_t C, bool whole, struct four x)
 	for (int i = 0; i < 4; i++)
 		if (c + i < C)
 			row[c + i] = x.at[i];
+}
+
+/* The same of bf16, which are rounded when they are put. */
+static __device__ __forceinline__ struct four
+row_take(const __nv_bfloat16 *row, size_t c, size_t C, bool whole, float rest = 0)
+{
+	struct four x = four_of(rest);
+
+	if (whole && c < C) {
+		uint2 all = *(const uint2 *)(const void *)(row + c);
+		return { { __uint_as_float(all.x << 16),
+		    __uint_as_float(all.x & 0xffff0000), __uint_as_float(all.y << 16),
+		    __uint_as_float(all.y & 0xffff0000) } };
+	}
+	for (int i = 0; i < 4; i++)
+		if (c + i < C)
+			x.at[i] = __bfloat162float(row[c + i]);
+	return x;
+}
+
+static __device__ __forceinline__ void
+row_put(__nv_bfloat16 *row, size_t c, size_t C, bool whole, struct four x)
+{
+	if (whole) {
+		if (c < C) {
+			uint2 all;
+			all.x = bf16_pair(x.at[0], x.at[1]);
+			all.y = bf16_pair(x.at[2], x.at[3]);
+			*(uint2 *)(void *)(row + c) = all;
+		}
+		return;
+	}
+	for (int i = 0; i < 4; i++)
+		if (c + i < C)
+			row[c + i] = __float2bfloat16_rn(x.at[i]);
 }
 
 static __device__ __forceinline__ size_t

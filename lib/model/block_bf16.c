@@ -1,0 +1,189 @@
+#include "model/block_bf16.h"
+
+#include "model/block_internal.h"
+
+static bool
+is_bf16(const struct block_weights *weights, enum block_parameter which)
+{
+	const struct nn_matrix *w = &weights->at[which];
+
+	return w->at && w->packed && w->dtype == DTYPE_BF16;
+}
+
+bool
+block_bf16_fits(const struct spec *spec, int layer, const struct block_weights *weights)
+{
+	struct block_sizes n = block_sizes(spec, layer);
+	bool heads = spec->qk_norm == SPEC_QK_PLAIN || spec->norm != NN_LAYERNORM;
+
+	/* G is a sum of multiples of D */
+	return heads && !spec->layer[layer].mixture && (n.C | n.D | n.I) % 8 == 0 &&
+	       n.I && is_bf16(weights, BLOCK_Q) &&
+	       (spec->fused ||
+		   (is_bf16(weights, BLOCK_K) && is_bf16(weights, BLOCK_V))) &&
+	       is_bf16(weights, BLOCK_OUT) && is_bf16(weights, BLOCK_UP) &&
+	       (!spec->gated || is_bf16(weights, BLOCK_GATE)) &&
+	       is_bf16(weights, BLOCK_DOWN);
+}
+
+/* The arrays, in the memory of the f32 ones. */
+struct bf16_arrays {
+	uint16_t *qkv, *attended; /* [T,G], [T,Q] */
+	uint16_t *in;	 /* [T,C], of a branch; with norms after the hidden states */
+	uint16_t *out;	 /* [T,C], of a branch */
+	uint16_t *inner; /* [step,I] */
+};
+
+static struct bf16_arrays
+arrays_of(const struct block_buffers *b, size_t T, size_t C)
+{
+	uint16_t *branch = (uint16_t *)b->branch;
+
+	return (struct bf16_arrays){ .qkv = (uint16_t *)b->attention.raw,
+		.attended = (uint16_t *)b->attention.attended,
+		.in = branch + T * C,
+		.out = branch,
+		.inner = (uint16_t *)b->mlp.inner };
+}
+
+/* Norms of q and k, and their rotation. */
+static void
+turn(const struct nn_bf16 *k, const struct block *block, const struct bf16_arrays *at)
+{
+	const struct spec *spec = block->spec;
+	const struct block_sizes *n = &block->n;
+	const struct block_batch *batch = block->batch;
+	const struct block_rotary *rotary =
+	    spec->rotaries ? &batch->rotary[block->layer->rotary] : NULL;
+	const float *w[2] = { NULL, NULL };
+
+	if (spec->qk_norm != SPEC_QK_PLAIN) {
+		w[0] = block_vector(block, BLOCK_Q_NORM);
+		w[1] = block_vector(block, BLOCK_K_NORM);
+	}
+	if (spec->qk_norm == SPEC_QK_ALL) {
+		size_t T = batch->sequences.T;
+		k->norm(at->qkv, at->qkv, NULL, n->G, w[0], NULL, spec->norm_eps,
+		    spec->norm, T, n->Q);
+		k->norm(at->qkv + n->Q, at->qkv + n->Q, NULL, n->G, w[1], NULL,
+		    spec->norm_eps, spec->norm, T, n->KV);
+		w[0] = w[1] = NULL;
+	}
+	k->heads(at->qkv, n->G, w, spec->norm_eps, spec->norm,
+	    rotary ? rotary->inverse : NULL, rotary ? rotary->stride : 0,
+	    &batch->sequences, n->H, n->K, n->D);
+}
+
+/* out = attention(in) */
+static void
+attend(const struct nn_bf16 *k, const struct block *block, const struct bf16_arrays *at)
+{
+	const struct block_sizes *n = &block->n;
+	struct nn_attention a = block_attention(block);
+	struct linear to[3], last = block_linear(block, NULL, BLOCK_OUT, n->Q, n->C);
+	size_t T = block->batch->sequences.T;
+	uint16_t *part = at->qkv;
+
+	for (int i = 0, count = block_projections(to, block, NULL); i < count;
+	     part += to[i++].O)
+		k->linear(
+		    part, n->G, at->in, to[i].w, to[i].bias, NULL, T, n->C, to[i].O);
+	turn(k, block, at);
+	k->attention(at->attended, at->qkv, at->qkv + n->Q, at->qkv + n->Q + n->KV, &a);
+	k->linear(at->out, n->C, at->attended, last.w, last.bias, NULL, T, n->Q, n->C);
+}
+
+/* out = mlp(in) */
+static void
+feed(const struct nn_bf16 *k, const struct block *block, const struct bf16_arrays *at,
+    size_t step)
+{
+	const struct block_weights *weights = block->weights;
+	const float *const biases[2] = { block_vector(block, BLOCK_UP_BIAS),
+		block_vector(block, BLOCK_GATE_BIAS) };
+	size_t T = block->batch->sequences.T, C = block->n.C, I = block->n.I;
+	enum nn_act act = block->spec->act;
+
+	/* even shares */
+	size_t parts = (T + step - 1) / step, share = parts ? (T + parts - 1) / parts : 0;
+
+	for (size_t t = 0; t < T; t += share) {
+		size_t rows = T - t < share ? T - t : share;
+		const uint16_t *in = at->in + t * C;
+		if (block->spec->gated)
+			k->linear_gated(at->inner, in, weights->at[BLOCK_UP],
+			    weights->at[BLOCK_GATE], biases, act, rows, C, I);
+		else
+			k->linear(at->inner, I, in, weights->at[BLOCK_UP], biases[0],
+			    &act, rows, C, I);
+		k->linear(at->out + t * C, C, at->inner, weights->at[BLOCK_DOWN],
+		    block_vector(block, BLOCK_DOWN_BIAS), NULL, rows, I, C);
+	}
+}
+
+static void
+norm_branch(const struct nn_bf16 *k, const struct block *block,
+    enum block_parameter which, uint16_t *out)
+{
+	if (block->spec->branch_norms)
+		k->norm(out, out, NULL, block->n.C, block_vector(block, which), NULL,
+		    block->spec->norm_eps, block->spec->norm, block->batch->sequences.T,
+		    block->n.C);
+}
+
+/* With norms after: in = norm(in + out).  With norms before: x += out (out NULL: x stays), in = norm(x). */
+static void
+norm(const struct nn_bf16 *k, const struct block *block, enum block_parameter which,
+    float *x, uint16_t *in, const uint16_t *out)
+{
+	const struct spec *spec = block->spec;
+	const float *w = block_vector(block, which), *b = block_vector(block, which + 1);
+	size_t T = block->batch->sequences.T, C = block->n.C;
+
+	if (spec->prenorm)
+		k->norm_sum(in, x, out, w, b, spec->norm_eps, spec->norm, T, C);
+	else
+		k->norm(in, in, out, C, w, b, spec->norm_eps, spec->norm, T, C);
+}
+
+/* What the block reads; `before`: the output of the block before, which the hidden states lack, or NULL. */
+static void
+enter(const struct nn_bf16 *k, const struct block *block, float *x,
+    const struct bf16_arrays *at, const uint16_t *before)
+{
+	size_t n = block->batch->sequences.T * block->n.C;
+
+	if (block->spec->prenorm && block->layer->norm1) {
+		norm(k, block, BLOCK_NORM1, x, at->in, before);
+		return;
+	}
+	if (block->spec->prenorm && before)
+		k->add_to_f32(x, before, n);
+	if (block->spec->prenorm || !before)
+		k->from_f32(at->in, x, n);
+}
+
+void
+block_bf16_infer(const struct nn_bf16 *k, const struct spec *spec, int layer,
+    const struct block_weights *weights, const struct block_batch *batch,
+    const struct block_buffers *b)
+{
+	struct block block = block_of(spec, layer, weights, batch);
+	size_t T = batch->sequences.T, n = T * block.n.C;
+	struct bf16_arrays at = arrays_of(b, T, block.n.C);
+
+	enter(k, &block, b->x, &at, layer ? at.out : NULL);
+	attend(k, &block, &at);
+	norm_branch(k, &block, BLOCK_OUT_NORM, at.out);
+	norm(k, &block, spec->prenorm ? BLOCK_NORM2 : BLOCK_NORM1, b->x, at.in, at.out);
+	feed(k, &block, &at, b->step);
+	norm_branch(k, &block, BLOCK_DOWN_NORM, at.out);
+	if (!spec->prenorm)
+		norm(k, &block, BLOCK_NORM2, b->x, at.in, at.out);
+	if (layer + 1 < spec->layers)
+		return;
+	if (spec->prenorm)
+		k->add_to_f32(b->x, at.out, n);
+	else
+		k->to_f32(b->x, at.in, n);
+}
