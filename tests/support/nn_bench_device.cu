@@ -16,6 +16,7 @@
  * H100, no times.  -v: with MOTES_CUDA_TUNE=1, cuBLASLt's algorithms.
  */
 #include "nn/cuda/attention_bf16.h"
+#include "nn/cuda/bf16.h"
 #include "nn_bench_lines.h"
 
 namespace
@@ -29,7 +30,7 @@ sized(const char *what, size_t C, size_t O)
 	return what + (" " + std::to_string(C)) + " -> " + std::to_string(O);
 }
 
-/* Kernels. ------------------------------------------------------------------------- */
+/* Kernels of f32 arrays. ------------------------------------------------------------------------- */
 
 /* nn_linear with bf16 weights: floats in, floats out; and the product in it by itself */
 void
@@ -82,38 +83,6 @@ struct shapes {
 	const char *name;
 	size_t C, I, H, K, D, layers, experts, top;
 	bool bert;
-};
-
-/* Texts of `length` tokens; 0: of the lengths of tests/bench/cuda.sh, 24 to 512, 67 in the mean. */
-struct texts {
-	std::string name;
-	std::vector<int32_t> starts;
-	size_t longest;
-	double pairs; /* of tokens of the same text */
-	scratch<int32_t> at;
-
-	explicit texts(size_t length)
-	    : name(length ? "texts of " + std::to_string(length) : "texts of 24 to 512"),
-	      starts(1), longest(0), pairs(0), at(bench.paper ? 0 : bench.tokens + 1)
-	{
-		for (unsigned i = 1; starts.back() < (int32_t)bench.tokens; i++) {
-			double chance = (i * 2654435761u >> 8) / 0x1p24;
-			size_t n = length ? length : (size_t)(24 - 43 * log(1 - chance));
-			n = std::min(
-			    { n, (size_t)512, bench.tokens - (size_t)starts.back() });
-			longest = std::max(longest, n);
-			pairs += (double)(n * n);
-			starts.push_back(starts.back() + (int32_t)n);
-		}
-		if (at.at)
-			nn_upload(at.at, starts.data(), starts.size() * sizeof starts[0]);
-	}
-	struct nn_sequences
-	sequences() const
-	{
-		return { at.at, starts.size() - 1, bench.tokens, longest, NULL, NULL,
-			NULL };
-	}
 };
 
 struct nn_attention
@@ -272,34 +241,138 @@ mixture(const struct shapes *m)
 	grouped(m, 0, n, C, m->I);
 }
 
-/* The kernels between which values are bf16. */
+/* Kernels of bf16 arrays. ----------------------------------------------------------- */
+
+uint16_t *
+words(const halves &x, int run)
+{
+	return (uint16_t *)x.at(run);
+}
+
+/* A linear layer; with act in the same call */
+void
+linear_bf16(
+    double calls, size_t C, size_t O, size_t ldy, bool bias, const enum nn_act *act)
+{
+	size_t T = bench.tokens;
+	halves x(T, C), y(T, ldy), w(O, C);
+	floats b(O);
+
+	line(
+	    sized("linear", C, O) + (act ? ", GELU" : ""), calls,
+	    2.0 * (double)T * (double)(C * O), 2.0 * (double)(T * (C + O) + C * O),
+	    [&](int run) {
+		    nn_bf16()->linear(words(y, run), ldy, words(x, run), w.matrix(run),
+			bias ? b.at(0) : NULL, act, T, C, O);
+	    },
+	    act ? 4.0 * (double)(T * O) : 0);
+}
+
+void
+gated_bf16(size_t C, size_t I)
+{
+	static const float *const none[2] = { NULL, NULL };
+	size_t T = bench.tokens;
+	halves x(T, C), y(T, I), up(I, C), gate(I, C);
+
+	line(
+	    sized("linear, SiLU gate", C, I), 1, 4.0 * (double)T * (double)(C * I),
+	    2.0 * (double)(T * (C + 2 * I) + 2 * C * I),
+	    [&](int run) {
+		    nn_bf16()->linear_gated(words(y, run), words(x, run), up.matrix(run),
+			gate.matrix(run), none, NN_SILU, T, C, I);
+	    },
+	    6.0 * (double)(T * I));
+}
+
+void
+norm_bf16(const struct shapes *m)
+{
+	size_t T = bench.tokens, C = m->C;
+	halves x(T, C), y(T, C), r(T, C);
+	floats sum(T * C), w(C), b(C);
+
+	if (m->bert)
+		line("norm of x + r", 2, 0, 6.0 * (double)(T * C), [&](int run) {
+			nn_bf16()->norm(words(y, run), words(x, run), words(r, run), C,
+			    w.at(0), b.at(0), 1e-6f, NN_LAYERNORM, T, C);
+		});
+	else
+		line("norm of x + r, sum kept as f32", 2, 0, 12.0 * (double)(T * C),
+		    [&](int run) {
+			    nn_bf16()->norm_sum(words(y, run), sum.at(run), words(r, run),
+				w.at(0), NULL, 1e-6f, NN_RMSNORM, T, C);
+		    });
+}
+
+void
+heads_bf16(const struct shapes *m)
+{
+	struct texts texts(LENGTH);
+	size_t T = bench.tokens, Q = m->H * m->D, KV = m->K * m->D, G = Q + 2 * KV;
+	floats w(m->D), inverse(m->D / 2);
+	const float *const both[2] = { w.at(0), w.at(0) };
+	const struct nn_sequences sequences = texts.sequences();
+	halves qkv(T, G);
+
+	line(
+	    "norm and rotary of heads", 1, 0, 4.0 * (double)(T * (Q + KV)), [&](int run) {
+		    nn_bf16()->heads(words(qkv, run), G, both, 1e-6f, NN_RMSNORM,
+			inverse.at(0), 0, &sequences, m->H, m->K, m->D);
+	    });
+}
+
+/* On paper: the experts' part of a layer. */
+void
+mixture_bf16(const struct shapes *m)
+{
+	double T = (double)bench.tokens, C = (double)m->C, I = (double)m->I;
+	double rows = T * (double)m->top, weights = C * I * (double)m->experts;
+
+	line("gather", 1, 0, 4 * rows * C, NULL);
+	line("gate|up of experts", 1, 4 * rows * C * I,
+	    2 * (rows * (C + 2 * I) + 2 * weights), NULL);
+	line("SiLU gate", 1, 0, 6 * rows * I, NULL);
+	line(
+	    "down of experts", 1, 2 * rows * I * C, 2 * (rows * (I + C) + weights), NULL);
+	line("sum by slots", 1, 0, 2 * rows * C + 4 * T * C, NULL);
+}
+
 void
 in_bf16(const struct shapes *m)
 {
-	double T = (double)bench.tokens, C = (double)m->C, I = (double)m->I;
-	double Q = (double)(m->H * m->D), G = Q + 2 * (double)(m->K * m->D);
-	double rows = m->experts ? T * (double)m->top : T, gates = m->bert ? 1 : 2;
-	double weights = m->experts ? (double)m->experts : 1;
+	static const enum nn_act gelu = NN_GELU;
+	size_t C = m->C, Q = m->H * m->D, KV = m->K * m->D, G = Q + 2 * KV;
 
 	head((std::string(m->name) + ", bf16 between kernels").c_str());
-	line("q|k|v", 1, 2 * T * C * G, 2 * (T * (C + G) + C * G), NULL);
+	if (Q == KV)
+		linear_bf16(3, C, Q, G, m->bert, NULL);
+	else {
+		linear_bf16(1, C, Q, G, false, NULL);
+		linear_bf16(2, C, KV, G, false, NULL);
+	}
+	linear_bf16(0, C, G, G, m->bert, NULL);
 	if (!m->bert)
-		line("norm of heads, rotary", 1, 0, 4 * T * (G + Q) / 2, NULL);
+		heads_bf16(m);
 	attention(m, 1, LENGTH, HALVES);
 	attention(m, 0, 0, HALVES);
 	attention(m, 0, 512, HALVES);
-	line("out", 1, 2 * T * Q * C, 2 * (T * (Q + C) + Q * C), NULL);
-	line("norm of x + r, sum kept", 2, 0, (m->bert ? 6 : 8) * T * C, NULL);
+	linear_bf16(1, Q, C, C, m->bert, NULL);
+	norm_bf16(m);
 	if (m->experts)
-		line("gather", 1, 0, 4 * rows * C, NULL);
-	line(m->bert ? "up" : "gate|up", 1, 2 * rows * C * I * gates,
-	    2 * (rows * (C + gates * I) + weights * C * I * gates), NULL);
-	line(m->bert ? "GELU" : "SiLU gate", 1, 0, 2 * (gates + 1) * rows * I, NULL);
-	line("down", 1, 2 * rows * I * C, 2 * (rows * (I + C) + weights * I * C), NULL);
-	if (m->experts)
-		line("sum by slots", 1, 0, 2 * rows * C + 4 * T * C, NULL);
+		mixture_bf16(m);
+	else {
+		if (m->bert)
+			linear_bf16(1, C, m->I, m->I, true, &gelu);
+		else
+			gated_bf16(C, m->I);
+		linear_bf16(0, C, m->I, m->I, m->bert, NULL);
+		linear_bf16(1, m->I, C, C, m->bert, NULL);
+	}
 	sums(m->layers);
 }
+
+/* Models. --------------------------------------------------------------------------- */
 
 void
 model(const struct shapes *m)

@@ -94,6 +94,38 @@ struct halves {
 	}
 };
 
+/* Texts of `length` tokens; 0: of the lengths of tests/bench/cuda.sh, 24 to 512, 67 in the mean. */
+struct texts {
+	std::string name;
+	std::vector<int32_t> starts;
+	size_t longest;
+	double pairs; /* of tokens of the same text */
+	scratch<int32_t> at;
+
+	explicit texts(size_t length)
+	    : name(length ? "texts of " + std::to_string(length) : "texts of 24 to 512"),
+	      starts(1), longest(0), pairs(0), at(bench.paper ? 0 : bench.tokens + 1)
+	{
+		for (unsigned i = 1; starts.back() < (int32_t)bench.tokens; i++) {
+			double chance = (i * 2654435761u >> 8) / 0x1p24;
+			size_t n = length ? length : (size_t)(24 - 43 * log(1 - chance));
+			n = std::min(
+			    { n, (size_t)512, bench.tokens - (size_t)starts.back() });
+			longest = std::max(longest, n);
+			pairs += (double)(n * n);
+			starts.push_back(starts.back() + (int32_t)n);
+		}
+		if (at.at)
+			nn_upload(at.at, starts.data(), starts.size() * sizeof starts[0]);
+	}
+	struct nn_sequences
+	sequences() const
+	{
+		return { at.at, starts.size() - 1, bench.tokens, longest, NULL, NULL,
+			NULL };
+	}
+};
+
 /* Times. --------------------------------------------------------------------------- */
 
 typedef std::function<void(int run)> call;
