@@ -36,7 +36,6 @@ quotient(int x, int y)
 {
 	int times = 0;
 
-#pragma unroll
 	for (int i = 1; i <= MOST; i++)
 		times += x >= i * y;
 	return times;
