@@ -16,8 +16,8 @@ namespace
 /* How the warps of a block divide the heads of a sequence. --------------------------- */
 
 /*
- * `teams` key/value heads at a time; of each, `heads` of the heads that read it, each by `warps` warps.  All heads take `rounds`;
- * `parts` of them are one key/value head's.
+ * A round: `teams` key/value heads at a time; of each, `heads` of the heads that read it, each by `warps` warps.  All heads take
+ * `rounds`; `parts` of them are one key/value head's.
  */
 struct division {
 	int warps, heads, teams, parts, rounds;
@@ -53,45 +53,56 @@ division_of(int length, const struct attention &a)
 	if (by.heads < group) {
 		by.parts = (group + by.heads - 1) / by.heads;
 		by.rounds = a.K * by.parts;
-	} else if (most >= 2 * group) {
+	} else if (2 * group <= most && 2 * by.warps * A::OWN <= A::WALK) {
+		/* their keys share one tile */
+		most = quotient<A::WALK / A::OWN>(A::WALK / A::OWN, by.warps);
 		by.teams = least_of(a.K, most / group);
 		by.rounds = (a.K + by.teams - 1) / by.teams;
 	}
 	return by;
 }
 
-/* What a warp has to do in a round. */
-struct part {
-	int kv, h, row; /* h < 0: nothing but to wait at barriers */
-	int team, thread, threads;
-	int keys; /* where the team's tiles of keys begin */
+/* A warp's place in that: its team, which of the team's heads, and its first row; the threads of the team. */
+struct place_in {
+	int team, head, row;
+	unsigned thread, threads;
 };
 
 template <class A>
-static __device__ __forceinline__ struct part
-part_of(const struct division &by, const struct attention &a, const struct row_tile &tile,
-    int round)
+static __device__ __forceinline__ struct place_in
+place_of(const struct division &by, const struct row_tile &tile)
 {
-	struct part mine;
-	int warp = threadIdx.x / WARP, all = by.warps * by.heads, member = 0;
+	struct place_in mine;
+	int warp = threadIdx.x / WARP, all = by.warps * by.heads;
 
 	mine.team = quotient<A::WARPS - 1>(warp, all);
-	if (by.parts > 1) {
-		member = round % by.parts * by.heads;
-		round /= by.parts;
-	}
-	int own = warp - mine.team * all, head = quotient<A::WARPS - 1>(own, by.warps);
-	member += head;
-	mine.kv = round * by.teams + mine.team;
-	if (mine.team >= by.teams || mine.kv >= a.K)
-		mine.kv = -1;
-	mine.h = mine.kv >= 0 && member < a.group ? mine.kv * a.group + member : -1;
-	mine.row = tile.first + (own - head * by.warps) * A::OWN;
-	mine.thread = threadIdx.x % WARP + own * WARP;
+	warp -= mine.team * all;
+	mine.head = quotient<A::WARPS - 1>(warp, by.warps);
+	mine.row = tile.first + (warp - mine.head * by.warps) * A::OWN;
+	mine.thread = threadIdx.x % WARP + warp * WARP;
 	mine.threads = all * WARP;
-	/* several teams have one tile each, of their sequence's length */
-	mine.keys = mine.team * by.warps * A::OWN;
 	return mine;
+}
+
+/* The key/value head of a warp's team, and the warp's head, or -1. */
+static __device__ __forceinline__ int
+kv_head(const struct division &by, const struct attention &a, const struct place_in &mine,
+    int round)
+{
+	int kv = (by.parts > 1 ? round / by.parts : round) * by.teams + mine.team;
+
+	return mine.team < by.teams && kv < a.K ? kv : -1;
+}
+
+static __device__ __forceinline__ int
+query_head(const struct division &by, const struct attention &a,
+    const struct place_in &mine, int round)
+{
+	int kv = kv_head(by, a, mine, round), head = mine.head;
+
+	if (by.parts > 1)
+		head += round % by.parts * by.heads;
+	return kv >= 0 && head < a.group ? kv * a.group + head : -1;
 }
 
 /* Blocks. ----------------------------------------------------------------------------- */
@@ -109,69 +120,97 @@ with_count(int count, F f)
 	f(std::integral_constant<int, MOST>());
 }
 
-/* A round: each warp's queries of its head. */
+/* Rounds from..to-1.  Tiles of all their keys follow one another, and while one is used, the next is copied. */
 template <class A>
 static __device__ __forceinline__ void
-attend_round(const struct arrays &x, const struct attention &a,
-    const struct row_tile &tile, const struct part &mine)
+attend_rounds(const struct arrays &x, const struct attention &a,
+    const struct row_tile &tile, const struct division &by, int from, int to)
 {
 	constexpr int SIZE = A::SIZE, WALK = A::WALK;
 	__nv_bfloat16 *memory = (__nv_bfloat16 *)shared_memory();
-	__nv_bfloat16 *keys = memory + (A::QUERIES + mine.keys) * SIZE;
+	struct place_in mine = place_of<A>(by, tile);
+	/* several teams have a part of a tile each, of their sequence's length */
+	__nv_bfloat16 *keys =
+	    memory + (A::QUERIES + mine.team * by.warps * A::OWN) * SIZE;
 	int seen = keys_of(a, tile.sequence, tile.length);
 	int last = least_of(tile.first + A::WARPS * A::OWN, tile.length) - 1;
 	struct key_range range = range_of(a, tile.first, last, tile.length, false);
-	size_t kv = (size_t)tile.start * a.ldkv + (size_t)mine.kv * a.D;
+	int have = tile.length - mine.row;
 	size_t first = (size_t)tile.start + mine.row;
-	int have = mine.h < 0 ? 0 : tile.length - mine.row;
-	struct queries<A> q = {
-	};
+	struct queries<A> q(memory);
 	struct rows_of<A> rows;
 	struct places<SIZE> places;
 
 	range.from = range.from / WALK * WALK;
 	range.to = least_of(range.to, seen);
-	auto copy = [&](int key) {
-		int left = range.to - key;
-		int count = least_of((left + A::OWN - 1) / A::OWN * A::OWN, WALK);
-		__nv_bfloat16 *to = keys + key / WALK % 2 * WALK * SIZE;
-		if (left <= 0 || mine.kv < 0)
-			return;
-		copy_rows<A>(to, x.k + kv + key * a.ldkv, x.v - x.k, a, left, count,
-		    mine.thread, mine.threads);
+	if (range.to <= range.from)
+		range.to = range.from + 1; /* none is seen */
+	int next_round = from, next_key = range.from, next_stage = 0;
+	auto copy = [&]() {
+		int kv = next_round < to ? kv_head(by, a, mine, next_round) : -1;
+		int left = range.to - next_key;
+		if (kv >= 0)
+			copy_rows<A>(keys + next_stage * WALK * SIZE,
+			    x.k + (size_t)(tile.start + next_key) * a.ldkv +
+				(size_t)kv * a.D,
+			    x.v - x.k, a, left,
+			    least_of((left + A::OWN - 1) / A::OWN * A::OWN, WALK),
+			    mine.thread, mine.threads);
+		copies_close();
+		next_stage ^= 1;
+		next_key += WALK;
+		if (next_key >= range.to) {
+			next_key = range.from;
+			next_round++;
+		}
+	};
+	auto fetch = [&](int round) {
+		int h = round < to ? query_head(by, a, mine, round) : -1;
+		if (h >= 0 && have > 0)
+			q.fetch(x.q + first * a.ldq + (size_t)h * a.D, a, have);
 	};
 
-	if (have > 0)
-		q.load(memory, x.q + first * a.ldq + (size_t)mine.h * a.D, a, have);
-	copy(range.from);
-	copies_close();
-	copy(range.from + WALK);
-	copies_close();
-	for (int key = range.from; key < range.to; key += WALK) {
-		if (key == range.from)
-			copies_wait<1>();
-		else
-			copies_wait<0>();
+	fetch(from);
+	copy();
+	copy();
+	copies_wait<1>();
+	for (int round = from, key = range.from, stage = 0; round < to; stage ^= 1) {
+		int h = query_head(by, a, mine, round), count = range.to - key;
+		bool ends = count <= WALK;
 		__syncthreads();
-		if (key > range.from)
-			copy(key + WALK);
-		copies_close();
-		int count = least_of(range.to - key, WALK);
+		if (key == range.from) {
+			q.settle();
+			rows = rows_of<A>();
+			if (A::IN_REGISTERS)
+				fetch(round + 1);
+		}
+		if (round > from || key > range.from)
+			copy();
+		else
+			copies_close();
 		if (a.causal)
 			count = least_of(count, mine.row + A::OWN - key);
 		struct score_tile<false> scores = {
 			mine.row, key, count, tile.length, seen
 		};
-		if (have <= 0 || count <= 0 || !scores.template any<A::OWN>(a))
-			continue;
-		const __nv_bfloat16 *at = keys + key / WALK % 2 * WALK * SIZE;
-		with_count<A::OWN, WALK>(count, [&](auto n) {
-			rows.template attend<decltype(n)::value>(
-			    q, places, a, scores, bias_of(a, mine.h), at, at + A::VALUES);
-		});
+		if (h >= 0 && have > 0 && count > 0 && scores.template any<A::OWN>(a))
+			with_count<A::OWN, WALK>(count, [&](auto n) {
+				rows.template attend<decltype(n)::value>(q, places, a,
+				    scores, bias_of(a, h), keys + stage * WALK * SIZE);
+			});
+		if (ends) {
+			if (!A::IN_REGISTERS) {
+				fetch(round + 1);
+				copies_close();
+			}
+			rows.finish();
+			if (h >= 0 && have > 0)
+				rows.store(x, a, first, h, have);
+		}
+		key = ends ? range.from : key + WALK;
+		round += ends;
+		copies_wait<0>();
 	}
-	rows.finish();
-	rows.store(x, a, first, mine.h, have);
 }
 
 template <class A>
@@ -185,24 +224,26 @@ __launch_bounds__(A::WARPS *WARP, A::BLOCKS) attend(struct arrays x, struct atte
 	if (!find_tile(&tile, a.starts, a.N, A::WARPS * A::OWN, number))
 		return;
 	struct division by = division_of<A>(tile.length, a);
-	for (int round = (int)blockIdx.y; round < by.rounds; round += gridDim.y) {
-		if (round > (int)blockIdx.y)
-			__syncthreads(); /* the last round's tiles have been read */
-		attend_round<A>(x, a, tile, part_of<A>(by, a, tile, round));
-	}
+	int each = (by.rounds + (int)gridDim.y - 1) / (int)gridDim.y;
+	int from = (int)blockIdx.y * each, to = least_of(from + each, by.rounds);
+	if (from < to)
+		attend_rounds<A>(x, a, tile, by, from, to);
 }
 
+/* A block takes at most `each` rounds of the mean sequence. */
 template <class A>
 void
-launch(const struct arrays &x, const struct attention &a, const struct nn_attention *from)
+launch(const struct arrays &x, const struct attention &a, const struct nn_attention *from,
+    int each)
 {
 	unsigned count = count_tiles(&from->sequences, A::WARPS * A::OWN);
 	size_t mean = (from->sequences.T + from->sequences.N - 1) / from->sequences.N;
 	constexpr size_t shared = A::SHARED_ROWS * A::SIZE * sizeof(__nv_bfloat16);
-	struct division by = division_of<A>((int)mean, a);
+	unsigned rounds = (unsigned)division_of<A>((int)mean, a).rounds;
 
 	static_assert(shared <= SHARED_MEMORY, "a block fits every device");
-	device_launch(attend<A>, dim3(count, by.rounds), A::WARPS * WARP, shared, x, a);
+	device_launch(attend<A>, dim3(count, device_blocks(rounds, each)),
+	    A::WARPS * WARP, shared, x, a);
 }
 
 void
@@ -220,15 +261,16 @@ launch_fitting(const struct arrays &x, const struct nn_attention *from)
 		return;
 	with_size(from->D, [&](auto size) {
 		constexpr int SIZE = decltype(size)::value;
-		constexpr int LESS = SIZE <= 128 ? 64 : 32, SMALL = SIZE <= 64;
+		constexpr int LESS = SIZE <= 64 ? 64 : 32;
+		constexpr int MORE = SIZE <= 64 ? 4 : 3;
 		if (!plain)
-			launch<plan<SIZE, 1, 4, LESS, 1, false>>(x, a, from);
+			launch<plan<SIZE, 1, 4, LESS, 1, false>>(x, a, from, 1);
 		else if constexpr (SIZE > 128)
-			launch<plan<SIZE, 1, 4, LESS, 1, true>>(x, a, from);
+			launch<plan<SIZE, 1, 4, LESS, 1, true>>(x, a, from, 1);
 		else if (longer)
-			launch<plan<SIZE, 2, 4, LESS, 2, true>>(x, a, from);
+			launch<plan<SIZE, 2, 4, LESS, 2, true>>(x, a, from, 1);
 		else
-			launch<plan<SIZE, 1, 4, LESS, SMALL ? 5 : 3, true>>(x, a, from);
+			launch<plan<SIZE, 1, 4, LESS, MORE, true>>(x, a, from, 3);
 	});
 }
 } // namespace

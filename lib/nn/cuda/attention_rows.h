@@ -29,10 +29,9 @@ struct plan {
 	static constexpr int BLOCKS = BLOCKS_;
 	static constexpr int OWN = TILES * ROWS;		  /* rows of a warp */
 	static constexpr bool IN_REGISTERS = SIZE * TILES <= 128; /* the queries */
-	static constexpr int QUERIES = IN_REGISTERS ? 0 : WARPS * OWN;
+	static constexpr int QUERIES = WARPS * OWN;
 	/* two tiles of keys, then two of values */
 	static constexpr int VALUES = 2 * WALK * SIZE, SHARED_ROWS = QUERIES + 4 * WALK;
-	static_assert(2 * WALK >= WARPS * OWN, "several teams have a tile each");
 };
 
 /* Shared memory. -------------------------------------------------------------------- */
@@ -124,56 +123,68 @@ template <int SIZE> struct places {
 /* Queries in registers, or in shared memory. ---------------------------------------- */
 
 /*
- * The operands of the queries: of step s, columns that are 4 of the lane's 8 of every 32.  In shared memory a lane reads what it
- * has written, so that no barrier is needed.
+ * The operands of the queries: of step s, columns that are 4 of the lane's 8 of every 32.  Each lane copies what it reads to a place
+ * of its own, so that no barrier is needed.
  */
 template <class A> struct queries {
 	static constexpr int STEPS = A::SIZE / 16;
 	unsigned x[A::IN_REGISTERS ? A::TILES * STEPS : 1][4];
-	uint4 *shared;
+	uint4 *own;
 
-	/* `have` rows exist. */
+	__device__ __forceinline__
+	queries(void *memory)
+	    : x(), own((uint4 *)memory + threadIdx.x / WARP * (A::TILES * STEPS * WARP) +
+		       threadIdx.x % WARP)
+	{
+	}
+
+	/* Begins to copy rows, of which `have` exist. */
 	__device__ __forceinline__ void
-	load(__nv_bfloat16 *memory, const __nv_bfloat16 *q, const struct attention &a,
-	    int have)
+	fetch(const __nv_bfloat16 *q, const struct attention &a, int have)
 	{
 		int lane = threadIdx.x % WARP;
 
-		shared = (uint4 *)(void *)memory +
-			 threadIdx.x / WARP * (A::TILES * STEPS * WARP) + lane;
 #pragma unroll
-		for (int m = 0; m < A::TILES; m++)
+		for (int i = 0; i < A::TILES * STEPS; i++) {
+			int m = i / STEPS, c = i % STEPS / 2;
+			int row = m * ROWS + i % 2 * 8 + lane / 4;
+			int column = c * 32 + lane % 4 * 8;
+			int left = row < have ? a.D - column : 0;
+			const __nv_bfloat16 *at = q + row * a.ldq + column;
+			if constexpr (A::PLAIN)
+				copy_ahead(own + i * WARP, left > 0 ? at : q, left > 0);
+			else
+				own[i * WARP] = eight_of<A>(at, left);
+		}
+	}
+
+	/* Makes operands of the rows. */
+	__device__ __forceinline__ void
+	settle()
+	{
 #pragma unroll
-			for (int c = 0; c < A::SIZE / 32; c++) {
-				int column = c * 32 + lane % 4 * 8;
-				uint4 y[2];
-#pragma unroll
-				for (int r = 0; r < 2; r++) {
-					int row = m * ROWS + r * 8 + lane / 4;
-					y[r] = eight_of<A>(q + row * a.ldq + column,
-					    row < have ? a.D - column : 0);
-				}
-				put(m * STEPS + 2 * c, y[0].x, y[1].x, y[0].y, y[1].y);
-				put(m * STEPS + 2 * c + 1, y[0].z, y[1].z, y[0].w,
-				    y[1].w);
-			}
+		for (int i = 0; i < A::TILES * STEPS; i += 2) {
+			uint4 low = own[i * WARP], high = own[(i + 1) * WARP];
+			put(i, low.x, high.x, low.y, high.y);
+			put(i + 1, low.z, high.z, low.w, high.w);
+		}
 	}
 
 	__device__ __forceinline__ void
 	put(int i, unsigned x0, unsigned x1, unsigned x2, unsigned x3)
 	{
 		if constexpr (A::IN_REGISTERS) {
-			x[i][0] = own(x0);
-			x[i][1] = own(x1);
-			x[i][2] = own(x2);
-			x[i][3] = own(x3);
+			x[i][0] = single(x0);
+			x[i][1] = single(x1);
+			x[i][2] = single(x2);
+			x[i][3] = single(x3);
 		} else
-			shared[i * WARP] = uint4{ x0, x1, x2, x3 };
+			own[i * WARP] = uint4{ x0, x1, x2, x3 };
 	}
 
 	/* x.  An operand must lie in four consecutive registers, and of plain copies nvcc makes one before each product. */
 	static __device__ __forceinline__ unsigned
-	own(unsigned x)
+	single(unsigned x)
 	{
 		return __shfl_sync(ALL_LANES, x, threadIdx.x % WARP);
 	}
@@ -186,7 +197,7 @@ template <class A> struct queries {
 			for (int i = 0; i < 4; i++)
 				to[i] = x[m * STEPS + step][i];
 		} else {
-			uint4 y = shared[(m * STEPS + step) * WARP];
+			uint4 y = own[(m * STEPS + step) * WARP];
 			to[0] = y.x;
 			to[1] = y.y;
 			to[2] = y.z;
@@ -262,22 +273,27 @@ template <class A> struct rows_of {
 	{
 #pragma unroll
 		for (int r = 0; r < 2; r++) {
-			float high = top[m][r], part = 0;
+			/* two chains, so that half of the latencies overlap */
+			float high = top[m][r], other = high, part[2] = { 0, 0 };
 #pragma unroll
-			for (int n = 0; n < COUNT / 8; n++)
-				high = fmaxf(high, fmaxf(p[n][2 * r], p[n][2 * r + 1]));
+			for (int n = 0; n < COUNT / 8; n++) {
+				float &most = n % 2 ? other : high;
+				most = fmaxf(most, fmaxf(p[n][2 * r], p[n][2 * r + 1]));
+			}
+			high = fmaxf(high, other);
 			high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 1));
 			high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 2));
 			float least = -high * scale;
 #pragma unroll
 			for (int n = 0; n < COUNT / 8; n++)
 #pragma unroll
-				for (int j = 2 * r; j < 2 * r + 2; j++) {
-					p[n][j] = exp2_quick(fmaf(p[n][j], scale, least));
-					part += p[n][j];
+				for (int j = 0; j < 2; j++) {
+					float &x = p[n][2 * r + j];
+					x = exp2_quick(fmaf(x, scale, least));
+					part[j] += x;
 				}
 			factor[r] = exp2_quick((top[m][r] - high) * scale);
-			sum[m][r] = fmaf(sum[m][r], factor[r], part);
+			sum[m][r] = fmaf(sum[m][r], factor[r], part[0] + part[1]);
 			top[m][r] = high;
 		}
 	}
@@ -324,12 +340,12 @@ template <class A> struct rows_of {
 		}
 	}
 
-	/* Takes COUNT keys from `key` on. */
+	/* Takes COUNT keys. */
 	template <int COUNT>
 	__device__ __forceinline__ void
 	attend(const struct queries<A> &q, const struct places<A::SIZE> &at,
 	    const struct attention &a, struct score_tile<false> scores, const float *bias,
-	    const __nv_bfloat16 *keys, const __nv_bfloat16 *of_keys)
+	    const __nv_bfloat16 *keys)
 	{
 		float p[A::TILES][COUNT / 8][4], factor[2];
 
@@ -345,7 +361,7 @@ template <class A> struct rows_of {
 			rescale(m, factor);
 			scores.row += ROWS;
 		}
-		accumulate<COUNT>(p, at, of_keys);
+		accumulate<COUNT>(p, at, keys + A::VALUES);
 	}
 
 	/* The result: divides by the sums. */
