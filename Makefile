@@ -39,7 +39,7 @@ on_path  = $(wildcard $(addsuffix /$1,$(subst :, ,$(PATH))))
 
 # a .c file of tools/ is a program, one of tests/support/ a program of the tests, one of lib/ is in the library
 TOOLS    := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
-HELPERS  := $(filter-out $(if $(CUDA),nn_check_cpu),$(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c)))
+HELPERS  := $(filter-out $(if $(CUDA),nn_check_cpu,hopper_check),$(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c)))
 KERNELS  := $(patsubst %,$B/%.o,$(basename $(wildcard lib/nn/host/*.c lib/nn/$(BACKEND)/*.c lib/nn/$(BACKEND)/*.cu)))
 PROGRAMS := $(TOOLS:%=$B/bin/%)
 TESTED   := $(HELPERS:%=$B/support/%)

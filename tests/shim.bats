@@ -58,6 +58,9 @@ holds() {
 	holds grouped_check kinds many
 	ORDERS=shuffled holds grouped_check sizes
 }
+@test "shim: products by Hopper's instructions, their epilogues, groups and edges" {
+	holds hopper_check epilogues beside sizes groups
+}
 @test "shim: products of slices, of strided rows, of no rows" {
 	holds pieces_check nothing strides reach
 	"$BUILD/shim/support/pieces_check" weights rows many

@@ -2,8 +2,8 @@
 # code for these compute capabilities; a newer GPU compiles the last one's PTX
 SM       = 80 90
 NVCC     = nvcc
-NVFLAGS  = -std=c++17 -O3 -lineinfo $(foreach sm,$(SM),-gencode arch=compute_$(sm)$(,)code=sm_$(sm)) -gencode arch=compute_$(lastword $(SM))$(,)code=compute_$(lastword $(SM)) \
-           $(if $(WERROR),-Werror all-warnings) -Xcompiler -Wall$(,)-Wextra
+GENCODE  = $(foreach sm,$(SM),-gencode arch=compute_$(sm)$(,)code=sm_$(sm)) -gencode arch=compute_$(lastword $(SM))$(,)code=compute_$(lastword $(SM))
+NVFLAGS  = -std=c++17 -O3 -lineinfo $(GENCODE) $(if $(WERROR),-Werror all-warnings) -Xcompiler -Wall$(,)-Wextra
 CUDAHOME = $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
 CUDALIBS = -L$(CUDAHOME)/lib64 -Wl,-rpath,$(CUDAHOME)/lib64 -lcublasLt -lcudart -lstdc++
 $(if $(CUDA),$(if $(shell command -v $(NVCC)),,$(error there is no $(NVCC), the compiler of the CUDA toolkit; build without CUDA=1)))
@@ -11,6 +11,9 @@ $(if $(CUDA),$(if $(shell command -v $(NVCC)),,$(error there is no $(NVCC), the 
 $B/%.o: %.cu Makefile share/build/cuda.mk $B/flags | $(DEPS)
 	@mkdir -p $(@D)
 	$(NVCC) -I lib $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+# instructions that only this chip has
+$B/lib/nn/cuda/%_hopper.o: GENCODE = -gencode arch=compute_90a$(,)code=sm_90a
 
 ## kernels   compile the kernels alone (CUDA=1: by nvcc, for all of SM, which takes minutes and needs no device)
 kernels: $(KERNELS)

@@ -1,7 +1,7 @@
 # shim.mk - the CUDA kernels on the processor: compiled as C++, with the headers of tests/cuda instead of the toolkit's
 SHIM    := $(patsubst %,$B/shim/%.o,$(basename $(wildcard lib/nn/host/*.c lib/nn/cuda/*.cu tests/cuda/*.cpp)))
 SHIMMED := $(if $(CUDA)$(FUZZ)$(CROSS)$(filter any,$(ARCH)),,$(addprefix $B/shim/,bin/encode bin/near bin/train $(patsubst %,support/%,\
-           nn_check nn_check_tokens nn_check_sizes nn_check_real mixture_check attention_check bf16_check int8_check linear_check packed_check pieces_check rounded_check grouped_check nn_bench_device)))
+           nn_check nn_check_tokens nn_check_sizes nn_check_real mixture_check attention_check bf16_check int8_check linear_check packed_check pieces_check rounded_check grouped_check hopper_check nn_bench_device)))
 TESTED  += $(SHIMMED)
 # gcc 12 makes one load of a float4's and of four floats' loads and takes it for aligned
 SHIMFLAGS := $(if $(filter clang,$(COMPILER)),,-fno-tree-slp-vectorize -fno-var-tracking)

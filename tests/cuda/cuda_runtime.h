@@ -79,12 +79,19 @@ extern dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
 
 /* fibers.cpp */
-void shim_launch(
-    dim3 grid, dim3 block, size_t shared, void (*run)(void *), void *context);
+void shim_launch(dim3 grid, dim3 block, size_t shared, unsigned cluster,
+    void (*run)(void *), void *context);
 void shim_barrier();
 int shim_barrier_count(int predicate); /* threads of the block whose predicate is true */
 void shim_warp_barrier();
-void *shim_shared(); /* the block's dynamic shared memory */
+void *shim_shared();		     /* the block's dynamic shared memory */
+void *shim_shared_of(unsigned rank); /* that of a block of the cluster */
+unsigned shim_rank();		     /* the block's number in the cluster */
+unsigned shim_thread();		     /* the thread's number in the cluster */
+void shim_cluster_barrier();
+/* waits until ready(subject, parity) */
+void shim_wait(
+    bool (*ready)(const void *, unsigned), const void *subject, unsigned parity);
 /* `size` bytes, at most 16, of lane `from` of the warp */
 void shim_exchange(void *got, const void *mine, size_t size, int from);
 /* the same, at most 32, of all lanes */
@@ -267,6 +274,12 @@ __uint_as_float(unsigned bits)
 	return x;
 }
 
+static inline void
+__trap()
+{
+	shim_die("a trap");
+}
+
 static inline int
 __popc(unsigned x)
 {
@@ -314,7 +327,12 @@ enum {
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMemoryPoolsSupported };
+enum cudaDeviceAttr {
+	cudaDevAttrMultiProcessorCount,
+	cudaDevAttrMemoryPoolsSupported,
+	cudaDevAttrComputeCapabilityMajor,
+	cudaDevAttrComputeCapabilityMinor
+};
 typedef struct shim_pool *cudaMemPool_t;
 
 struct cudaDeviceProp {
@@ -323,12 +341,24 @@ struct cudaDeviceProp {
 	int major, minor, multiProcessorCount;
 };
 
+enum cudaLaunchAttributeID { cudaLaunchAttributeClusterDimension };
+struct cudaLaunchAttribute {
+	cudaLaunchAttributeID id;
+	struct {
+		uint3 clusterDim;
+	} val;
+};
 struct cudaLaunchConfig_t {
 	dim3 gridDim, blockDim;
 	size_t dynamicSmemBytes;
 	cudaStream_t stream;
-	void *attrs;
+	cudaLaunchAttribute *attrs;
 	unsigned numAttrs;
+};
+enum { cudaEnableDefault };
+enum cudaDriverEntryPointQueryResult {
+	cudaDriverEntryPointSuccess,
+	cudaDriverEntryPointSymbolNotFound
 };
 
 const char *cudaGetErrorString(cudaError_t error);
@@ -358,13 +388,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
+    unsigned version, unsigned long long flags, cudaDriverEntryPointQueryResult *found);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaMemPoolSetAttribute(
     cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 
 /* Limits the dynamic shared memory of a kernel; more than 48 KiB must be asked for. */
 cudaError_t shim_allow(const void *kernel, size_t bytes);
-cudaError_t shim_allowed(const void *kernel, size_t bytes);
+cudaError_t shim_allowed(const void *kernel, size_t bytes, unsigned cluster);
 
 template <class... P>
 static inline cudaError_t
@@ -384,10 +416,13 @@ cudaLaunchKernelEx(
 		std::tuple<P...> arguments;
 	} call = { kernel, std::tuple<P...>(arguments...) };
 
-	cudaError_t error = shim_allowed((const void *)kernel, config->dynamicSmemBytes);
+	unsigned cluster = config->numAttrs ? config->attrs->val.clusterDim.x : 0;
+	cudaError_t error =
+	    shim_allowed((const void *)kernel, config->dynamicSmemBytes, cluster);
 	if (error == cudaSuccess)
 		shim_launch(
 		    config->gridDim, config->blockDim, config->dynamicSmemBytes,
+		    cluster ? cluster : 1,
 		    [](void *context) {
 			    struct call *made = (struct call *)context;
 			    std::apply(made->kernel, made->arguments);

@@ -37,8 +37,12 @@ struct fiber {
 	void *at; /* its stack pointer while it does not run */
 	char *stack;
 	uint3 index;
-	unsigned number; /* in the block */
+	unsigned number; /* in the cluster */
 	bool done;
+	bool (*ready)(const void *,
+	    unsigned); /* waits until this is true of the two next, or NULL */
+	const void *subject;
+	unsigned parity;
 	const struct barrier *barrier; /* where it waits, or NULL */
 	unsigned generation;	       /* of the barrier when it came */
 	std::vector<struct copy> copies;
@@ -56,13 +60,16 @@ struct {
 	std::vector<struct fiber> fibers;
 	std::vector<struct barrier> warps;
 	std::vector<struct lane_values> values;
-	struct barrier block;
-	unsigned threads, left;
+	std::vector<struct barrier> blocks; /* of the cluster */
+	struct barrier cluster;
+	unsigned threads, left; /* of the cluster */
+	unsigned block_threads;
+	uint3 first; /* block of the cluster */
 	struct fiber *now;
 	void *scheduler; /* its stack pointer */
 	bool progress;
-	unsigned char *shared;
-	size_t shared_bytes;
+	unsigned char *shared; /* of the first block; those of others follow */
+	size_t shared_bytes;   /* of all blocks */
 	uint64_t random;
 	int order;
 #if defined __SANITIZE_ADDRESS__
@@ -141,6 +148,8 @@ to_fiber(struct fiber *fiber)
 {
 	state.now = fiber;
 	threadIdx = fiber->index;
+	blockIdx = state.first;
+	blockIdx.x += fiber->number / state.block_threads;
 #if defined __SANITIZE_ADDRESS__
 	__sanitizer_start_switch_fiber(&state.fake, fiber->stack, STACK);
 #endif
@@ -172,6 +181,7 @@ prepare(struct fiber *fiber)
 #endif
 	fiber->done = false;
 	fiber->barrier = nullptr;
+	fiber->ready = nullptr;
 	fiber->copies.clear();
 	fiber->group = 0;
 }
@@ -186,21 +196,26 @@ below(unsigned n)
 bool
 waits(const struct fiber *fiber)
 {
+	if (fiber->ready)
+		return !fiber->ready(fiber->subject, fiber->parity);
 	return fiber->barrier && fiber->barrier->generation == fiber->generation;
 }
 
 void
-run_block(std::vector<unsigned> &order)
+run_cluster(std::vector<unsigned> &order)
 {
 	for (unsigned i = 0; i < state.threads; i++)
 		prepare(&state.fibers[i]);
 	state.left = state.threads;
-	state.block = {};
+	state.cluster = {};
+	for (size_t b = 0; b < state.blocks.size(); b++)
+		state.blocks[b] = {};
 	for (size_t w = 0; w < state.warps.size(); w++)
 		state.warps[w] = {};
 	/* NaN, and a negative integer */
 	memset(state.shared, 0xff, state.shared_bytes);
-	while (state.left) {
+	/* what one fiber waits for may come about while another is asked, after it was */
+	for (int idle = 0; state.left; idle = state.progress ? 0 : idle + 1) {
 		state.progress = false;
 		if (state.order == 2)
 			for (unsigned i = state.threads; i > 1; i--)
@@ -210,7 +225,7 @@ run_block(std::vector<unsigned> &order)
 			if (!fiber->done && !waits(fiber))
 				to_fiber(fiber);
 		}
-		if (!state.progress)
+		if (!state.progress && idle)
 			shim_die(
 			    "threads wait for others that never come to the barrier");
 	}
@@ -270,37 +285,42 @@ shim_die(const char *why)
 }
 
 void
-shim_launch(dim3 grid, dim3 block, size_t shared, void (*run)(void *), void *context)
+shim_launch(dim3 grid, dim3 block, size_t shared, unsigned cluster, void (*run)(void *),
+    void *context)
 {
 	static std::mutex one;
 	std::lock_guard<std::mutex> alone(one);
 	std::vector<unsigned> order;
 
-	state.threads = block.x * block.y * block.z;
-	if (!state.threads || state.threads > 1024 || !grid.x || !grid.y || !grid.z ||
-	    grid.y > 65535 || grid.z > 65535)
+	state.block_threads = block.x * block.y * block.z;
+	state.threads = state.block_threads * cluster;
+	if (!state.threads || state.block_threads > 1024 || !grid.x || !grid.y ||
+	    !grid.z || grid.y > 65535 || grid.z > 65535 || cluster > 8 ||
+	    grid.x % cluster || (cluster > 1 && state.block_threads % warpSize))
 		shim_die("a launch that no device takes");
 	if (state.fibers.size() < state.threads)
 		state.fibers.resize(state.threads);
 	for (unsigned i = 0; i < state.threads; i++) {
 		state.fibers[i].number = i;
 		state.fibers[i].index = { i % block.x, i / block.x % block.y,
-			i / block.x / block.y };
+			i / block.x / block.y % block.z };
 	}
 	state.warps.resize((state.threads + warpSize - 1) / warpSize);
 	state.values.resize(state.warps.size());
+	state.blocks.resize(cluster);
 	choose_order(order);
-	state.shared = (unsigned char *)aligned_alloc(128, (shared + 128) & ~(size_t)127);
-	state.shared_bytes = shared;
+	shared = (shared + 1023) / 1024 * 1024;
+	state.shared_bytes = shared * cluster;
+	state.shared = (unsigned char *)aligned_alloc(1024, state.shared_bytes + 1024);
 	state.run = run;
 	state.context = context;
 	gridDim = grid;
 	blockDim = block;
 	for (unsigned z = 0; z < grid.z; z++)
 		for (unsigned y = 0; y < grid.y; y++)
-			for (unsigned x = 0; x < grid.x; x++) {
-				blockIdx = { x, y, z };
-				run_block(order);
+			for (unsigned x = 0; x < grid.x; x += cluster) {
+				state.first = { x, y, z };
+				run_cluster(order);
 			}
 	free(state.shared);
 }
@@ -308,7 +328,43 @@ shim_launch(dim3 grid, dim3 block, size_t shared, void (*run)(void *), void *con
 void *
 shim_shared()
 {
-	return state.shared;
+	return shim_shared_of(shim_rank());
+}
+
+void *
+shim_shared_of(unsigned rank)
+{
+	return state.shared + state.shared_bytes / state.blocks.size() * rank;
+}
+
+unsigned
+shim_rank()
+{
+	return state.now->number / state.block_threads;
+}
+
+unsigned
+shim_thread()
+{
+	return state.now->number;
+}
+
+void
+shim_cluster_barrier()
+{
+	pass(&state.cluster, state.threads, 0);
+}
+
+void
+shim_wait(bool (*ready)(const void *, unsigned), const void *subject, unsigned parity)
+{
+	state.now->ready = ready;
+	state.now->subject = subject;
+	state.now->parity = parity;
+	state.progress = true;
+	if (!ready(subject, parity))
+		to_scheduler(false);
+	state.now->ready = nullptr;
 }
 
 void
@@ -341,13 +397,13 @@ shim_copies_wait(unsigned left)
 void
 shim_barrier()
 {
-	pass(&state.block, state.threads, 0);
+	pass(&state.blocks[shim_rank()], state.block_threads, 0);
 }
 
 int
 shim_barrier_count(int predicate)
 {
-	return pass(&state.block, state.threads, predicate);
+	return pass(&state.blocks[shim_rank()], state.block_threads, predicate);
 }
 
 void

@@ -7,8 +7,8 @@
 #include <map>
 #include <mutex>
 
-/* Dynamic shared memory of a kernel: without asking, and at most (sm_86 and sm_89, which have the least). */
-static const size_t UNASKED = 48 << 10, MOST = 99 << 10;
+/* Dynamic shared memory of a kernel: without asking; at most (sm_86 and sm_89, which have the least); in clusters, at most (sm_90). */
+static const size_t UNASKED = 48 << 10, MOST = 99 << 10, MOST_IN_CLUSTERS = 227 << 10;
 
 static std::map<const void *, size_t> &
 asked()
@@ -21,7 +21,7 @@ asked()
 cudaError_t
 shim_allow(const void *kernel, size_t bytes)
 {
-	if (bytes > MOST)
+	if (bytes > MOST_IN_CLUSTERS)
 		return cudaErrorInvalidValue;
 	asked()[kernel] = bytes;
 	return cudaSuccess;
@@ -40,11 +40,13 @@ failed()
 }
 
 cudaError_t
-shim_allowed(const void *kernel, size_t bytes)
+shim_allowed(const void *kernel, size_t bytes, unsigned cluster)
 {
 	if (failed() != cudaSuccess)
 		return failed();
 	launches++;
+	if (bytes > (cluster ? MOST_IN_CLUSTERS : MOST))
+		return cudaErrorInvalidValue;
 	return bytes <= UNASKED || (asked().count(kernel) && bytes <= asked()[kernel])
 		   ? cudaSuccess
 		   : cudaErrorInvalidValue;
@@ -139,8 +141,12 @@ cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 cudaError_t
 cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
-	*value =
-	    attribute == cudaDevAttrMemoryPoolsSupported ? !device_is("poolless") : 2;
+	switch (attribute) {
+	case cudaDevAttrMemoryPoolsSupported: *value = !device_is("poolless"); break;
+	case cudaDevAttrComputeCapabilityMajor: *value = device_is("old") ? 7 : 9; break;
+	case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
+	default: *value = 2;
+	}
 	return device ? cudaErrorInvalidValue : cudaSuccess;
 }
 

@@ -1,7 +1,7 @@
 /*
  * device - shared by the files of the CUDA backend; no other file includes it.
  *
- * The backend is plain CUDA C++ on CUDA's runtime and cuBLASLt; inline assembly is in hardware.h.  A kernel is a __global__
+ * The backend is plain CUDA C++ on CUDA's runtime and cuBLASLt; inline assembly is in hardware.h and hardware_hopper.h.  A kernel is a __global__
  * function beside the function of nn.h that launches it.  nvcc compiles the files; so does any C++ compiler with the headers of
  * tests/cuda, which run kernels on the processor.
  *
@@ -66,14 +66,18 @@ constexpr size_t SHARED_MEMORY = 99 << 10;
 
 /* device_launch(kernel, grid, block, shared, argument...) launches a kernel in this thread's stream with `shared` bytes of dynamic
  * shared memory.  An empty grid launches nothing. */
-#define device_launch(...) device_launch_from(__FILE__, #__VA_ARGS__, __VA_ARGS__)
+#define device_launch(...) device_launch_from(__FILE__, #__VA_ARGS__, 0, __VA_ARGS__)
+/* The same in clusters of so many blocks, for kernels of Hopper alone, which may have more shared memory. */
+#define device_launch_clusters(blocks, ...)                                              \
+	device_launch_from(__FILE__, #__VA_ARGS__, blocks, __VA_ARGS__)
 
 template <class... P, class... A>
 static inline void
-device_launch_from(const char *file, const char *call, void (*kernel)(P...), dim3 grid,
-    dim3 block, size_t shared, A... arguments)
+device_launch_from(const char *file, const char *call, unsigned cluster,
+    void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, A... arguments)
 {
 	cudaLaunchConfig_t config = {};
+	cudaLaunchAttribute attribute;
 
 	if (!grid.x || !grid.y || !grid.z)
 		return;
@@ -81,6 +85,12 @@ device_launch_from(const char *file, const char *call, void (*kernel)(P...), dim
 	config.blockDim = block;
 	config.dynamicSmemBytes = shared;
 	config.stream = device_stream();
+	if (cluster) {
+		attribute.id = cudaLaunchAttributeClusterDimension;
+		attribute.val.clusterDim = { cluster, 1, 1 };
+		config.attrs = &attribute;
+		config.numAttrs = 1;
+	}
 	/* more must be asked for */
 	if (shared > 48 << 10)
 		device_launched(

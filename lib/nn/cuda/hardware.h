@@ -1,6 +1,6 @@
 /*
- * hardware - the device's instructions that need inline assembly.  tests/cuda/nn/cuda/hardware.h has them in plain C++, for
- * machines without a device.
+ * hardware - the device's instructions that need inline assembly; hardware_hopper.h has those of Hopper alone.
+ * tests/cuda/nn/cuda has both in plain C++, for machines without a device.
  */
 #ifndef NN_CUDA_HARDWARE_H
 #define NN_CUDA_HARDWARE_H
@@ -8,11 +8,11 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
-/* The block's dynamic shared memory, 128-byte aligned. */
+/* The block's dynamic shared memory, aligned to 1,024 bytes. */
 static __device__ __forceinline__ void *
 shared_memory()
 {
-	extern __shared__ __align__(128) unsigned char memory[];
+	extern __shared__ __align__(1024) unsigned char memory[];
 
 	return memory;
 }
