@@ -20,9 +20,10 @@ struct embedded_column {
 	struct token_column text;
 	int out; /* the column of embeddings; -1: none is asked for */
 	/* The embeddings of a record, [lists,width], of two records by turns; those that are pending are copied from rows
-	 * `place` of the cache. */
+	 * `place` of `cache`. */
 	struct embedded_rows {
 		float *made;
+		const struct embedding_cache *cache;
 		int64_t *place; /* [lists] */
 		int64_t lists, record;
 		bool pending;
@@ -34,15 +35,17 @@ enum { KEY = 4 };
 
 /* Texts by [expert, adapter, skip, second, ids ...], and their embeddings by the number of the text. */
 struct embedding_cache {
-	struct strings *texts;
-	float *made; /* [texts,width] */
-	int32_t *key;
-	size_t room, key_room;
-	int64_t asked, repeated;
+	struct strings *texts; /* NULL: not in use */
+	float *made;	       /* [texts,width] */
+	size_t room;
 };
 
 struct embed {
-	struct embedding_cache cache;
+	/* the one that takes new texts, and one before it from which pending columns are copied */
+	struct embedding_cache caches[2], *cache;
+	int32_t *key;
+	size_t key_room;
+	int64_t asked, repeated;
 	struct model *model;
 	const struct reader *in;
 	struct embed_options options;
@@ -134,6 +137,7 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 {
 	struct embed *e = mem_zero(1, sizeof *e);
 
+	e->cache = e->caches;
 	e->model = model;
 	e->in = in;
 	e->options = *options;
@@ -169,6 +173,28 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 	return e;
 }
 
+static void
+free_cache(struct embedding_cache *cache)
+{
+	strings_free(cache->texts);
+	free(cache->made);
+	*cache = (struct embedding_cache){ 0 };
+}
+
+/* Frees the cache before, unless pending columns are copied from it. */
+static void
+drop_cache(struct embed *e)
+{
+	struct embedding_cache *before = &e->caches[e->cache == e->caches];
+
+	for (size_t f = 0; f < 2 * e->count; f++) {
+		const struct embedded_rows *rows = &e->columns[f / 2].rows[f % 2];
+		if (rows->pending && rows->cache == before)
+			return;
+	}
+	free_cache(before);
+}
+
 /* Completes the rows of all records up to number `record`. */
 static void
 finish(struct embed *e, int64_t record)
@@ -182,10 +208,11 @@ finish(struct embed *e, int64_t record)
 			continue;
 		for (int64_t i = 0; i < rows->lists; i++)
 			memcpy(rows->made + (size_t)i * width,
-			    e->cache.made + (size_t)rows->place[i] * width,
+			    rows->cache->made + (size_t)rows->place[i] * width,
 			    width * sizeof *rows->made);
 		rows->pending = false;
 	}
+	drop_cache(e);
 }
 
 /* Tokens of a group of batches: of one forward pass that is watched; of each thread, whose shares are the more even the
@@ -223,22 +250,24 @@ compute(struct embed *e, int64_t count, float *const *made, const int64_t *place
 	}
 }
 
-/* Empties the cache at half of its limit: arrays grow to twice their size. */
+/* Begins another cache before both of them can take more than the limit: arrays grow to twice their size.  A device goes on with the
+ * record under way, whose embeddings go to the cache before. */
 static void
 limit_cache(struct embed *e)
 {
-	struct embedding_cache *cache = &e->cache;
+	const struct embedding_cache *cache = e->cache;
 	size_t bytes = cache->room * sizeof *cache->made;
-	size_t limit = (size_t)e->options.cache;
+	size_t limit = (size_t)e->options.cache / (embed_ahead(e) ? 4 : 2);
 
-	if (cache->texts && bytes + strings_bytes(cache->texts) <= limit / 2)
+	if (cache->texts && bytes + strings_bytes(cache->texts) <= limit)
 		return;
-	finish(e, e->begun); /* pending columns copy from it */
-	strings_free(cache->texts);
-	free(cache->made);
-	cache->texts = strings_new();
-	cache->made = NULL;
-	cache->room = 0;
+	e->cache = &e->caches[e->cache == e->caches];
+	/* columns of one record may fill more than one */
+	if (e->cache->texts)
+		finish(e, e->begun);
+	free_cache(e->cache);
+	e->cache->texts = strings_new();
+	drop_cache(e);
 }
 
 /* Whether a text without tokens has the embedding 0. */
@@ -252,27 +281,25 @@ is_zero(const struct embed *e, const struct sequence *s)
 static int64_t
 look_up(struct embed *e, int64_t *place, int64_t lists)
 {
-	struct embedding_cache *cache = &e->cache;
 	int64_t count = 0;
 
 	for (int64_t i = 0; i < lists; i++) {
 		const struct sequence *s = &e->texts.sequences[i];
 		size_t length = (size_t)s->length;
 		bool fresh;
-		cache->key = mem_grow(
-		    cache->key, &cache->key_room, length + KEY, sizeof *cache->key);
-		cache->key[0] = (int32_t)s->expert;
-		cache->key[1] = (int32_t)s->adapter;
-		cache->key[2] = s->skip;
-		cache->key[3] = s->second;
-		memcpy(cache->key + KEY, s->ids, length * sizeof *s->ids);
-		place[i] = strings_add(cache->texts, (const char *)cache->key,
-		    (length + KEY) * sizeof *cache->key, &fresh);
+		e->key = mem_grow(e->key, &e->key_room, length + KEY, sizeof *e->key);
+		e->key[0] = (int32_t)s->expert;
+		e->key[1] = (int32_t)s->adapter;
+		e->key[2] = s->skip;
+		e->key[3] = s->second;
+		memcpy(e->key + KEY, s->ids, length * sizeof *s->ids);
+		place[i] = strings_add(e->cache->texts, (const char *)e->key,
+		    (length + KEY) * sizeof *e->key, &fresh);
 		if (fresh && !is_zero(e, s))
 			e->order[count++] = i;
 	}
-	cache->asked += lists;
-	cache->repeated += lists - count;
+	e->asked += lists;
+	e->repeated += lists - count;
 	return count;
 }
 
@@ -281,9 +308,8 @@ static void
 embed_cached(struct embed *e, struct embedded_rows *rows, const int64_t *offsets,
     struct progress *progress)
 {
-	struct embedding_cache *cache = &e->cache;
-
 	limit_cache(e);
+	struct embedding_cache *cache = e->cache;
 	int64_t count = look_up(e, rows->place, rows->lists);
 	size_t texts = (size_t)strings_count(cache->texts);
 	cache->made = mem_grow(cache->made, &cache->room,
@@ -292,6 +318,7 @@ embed_cached(struct embed *e, struct embedded_rows *rows, const int64_t *offsets
 		if (is_zero(e, &e->texts.sequences[i]))
 			memset(cache->made + (size_t)rows->place[i] * (size_t)e->width, 0,
 			    (size_t)e->width * sizeof *cache->made);
+	rows->cache = cache;
 	rows->pending = true;
 	compute(e, count, &cache->made, rows->place, offsets, progress);
 }
@@ -394,12 +421,12 @@ embed_free(struct embed *e)
 	}
 	inform("%lld batches", (long long)encode_queue_batches(e->queue));
 	encode_queue_free(e->queue);
-	if (e->cache.repeated)
-		inform("%lld of %lld texts had been met before",
-		    (long long)e->cache.repeated, (long long)e->cache.asked);
-	strings_free(e->cache.texts);
-	free(e->cache.made);
-	free(e->cache.key);
+	if (e->repeated)
+		inform("%lld of %lld texts had been met before", (long long)e->repeated,
+		    (long long)e->asked);
+	free_cache(&e->caches[0]);
+	free_cache(&e->caches[1]);
+	free(e->key);
 	text_batch_free(&e->texts);
 	free(e->order);
 	nn_free(e->pooled, e->pooled_size);
