@@ -12,40 +12,33 @@ namespace
 
 /*
  * A block has three warpgroups.  A thread of the first copies tiles of x and w to a ring of stages in shared memory; the other two
- * multiply.  Each of the two has its own tile of y, and while one multiplies the other writes its results (SHARED_TILE false); or both
- * have half of the rows of one.  The blocks of a cluster have neighbouring columns of the same rows of x, of which each copies its part
- * to all.
+ * multiply, each a tile of its own: while one writes its results, the other has the tensor cores.  The two blocks of a cluster have
+ * neighbouring columns of the same rows; each copies half of those rows to both.
  */
-constexpr int WARPGROUP = 128, THREADS = 3 * WARPGROUP;
-constexpr int DEEP = 64;	       /* columns of a stage: 128 bytes */
+constexpr int WARPGROUP = 128, THREADS = 3 * WARPGROUP, CLUSTER = 2;
+constexpr int HIGH = 64 * TALL; /* rows of a tile */
+constexpr int SHARE = HIGH / CLUSTER;
+constexpr int DEEP = 64;	       /* columns of a stage */
 constexpr int ROW = DEEP * 2;	       /* bytes */
 constexpr int MOST_SHARED = 227 << 10; /* of a block of this device */
-constexpr size_t FEW = 4;	       /* parts of a launch with a small table */
+constexpr int FEW = 4, MANY = 64; /* parts of a launch: of its small or large table */
 
-template <int BLOCKS_OF_64, int WIDE_, bool SHARED_TILE_, int CLUSTER_, int EARLY_>
-struct shape {
-	static constexpr int CLUSTER = CLUSTER_, WIDE = WIDE_, M = BLOCKS_OF_64;
-	static constexpr bool SHARED_TILE = SHARED_TILE_;
-	static constexpr int EARLY =
-	    EARLY_; /* steps before the last, when the other may multiply */
-	static constexpr int HIGH = 64 * M * (SHARED_TILE ? 2 : 1); /* rows of a tile */
-	static constexpr int STAGE = (HIGH + WIDE) * ROW;	    /* bytes */
-	/* columns that a warp writes at once, through shared memory */
-	static constexpr int STAGED = 64;
-	static constexpr int STAGED_ROW =
-	    STAGED * 2 + 16; /* bytes; an odd multiple of 16 */
-	static constexpr int WARP_STAGED = 16 * STAGED_ROW;
-	static constexpr int STAGES = (MOST_SHARED - 512 - 8 * WARP_STAGED) / STAGE;
-	static constexpr int BARRIERS = STAGES * STAGE + 8 * WARP_STAGED;
+/* WIDE: columns of a tile. */
+template <int WIDE_> struct shape {
+	static constexpr int WIDE = WIDE_;
+	static constexpr int STAGE = (HIGH + WIDE) * ROW; /* bytes */
+	static constexpr int STAGES = (MOST_SHARED - 512 - 8 * STAGED_WARP) / STAGE;
+	static constexpr int STAGED = STAGES * STAGE, BARRIERS = STAGED + 8 * STAGED_WARP;
 	static constexpr int SHARED = BARRIERS + 512;
 };
 
-/* Parts of a launch; the first cluster tile of each. */
+/* Parts of a launch.  Parts of the same rows form a strip, whose tiles go along its rows, so that x is read once. */
 template <int MOST> struct job {
 	CUtensorMap x, w[MOST], gate[MOST];
 	struct part parts[MOST];
-	int tiles[MOST + 1];
-	int count, steps;
+	int first[MOST + 1], tiles[MOST + 1]; /* of each strip: part, tile of a cluster */
+	int across[MOST];		      /* tiles of a cluster in a row of a strip */
+	int strips, steps;
 	size_t ldy;
 };
 
@@ -61,12 +54,14 @@ template <class S, bool GATED, class J>
 __device__ __forceinline__ struct tile_place
 place_of(const J &job, int tile, int rank)
 {
-	int s = segment_of(job.tiles, job.count, tile);
-	int local = tile - job.tiles[s], across = job.parts[s].across;
-	int outputs = GATED ? S::WIDE / 2 : S::WIDE;
+	int s = segment_of(job.tiles, job.strips, tile), part = job.first[s];
+	int local = tile - job.tiles[s], across = local % job.across[s];
 
-	return { s, job.parts[s].row + local / across * S::HIGH,
-		(local % across * S::CLUSTER + rank) * outputs };
+	while (part + 1 < job.first[s + 1] && across >= job.parts[part + 1].across)
+		part++;
+	return { part, job.parts[part].row + local / job.across[s] * HIGH,
+		((across - job.parts[part].across) * CLUSTER + rank) *
+		    (GATED ? S::WIDE / 2 : S::WIDE) };
 }
 
 /* A position in the ring of stages. */
@@ -96,24 +91,25 @@ template <class S, bool GATED, class J>
 __device__ __forceinline__ void
 copy_tiles(const J &job, char *memory, struct barriers *at, int rank, int first, int by)
 {
-	constexpr int SHARE = S::HIGH / S::CLUSTER;
 	struct ring<S> ring;
 
-	for (int tile = first; tile < job.tiles[job.count]; tile += by) {
+	for (int tile = first; tile < job.tiles[job.strips]; tile += by) {
 		struct tile_place place = place_of<S, GATED>(job, tile, rank);
 		const CUtensorMap *w = &job.w[place.part], *gate = &job.gate[place.part];
+		if (tile + by < job.tiles[job.strips]) {
+			int next = place_of<S, GATED>(job, tile + by, rank).part;
+			copy_tile_soon(&job.w[next]);
+			if (GATED)
+				copy_tile_soon(&job.gate[next]);
+		}
 		for (int k = 0; k < job.steps; k++, ring.next()) {
 			char *x = memory + ring.stage * S::STAGE;
-			char *to = x + S::HIGH * ROW;
+			char *to = x + HIGH * ROW;
 			uint64_t *full = &at->full[ring.stage];
 			arrival_wait(&at->empty[ring.stage], ring.parity ^ 1);
 			arrive_expecting(full, S::STAGE);
-			if (S::CLUSTER == 1)
-				copy_tile(x, &job.x, k * DEEP, place.row, full);
-			else
-				copy_tile_to(x + rank * SHARE * ROW, &job.x, k * DEEP,
-				    place.row + rank * SHARE, full,
-				    (1 << S::CLUSTER) - 1);
+			copy_tile_to(x + rank * SHARE * ROW, &job.x, k * DEEP,
+			    place.row + rank * SHARE, full, (1 << CLUSTER) - 1);
 			copy_tile(to, w, k * DEEP, place.column, full);
 			if (GATED)
 				copy_tile(to + S::WIDE / 2 * ROW, gate, k * DEEP,
@@ -122,78 +118,68 @@ copy_tiles(const J &job, char *memory, struct barriers *at, int rank, int first,
 	}
 }
 
-/* Lets the blocks that copy to this stage do so again, as far as this warp goes. */
-template <class S>
+/* Lets the blocks of the cluster copy to this stage again, as far as this warp goes. */
 __device__ __forceinline__ void
 release(struct barriers *at, int stage)
 {
-	int lane = threadIdx.x % WARP;
+	unsigned lane = threadIdx.x % WARP;
 
-	if (S::CLUSTER == 1) {
-		if (!lane)
-			arrive(&at->empty[stage]);
-	} else if (lane < S::CLUSTER)
-		arrive_at(&at->empty[stage], (unsigned)lane);
+	if (lane < CLUSTER)
+		arrive_at(&at->empty[stage], lane);
 }
 
-/* Begins to add a stage's products. */
-template <class S>
+/* Begins to add a stage's products, of the first BLOCKS of 64 rows. */
+template <class S, int BLOCKS>
 __device__ __forceinline__ void
-add_stage(float (&sums)[S::M][S::WIDE / 2], const struct ring<S> &ring, char *memory,
-    struct barriers *at, int first)
+add_stage(float (&sums)[TALL][S::WIDE / 2], const struct ring<S> &ring, char *memory,
+    struct barriers *at)
 {
 	char *x = memory + ring.stage * S::STAGE;
-	struct shared_tile a = shared_tile_at(x + first * ROW);
-	struct shared_tile b = shared_tile_at(x + S::HIGH * ROW);
+	struct shared_tile a = shared_tile_at(x), b = shared_tile_at(x + HIGH * ROW);
 
 	arrival_wait(&at->full[ring.stage], ring.parity);
 #pragma unroll
-	for (int m = 0; m < S::M; m++)
+	for (int m = 0; m < BLOCKS; m++)
 		warpgroup_hold(sums[m]);
 	warpgroup_begin();
 #pragma unroll
 	for (int i = 0; i < DEEP / 16; i++)
 #pragma unroll
-		for (int m = 0; m < S::M; m++)
+		for (int m = 0; m < BLOCKS; m++)
 			warpgroup_product<S::WIDE>(sums[m],
 			    shared_tile_further(a, m * 64 * ROW + 32 * i),
 			    shared_tile_further(b, 32 * i));
 	warpgroup_close();
 #pragma unroll
-	for (int m = 0; m < S::M; m++)
+	for (int m = 0; m < BLOCKS; m++)
 		warpgroup_hold(sums[m]);
 }
 
 /* Sums a tile over all of its steps. */
-template <class S>
+template <class S, int BLOCKS>
 __device__ __forceinline__ void
-multiply(float (&sums)[S::M][S::WIDE / 2], struct ring<S> &ring, char *memory,
+multiply(float (&sums)[TALL][S::WIDE / 2], struct ring<S> &ring, char *memory,
     struct barriers *at, int group, int steps)
 {
-	int first = S::SHARED_TILE ? group * 64 * S::M : 0, last = ring.stage;
-	/* from here on the other may multiply, too, so that the tensor cores do not wait */
-	int early = steps > S::EARLY ? steps - S::EARLY : 0;
+	int last = ring.stage;
 
-	if (!S::SHARED_TILE && !early && !(threadIdx.x % WARP))
-		arrive(&at->turn[!group]);
-	add_stage<S>(sums, ring, memory, at, first);
+	/* outside of the loop, or the compiler has each product wait for the one before */
+	add_stage<S, BLOCKS>(sums, ring, memory, at);
 	ring.next();
 	for (int k = 1; k < steps; k++) {
-		if (!S::SHARED_TILE && k == early && !(threadIdx.x % WARP))
-			arrive(&at->turn[!group]);
-		add_stage<S>(sums, ring, memory, at, first);
+		add_stage<S, BLOCKS>(sums, ring, memory, at);
 		warpgroup_wait<1>();
-		release<S>(at, last);
+		release(at, last);
 		last = ring.stage;
 		ring.next();
 	}
-	if (!S::SHARED_TILE && early == steps && !(threadIdx.x % WARP))
+	if (!(threadIdx.x % WARP))
 		arrive(&at->turn[!group]);
 	warpgroup_wait<0>();
 #pragma unroll
-	for (int m = 0; m < S::M; m++)
+	for (int m = 0; m < BLOCKS; m++)
 		warpgroup_hold(sums[m]);
-	release<S>(at, last);
+	release(at, last);
 	/* never; without a branch the compiler lets go of the stage after the epilogue's arithmetic */
 	if (steps < 0)
 		__trap();
@@ -205,40 +191,36 @@ compute_tiles(const J &job, char *memory, struct barriers *at, int group, int ra
     int first, int by)
 {
 	int warp = (int)threadIdx.x / WARP - 4;
-	char *staged = memory + S::STAGES * S::STAGE + warp * S::WARP_STAGED;
-	float sums[S::M][S::WIDE / 2];
+	char *staged = memory + S::STAGED + warp * STAGED_WARP;
+	float sums[TALL][S::WIDE / 2];
 	struct ring<S> ring;
 	unsigned parity = group ? 0 : 1; /* the first turn is the first warpgroup's */
 
-	if (!S::SHARED_TILE) {
-		first += group * by;
-		by *= 2;
-		if (group)
-			ring.skip(job.steps);
-	}
-	for (int tile = first; tile < job.tiles[job.count]; tile += by) {
+	if (group)
+		ring.skip(job.steps);
+	for (int tile = first + group * by; tile < job.tiles[job.strips];
+	     tile += 2 * by) {
 		struct tile_place place = place_of<S, E::GATED>(job, tile, rank);
 		const struct part &part = job.parts[place.part];
-		begin<S, E>(sums, part, place.column);
-		if (!S::SHARED_TILE) {
-			arrival_wait(&at->turn[group], parity);
-			parity ^= 1;
-		}
-		multiply<S>(sums, ring, memory, at, group, job.steps);
-		if (!S::SHARED_TILE)
-			ring.skip(job.steps);
-		int row =
-		    place.row + warp % 4 * 16 + (S::SHARED_TILE ? group * 64 * S::M : 0);
+		begin<S::WIDE, E>(sums, part, place.column);
+		arrival_wait(&at->turn[group], parity);
+		parity ^= 1;
+		/* the last rows of a group are often few */
+		int blocks = place.row + 64 < part.rows_end ? TALL : 1;
+		if (blocks == 1)
+			multiply<S, 1>(sums, ring, memory, at, group, job.steps);
+		else
+			multiply<S, TALL>(sums, ring, memory, at, group, job.steps);
+		ring.skip(job.steps);
+		int row = place.row + warp % 4 * 16;
 		/* a loop, so that its instructions fit the cache */
 #pragma unroll 1
-		for (int m = 0; m < S::M; m++) {
-			write_rows<S, E>(
+		for (int m = 0; m < blocks; m++) {
+			write_rows<S::WIDE, E>(
 			    sums[0], staged, part, job.ldy, row + 64 * m, place.column);
 #pragma unroll
-			for (int next = 1; next < S::M; next++)
-#pragma unroll
-				for (int i = 0; i < S::WIDE / 2; i++)
-					sums[next - 1][i] = sums[next][i];
+			for (int i = 0; i < S::WIDE / 2; i++)
+				sums[0][i] = sums[1][i];
 		}
 	}
 }
@@ -250,14 +232,13 @@ __launch_bounds__(THREADS, 1) products(const __grid_constant__ J job)
 	char *memory = (char *)shared_memory();
 	struct barriers *at = (struct barriers *)(memory + S::BARRIERS);
 	int group = __shfl_sync(ALL_LANES, (int)threadIdx.x / WARPGROUP, 0);
-	int rank = S::CLUSTER == 1 ? 0 : (int)cluster_rank();
-	int first = (int)blockIdx.x / S::CLUSTER, by = (int)gridDim.x / S::CLUSTER;
+	int rank = (int)cluster_rank();
+	int first = (int)blockIdx.x / CLUSTER, by = (int)gridDim.x / CLUSTER;
 
 	if (!threadIdx.x) {
 		for (int i = 0; i < S::STAGES; i++) {
 			arrival_start(&at->full[i], 1);
-			arrival_start(
-			    &at->empty[i], 4 * S::CLUSTER * (S::SHARED_TILE ? 2 : 1));
+			arrival_start(&at->empty[i], 4 * CLUSTER); /* warps */
 		}
 		arrival_start(&at->turn[0], 4);
 		arrival_start(&at->turn[1], 4);
@@ -317,65 +298,68 @@ describe_matrix(
 		device_check(cudaErrorInvalidValue, "a matrix of tensor copies");
 }
 
+size_t
+up(size_t n, size_t by)
+{
+	return (n + by - 1) / by;
+}
+
+/* Launches some parts, whose first row of x is `row` of `rows`; returns the row after their last. */
 template <class S, class E, int MOST>
-void
+size_t
 launch(const struct hopper_gemm *p, const struct hopper_part *parts, size_t count,
     size_t row, size_t rows)
 {
 	typedef struct job<MOST> table;
 	table job = {};
-	int outputs = E::GATED ? S::WIDE / 2 : S::WIDE;
+	size_t outputs = E::GATED ? S::WIDE / 2 : S::WIDE, first = row;
 
-	job.count = (int)count;
-	job.steps = (int)((p->C + DEEP - 1) / DEEP);
+	job.steps = (int)up(p->C, DEEP);
 	job.ldy = p->ldy;
-	describe_matrix(&job.x, p->x, rows, p->C, p->ldx, S::HIGH / S::CLUSTER);
+	describe_matrix(&job.x, p->x, rows, p->C, p->ldx, SHARE);
 	for (size_t i = 0; i < count; i++) {
 		const struct hopper_part *from = &parts[i];
-		struct part *to = &job.parts[i];
-		if (from->again)
-			row -= from->rows;
-		to->bias = from->bias;
-		to->gate_bias = from->gate_bias;
-		to->y = (__nv_bfloat16 *)p->y + from->column;
-		to->row = (int)row;
-		row += from->rows;
-		to->rows_end = (int)row;
-		to->O = (int)from->O;
-		to->across = (int)((from->O + (size_t)(outputs * S::CLUSTER) - 1) /
-				   (size_t)(outputs * S::CLUSTER));
-		describe_matrix(&job.w[i], from->w, from->O, p->C, p->ldw, outputs);
+		bool again = from->again && i;
+		int s = again ? job.strips - 1 : job.strips++;
+		if (!from->again) {
+			first = row;
+			row += from->rows;
+		} else if (!i) /* of a part of the launch before */
+			first = row - from->rows;
+		job.parts[i] = { from->bias, from->gate_bias,
+			(__nv_bfloat16 *)p->y + from->column, (int)first, (int)row,
+			(int)from->O, again ? job.across[s] : 0 };
+		job.across[s] += (int)up(from->O, outputs * CLUSTER);
+		if (!again)
+			job.first[s] = (int)i;
+		job.first[s + 1] = (int)i + 1;
+		job.tiles[s + 1] =
+		    job.tiles[s] + job.across[s] * (int)up(from->rows, HIGH);
+		describe_matrix(&job.w[i], from->w, from->O, p->C, p->ldw, (int)outputs);
 		if (E::GATED)
-			describe_matrix(
-			    &job.gate[i], from->gate, from->O, p->C, p->ldw, outputs);
-		job.tiles[i + 1] =
-		    job.tiles[i] +
-		    to->across * (int)((from->rows + S::HIGH - 1) / S::HIGH);
+			describe_matrix(&job.gate[i], from->gate, from->O, p->C, p->ldw,
+			    (int)outputs);
 	}
-	unsigned clusters = device_size() / S::CLUSTER;
-	if (clusters > (unsigned)job.tiles[count])
-		clusters = (unsigned)job.tiles[count];
-	device_launch_clusters(S::CLUSTER, products<S, E, table>, clusters * S::CLUSTER,
-	    THREADS, S::SHARED, job);
+	unsigned clusters = device_size() / CLUSTER,
+		 all = (unsigned)job.tiles[job.strips];
+	device_launch_clusters(CLUSTER, products<S, E, table>,
+	    (clusters < all ? clusters : all) * CLUSTER, THREADS, S::SHARED, job);
+	return row;
 }
 
 template <class S, class E>
 void
 launch_parts(const struct hopper_gemm *p)
 {
-	constexpr size_t MOST = 64;
-	size_t row = 0, rows = 0;
+	size_t row = 0, rows = 0, some;
 
 	for (size_t i = 0; i < p->count; i++)
 		rows += p->parts[i].again ? 0 : p->parts[i].rows;
-	for (size_t i = 0; i < p->count; i += MOST) {
-		size_t some = p->count - i < MOST ? p->count - i : MOST;
-		if (p->count <= FEW)
-			launch<S, E, FEW>(p, p->parts, some, row, rows);
-		else
-			launch<S, E, MOST>(p, p->parts + i, some, row, rows);
-		for (size_t j = i; j < i + some; j++)
-			row += p->parts[j].again ? 0 : p->parts[j].rows;
+	for (size_t i = 0; i < p->count; i += some) {
+		const struct hopper_part *from = p->parts + i;
+		some = p->count - i < MANY ? p->count - i : MANY;
+		row = some <= FEW ? launch<S, E, FEW>(p, from, some, row, rows)
+				  : launch<S, E, MANY>(p, from, some, row, rows);
 	}
 }
 
@@ -386,31 +370,20 @@ time_of(const struct hopper_gemm *p, size_t wide)
 	size_t tiles = 0, outputs = p->epilogue == HOPPER_GATED ? wide / 2 : wide;
 
 	for (size_t i = 0; i < p->count; i++)
-		tiles += (p->parts[i].rows + 127) / 128 *
-			 ((p->parts[i].O + 2 * outputs - 1) / (2 * outputs)) * 2;
+		tiles += up(p->parts[i].rows, HIGH) *
+			 up(p->parts[i].O, outputs * CLUSTER) * CLUSTER;
 	/* measured on an H100: a column of narrow tiles takes 3 % more */
-	return (tiles + device_size() - 1) / device_size() * wide *
-	       (wide == 128 ? 103 : 100);
+	return up(tiles, device_size()) * wide * (wide == 128 ? 103 : 100);
 }
 
 template <class E>
 void
 with_shape(const struct hopper_gemm *p)
 {
-#if defined VARIANTS
-	switch (p->wide) {
-	case 2: return launch_parts<shape<2, 192, false, 2, 0>, E>(p);
-	case 3: return launch_parts<shape<2, 128, true, 2, 0>, E>(p);
-	case 4: return launch_parts<shape<2, 192, false, 2, 2>, E>(p);
-	case 5: return launch_parts<shape<2, 128, false, 2, 2>, E>(p);
-	case 6: return launch_parts<shape<2, 192, false, 1, 1>, E>(p);
-	}
-#endif
-	bool narrow = p->wide ? p->wide == 128 : time_of(p, 128) < time_of(p, 192);
-	if (narrow)
-		launch_parts<shape<2, 128, false, 2, 1>, E>(p);
+	if (p->wide ? p->wide == 128 : time_of(p, 128) < time_of(p, 192))
+		launch_parts<shape<128>, E>(p);
 	else
-		launch_parts<shape<2, 192, false, 2, 1>, E>(p);
+		launch_parts<shape<192>, E>(p);
 }
 
 template <template <enum nn_act> class E>
@@ -420,10 +393,8 @@ with_act(const struct hopper_gemm *p)
 	switch (p->act) {
 	case NN_GELU: return with_shape<E<NN_GELU>>(p);
 	case NN_SILU: return with_shape<E<NN_SILU>>(p);
-#if !defined VARIANTS
 	case NN_GELU_TANH: return with_shape<E<NN_GELU_TANH>>(p);
 	case NN_RELU: return with_shape<E<NN_RELU>>(p);
-#endif
 	default: die("hopper_gemm: activation %d", (int)p->act);
 	}
 }

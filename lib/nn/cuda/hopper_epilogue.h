@@ -11,12 +11,17 @@
 namespace
 {
 
+constexpr int TALL = 2; /* blocks of 64 rows of a tile */
+
+/* Columns of y that a warp writes at once, through shared memory; bytes of a row there, an odd multiple of 16. */
+constexpr int STAGED = 64, STAGED_ROW = STAGED * 2 + 16, STAGED_WARP = 16 * STAGED_ROW;
+
 /* A product of a launch. */
 struct part {
 	const float *bias, *gate_bias;
 	__nv_bfloat16 *y;
 	int row, rows_end; /* of x and y */
-	int O, across;	   /* across: clusters in a row of tiles */
+	int O, across; /* across: its first tile of a cluster in the row of its strip */
 };
 
 /*
@@ -83,20 +88,20 @@ template <enum nn_act ACT> struct gated {
 };
 
 /* Sums begin as the bias. */
-template <class S, class E>
+template <int WIDE, class E>
 __device__ __forceinline__ void
-begin(float (&sums)[S::M][S::WIDE / 2], const struct part &part, int column)
+begin(float (&sums)[TALL][WIDE / 2], const struct part &part, int column)
 {
-	constexpr int OUT = E::GATED ? S::WIDE / 2 : S::WIDE;
+	constexpr int OUT = E::GATED ? WIDE / 2 : WIDE;
 
 #pragma unroll
-	for (int j = 0; j < S::WIDE / 8; j++) {
+	for (int j = 0; j < WIDE / 8; j++) {
 		const float *bias = 8 * j < OUT ? part.bias : part.gate_bias;
 		int at = column + 8 * j % OUT + threadIdx.x % 4 * 2;
 		float2 two = bias && at < part.O ? *(const float2 *)(bias + at)
 						 : make_float2(0, 0);
 #pragma unroll
-		for (int m = 0; m < S::M; m++) {
+		for (int m = 0; m < TALL; m++) {
 			sums[m][4 * j] = sums[m][4 * j + 2] = two.x;
 			sums[m][4 * j + 1] = sums[m][4 * j + 3] = two.y;
 		}
@@ -104,22 +109,22 @@ begin(float (&sums)[S::M][S::WIDE / 2], const struct part &part, int column)
 }
 
 /* Writes a warp's 16 rows from `row` on of the sums of 64. */
-template <class S, class E>
+template <int WIDE, class E>
 __device__ __forceinline__ void
-write_rows(const float (&sum)[S::WIDE / 2], char *staged, const struct part &part,
+write_rows(const float (&sum)[WIDE / 2], char *staged, const struct part &part,
     size_t ldy, int row, int column)
 {
-	constexpr int OUT = E::GATED ? S::WIDE / 2 : S::WIDE;
-	constexpr int STAGED = OUT % S::STAGED ? S::STAGED / 2 : S::STAGED;
-	constexpr int CHUNKS = STAGED / 8;
+	constexpr int OUT = E::GATED ? WIDE / 2 : WIDE;
+	constexpr int ONCE = OUT % STAGED ? STAGED / 2 : STAGED;
+	constexpr int CHUNKS = ONCE / 8;
 	constexpr int GATE =
-	    E::GATED ? S::WIDE / 4 : 0; /* the gate's sum is so much further */
+	    E::GATED ? WIDE / 4 : 0; /* the gate's sum is so much further */
 	int lane = threadIdx.x % WARP, c = lane % CHUNKS;
 
 #pragma unroll
-	for (int from = 0; from < OUT; from += STAGED) {
+	for (int from = 0; from < OUT; from += ONCE) {
 #pragma unroll
-		for (int j = 0; j < STAGED / 16; j++) {
+		for (int j = 0; j < ONCE / 16; j++) {
 			unsigned out[4];
 #pragma unroll
 			for (int i = 0; i < 4; i++) {
@@ -128,7 +133,7 @@ write_rows(const float (&sum)[S::WIDE / 2], char *staged, const struct part &par
 				out[i] = bf16_pair(E::of(s[0], g[0]), E::of(s[1], g[1]));
 			}
 			store_matrices(
-			    staged + lane % 16 * S::STAGED_ROW + 32 * j + lane / 16 * 16,
+			    staged + lane % 16 * STAGED_ROW + 32 * j + lane / 16 * 16,
 			    out[0], out[1], out[2], out[3]);
 		}
 		__syncwarp();
@@ -138,7 +143,7 @@ write_rows(const float (&sum)[S::WIDE / 2], char *staged, const struct part &par
 			int at = column + from + 8 * c;
 			if (row + r < part.rows_end && at < part.O)
 				*(uint4 *)(part.y + (size_t)(row + r) * ldy + at) =
-				    *(const uint4 *)(staged + r * S::STAGED_ROW + 16 * c);
+				    *(const uint4 *)(staged + r * STAGED_ROW + 16 * c);
 		}
 		__syncwarp();
 	}
