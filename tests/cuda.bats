@@ -67,6 +67,10 @@ checks() {
 @test "cuda: routes to experts" { checks mixture_check softmax routes rows; }
 @test "cuda: values not below a threshold, groups, routes of every size" { checks nn_check_sizes not_below groups routes scatter; }
 @test "cuda: products of token experts in one launch" { checks grouped_check kinds sizes many; }
+@test "cuda: products by Hopper's instructions, their epilogues, groups and edges" {
+	[[ $("$C/bin/encode" --version) == *"compute capability 9.0"* ]] || skip "needs compute capability 9.0"
+	checks hopper_check epilogues beside sizes groups
+}
 @test "cuda: at real sizes" { checks nn_check_real product linear attention parameters tokens vector memory; }
 
 # a sum's order is another, and products may be of bf16: 0.9995 is what a change of precision may cost an embedding
