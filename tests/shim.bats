@@ -93,6 +93,7 @@ holds() {
 @test "shim: attention at real sizes" { holds nn_check_real attention; }
 @test "shim: attention by tensor cores: lengths, sizes of heads" { holds attention_check lengths sizes; }
 @test "shim: attention by tensor cores: masks, any company" { holds attention_check masks company; }
+@test "shim: attention of long sequences by Hopper's instructions" { holds attention_check long; }
 @test "shim: bf16 arrays: conversions, products, gates, norms, heads" { holds bf16_check; }
 @test "shim: rotary positions" { holds nn_check_tokens rotary; }
 

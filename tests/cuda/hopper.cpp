@@ -40,6 +40,10 @@ struct product {
 	int wide;
 	struct shared_tile a, b;
 	unsigned group;
+	bool add;
+	/* b's rows are rows of 64 columns, `further` bytes apart, and a is `rows`; 0: b's rows are columns */
+	int further;
+	float rows[2][16];
 };
 
 struct products {
@@ -143,33 +147,34 @@ describe(CUtensorMap *map, CUtensorMapDataType, cuuint32_t rank, void *at,
 	return CUDA_SUCCESS;
 }
 
+float
+element(const char *at)
+{
+	uint16_t x;
+
+	memcpy(&x, swizzled(at), sizeof x);
+	return bf16_widen(x);
+}
+
 /* Each thread computes its own part of a product. */
 void
 multiply(const struct product &p)
 {
-	int warp = (int)shim_thread() / warpSize % 4, g = shim_lane() / 4,
-	    t = shim_lane() % 4;
-	float a[2][16];
+	const int LINE = (int)DEEP * 2;
+	int warp = (int)shim_thread() / warpSize % 4, t = shim_lane() % 4;
 
-	for (int half = 0; half < 2; half++)
-		for (int k = 0; k < 16; k++) {
-			uint16_t x;
-			memcpy(&x,
-			    swizzled(
-				p.a.at + (16 * warp + g + 8 * half) * DEEP * 2 + 2 * k),
-			    sizeof x);
-			a[half][k] = bf16_widen(x);
-		}
-	for (int i = 0; i < p.wide / 4; i++)
-		for (int k = 0; k < 16; k++) {
-			int column = i / 2 * 8 + 2 * t + i % 2;
-			uint16_t x;
-			memcpy(&x, swizzled(p.b.at + column * (int)DEEP * 2 + 2 * k),
-			    sizeof x);
-			float b = bf16_widen(x);
-			p.sum[i / 2 * 4 + i % 2] += a[0][k] * b;
-			p.sum[i / 2 * 4 + 2 + i % 2] += a[1][k] * b;
-		}
+	for (int i = 0; i < p.wide / 2; i++) {
+		int half = i / 2 % 2, column = i / 4 * 8 + 2 * t + i % 2;
+		int row = 16 * warp + shim_lane() / 4 + 8 * half;
+		float sum = p.add ? p.sum[i] : 0;
+		for (int k = 0; k < 16; k++)
+			sum += p.further ? p.rows[half][k] *
+					       element(p.b.at + column / 64 * p.further +
+						       k * LINE + column % 64 * 2)
+					 : element(p.a.at + row * LINE + 2 * k) *
+					       element(p.b.at + column * LINE + 2 * k);
+		p.sum[i] = sum;
+	}
 }
 } // namespace
 
@@ -236,7 +241,32 @@ shim_there(void *shared, unsigned rank)
 void
 shim_product(float *sum, int wide, struct shared_tile a, struct shared_tile b)
 {
-	mine().queue.push_back({ sum, wide, a, b, mine().group });
+	shim_product_over(sum, wide, a, b, true);
+}
+
+void
+shim_product_over(
+    float *sum, int wide, struct shared_tile a, struct shared_tile b, bool add)
+{
+	mine().queue.push_back({ sum, wide, a, b, mine().group, add, 0, {} });
+}
+
+/* Lane 4 g + t has of rows g and g + 8 columns 2 t and 2 t + 1, then 8 further. */
+void
+shim_product_across(
+    float *sum, int wide, const unsigned (&a)[4], struct shared_tile b, int further)
+{
+	struct product p = { sum, wide, {}, b, mine().group, true, further, {} };
+	unsigned all[warpSize][4];
+
+	shim_gather(all, a, sizeof a);
+	for (int k = 0; k < 16; k++)
+		for (int half = 0; half < 2; half++) {
+			unsigned pair =
+			    all[shim_lane() / 4 * 4 + k % 8 / 2][half + k / 8 * 2];
+			p.rows[half][k] = bf16_widen((uint16_t)(pair >> k % 2 * 16));
+		}
+	mine().queue.push_back(p);
 }
 
 void

@@ -290,6 +290,18 @@ check_masks(void)
 			    0);
 }
 
+/* Lengths that attention_hopper.cu takes, beside those that it leaves. */
+static void
+check_long(void)
+{
+	static const int32_t starts[] = { 0, 385, 402, 850 };
+
+	shape_case(&(struct shape){ starts, 3, 2, 1, 64, 0, true, false }, 0);
+	shape_case(&(struct shape){ starts, 3, 1, 1, 64, 130, false, false }, 8);
+	shape_case(&(struct shape){ starts, 3, 2, 2, 128, 0, false, false }, 0);
+	shape_case(&(struct shape){ starts, 3, 1, 1, 128, 90, true, false }, 0);
+}
+
 /* The bits of a sequence in any company. */
 static void
 check_company(void)
@@ -343,7 +355,7 @@ main(int argc, char **argv)
 {
 	static const struct check checks[] = { { "lengths", check_lengths },
 		{ "sizes", check_sizes }, { "masks", check_masks },
-		{ "company", check_company } };
+		{ "company", check_company }, { "long", check_long } };
 
 	return check_main(argc, argv, checks, sizeof checks / sizeof *checks);
 }

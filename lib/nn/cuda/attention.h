@@ -24,6 +24,7 @@ struct attention {
 	size_t ldq, ldkv, ldo;
 	int N, H, K, D, group, window, longest; /* group: H / K */
 	float scale;
+	int longer; /* sequences of so many tokens are another kernel's (attention_bf16.cu) */
 	bool causal;
 	bool vectors; /* rows of q, k, v begin on 16 bytes, and so do heads */
 };
@@ -282,6 +283,7 @@ attention_of(const struct nn_attention *from)
 	    from->window && from->window < INT32_MAX ? (int)from->window : INT32_MAX;
 	a.longest = (int)sequences->longest;
 	a.scale = scale * LOG2_E;
+	a.longer = INT32_MAX;
 	a.causal = from->causal;
 	a.vectors = from->D % 4 == 0 && from->ldq % 4 == 0 && from->ldkv % 4 == 0;
 	return a;

@@ -13,6 +13,9 @@
 namespace
 {
 
+/* Tokens of a sequence from which attend_long is quicker. */
+constexpr int LONG = 384;
+
 /* How the warps of a block divide the heads of a sequence. --------------------------- */
 
 /*
@@ -84,24 +87,48 @@ place_of(const struct division &by, const struct row_tile &tile)
 	return mine;
 }
 
+/* A round: the first key/value heads of its teams, and which part of them. */
+struct turn {
+	int number, kv, part;
+
+	__device__ __forceinline__
+	turn(const struct division &by, int at)
+	    : number(at), kv(at), part(0)
+	{
+		if (by.parts > 1) {
+			kv = at / by.parts;
+			part = at - kv * by.parts;
+		}
+		kv *= by.teams;
+	}
+
+	__device__ __forceinline__ void
+	next(const struct division &by)
+	{
+		number++;
+		if (++part == by.parts) {
+			part = 0;
+			kv += by.teams;
+		}
+	}
+};
+
 /* The key/value head of a warp's team, and the warp's head, or -1. */
 static __device__ __forceinline__ int
 kv_head(const struct division &by, const struct attention &a, const struct place_in &mine,
-    int round)
+    const struct turn &turn)
 {
-	int kv = (by.parts > 1 ? round / by.parts : round) * by.teams + mine.team;
+	int kv = turn.kv + mine.team;
 
 	return mine.team < by.teams && kv < a.K ? kv : -1;
 }
 
 static __device__ __forceinline__ int
 query_head(const struct division &by, const struct attention &a,
-    const struct place_in &mine, int round)
+    const struct place_in &mine, const struct turn &turn)
 {
-	int kv = kv_head(by, a, mine, round), head = mine.head;
+	int kv = kv_head(by, a, mine, turn), head = mine.head + turn.part * by.heads;
 
-	if (by.parts > 1)
-		head += round % by.parts * by.heads;
 	return kv >= 0 && head < a.group ? kv * a.group + head : -1;
 }
 
@@ -145,47 +172,50 @@ attend_rounds(const struct arrays &x, const struct attention &a,
 	range.to = least_of(range.to, seen);
 	if (range.to <= range.from)
 		range.to = range.from + 1; /* none is seen */
-	int next_round = from, next_key = range.from, next_stage = 0;
-	auto copy = [&]() {
-		int kv = next_round < to ? kv_head(by, a, mine, next_round) : -1;
-		int left = range.to - next_key;
+	auto copy = [&](const struct turn &of, int key, int stage) {
+		int kv = of.number < to ? kv_head(by, a, mine, of) : -1;
+		int left = range.to - key;
 		if (kv >= 0)
-			copy_rows<A>(keys + next_stage * WALK * SIZE,
-			    x.k + (size_t)(tile.start + next_key) * a.ldkv +
-				(size_t)kv * a.D,
+			copy_rows<A>(keys + stage * WALK * SIZE,
+			    x.k + (size_t)(tile.start + key) * a.ldkv + (size_t)kv * a.D,
 			    x.v - x.k, a, left,
 			    least_of((left + A::OWN - 1) / A::OWN * A::OWN, WALK),
 			    mine.thread, mine.threads);
 		copies_close();
-		next_stage ^= 1;
-		next_key += WALK;
-		if (next_key >= range.to) {
-			next_key = range.from;
-			next_round++;
-		}
 	};
-	auto fetch = [&](int round) {
-		int h = round < to ? query_head(by, a, mine, round) : -1;
+	auto copy_after = [&](struct turn of, int key, int stage) {
+		key += WALK;
+		if (key >= range.to) {
+			key = range.from;
+			of.next(by);
+		}
+		copy(of, key, stage ^ 1);
+	};
+	auto fetch = [&](const struct turn &of) {
+		int h = of.number < to ? query_head(by, a, mine, of) : -1;
 		if (h >= 0 && have > 0)
 			q.fetch(x.q + first * a.ldq + (size_t)h * a.D, a, have);
 	};
+	struct turn turn(by, from);
 
-	fetch(from);
-	copy();
-	copy();
+	fetch(turn);
+	copy(turn, range.from, 0);
+	copy_after(turn, range.from, 0);
 	copies_wait<1>();
-	for (int round = from, key = range.from, stage = 0; round < to; stage ^= 1) {
-		int h = query_head(by, a, mine, round), count = range.to - key;
-		bool ends = count <= WALK;
+	for (int key = range.from, stage = 0; turn.number < to; stage ^= 1) {
+		int h = query_head(by, a, mine, turn), count = range.to - key;
+		bool begins = key == range.from, ends = count <= WALK;
+		struct turn next = turn;
+		next.next(by);
 		__syncthreads();
-		if (key == range.from) {
+		if (begins) {
 			q.settle();
 			rows = rows_of<A>();
 			if (A::IN_REGISTERS)
-				fetch(round + 1);
+				fetch(next);
 		}
-		if (round > from || key > range.from)
-			copy();
+		if (turn.number > from || !begins)
+			copy_after(turn, key, stage);
 		else
 			copies_close();
 		if (a.causal)
@@ -200,7 +230,7 @@ attend_rounds(const struct arrays &x, const struct attention &a,
 			});
 		if (ends) {
 			if (!A::IN_REGISTERS) {
-				fetch(round + 1);
+				fetch(next);
 				copies_close();
 			}
 			rows.finish();
@@ -208,24 +238,39 @@ attend_rounds(const struct arrays &x, const struct attention &a,
 				rows.store(x, a, first, h, have);
 		}
 		key = ends ? range.from : key + WALK;
-		round += ends;
+		if (ends)
+			turn = next;
 		copies_wait<0>();
 	}
 }
 
+/*
+ * Blocks are numbered so that those of one sequence's heads follow one another, because a row of memory has all heads; those of long
+ * sequences' tiles do, because they read the same keys.
+ */
 template <class A>
 __global__ void
-__launch_bounds__(A::WARPS *WARP, A::BLOCKS) attend(struct arrays x, struct attention a)
+__launch_bounds__(A::WARPS *WARP, A::BLOCKS)
+    attend(struct arrays x, struct attention a, int parts)
 {
 	struct row_tile tile;
-	/* the tiles with the most keys first */
-	int number = (int)(a.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+	int tiles = (int)gridDim.x / parts, number, part;
 
-	if (!find_tile(&tile, a.starts, a.N, A::WARPS * A::OWN, number))
+	if constexpr (A::TILES == 1) {
+		number = (int)blockIdx.x / parts;
+		part = (int)blockIdx.x - number * parts;
+	} else {
+		part = (int)blockIdx.x / tiles;
+		number = (int)blockIdx.x - part * tiles;
+	}
+	/* the tiles with the most keys first */
+	number = a.causal ? tiles - 1 - number : number;
+	if (!find_tile(&tile, a.starts, a.N, A::WARPS * A::OWN, number) ||
+	    tile.length >= a.longer)
 		return;
 	struct division by = division_of<A>(tile.length, a);
-	int each = (by.rounds + (int)gridDim.y - 1) / (int)gridDim.y;
-	int from = (int)blockIdx.y * each, to = least_of(from + each, by.rounds);
+	int each = (by.rounds + parts - 1) / parts;
+	int from = part * each, to = least_of(from + each, by.rounds);
 	if (from < to)
 		attend_rounds<A>(x, a, tile, by, from, to);
 }
@@ -240,12 +285,14 @@ launch(const struct arrays &x, const struct attention &a, const struct nn_attent
 	size_t mean = (from->sequences.T + from->sequences.N - 1) / from->sequences.N;
 	constexpr size_t shared = A::SHARED_ROWS * A::SIZE * sizeof(__nv_bfloat16);
 	unsigned rounds = (unsigned)division_of<A>((int)mean, a).rounds;
+	unsigned parts = device_blocks(rounds, each);
 
 	static_assert(shared <= SHARED_MEMORY, "a block fits every device");
-	device_launch(attend<A>, dim3(count, device_blocks(rounds, each)),
-	    A::WARPS * WARP, shared, x, a);
+	device_launch(
+	    attend<A>, count * parts, A::WARPS * WARP, shared, x, a, (int)parts);
 }
 
+template <bool WIDE>
 void
 launch_fitting(const struct arrays &x, const struct nn_attention *from)
 {
@@ -257,20 +304,27 @@ launch_fitting(const struct arrays &x, const struct nn_attention *from)
 	bool plain = aligned && !a.bias && a.scale > 0;
 	bool longer = from->sequences.T >= 256 * from->sequences.N;
 
-	if (!from->sequences.T)
+	const struct nn_sequences *sequences = &from->sequences;
+	if (!sequences->T)
 		return;
+	if (plain && sequences->longest >= LONG) {
+		a.longer = LONG;
+		if (!attend_long(x, a, from, WIDE))
+			a.longer = INT32_MAX;
+		else if (sequences->T == sequences->N * sequences->longest)
+			return; /* there are no others */
+	}
 	with_size(from->D, [&](auto size) {
 		constexpr int SIZE = decltype(size)::value;
 		constexpr int LESS = SIZE <= 64 ? 64 : 32;
-		constexpr int MORE = SIZE <= 64 ? 4 : 3;
 		if (!plain)
-			launch<plan<SIZE, 1, 4, LESS, 1, false>>(x, a, from, 1);
+			launch<plan<SIZE, 1, 4, LESS, 1, false, WIDE>>(x, a, from, 1);
 		else if constexpr (SIZE > 128)
-			launch<plan<SIZE, 1, 4, LESS, 1, true>>(x, a, from, 1);
+			launch<plan<SIZE, 1, 4, LESS, 1, true, WIDE>>(x, a, from, 1);
 		else if (longer)
-			launch<plan<SIZE, 2, 4, LESS, 2, true>>(x, a, from, 1);
+			launch<plan<SIZE, 2, 4, LESS, 2, true, WIDE>>(x, a, from, 1);
 		else
-			launch<plan<SIZE, 1, 4, LESS, MORE, true>>(x, a, from, 3);
+			launch<plan<SIZE, 1, 4, LESS, 3, true, WIDE>>(x, a, from, 2);
 	});
 }
 } // namespace
@@ -279,9 +333,9 @@ void
 attention_bf16(__nv_bfloat16 *out, const __nv_bfloat16 *q, const __nv_bfloat16 *k,
     const __nv_bfloat16 *v, const struct nn_attention *a)
 {
-	struct arrays x = { out, nullptr, q, k, v, false };
+	struct arrays x = { out, nullptr, q, k, v };
 
-	launch_fitting(x, a);
+	launch_fitting<false>(x, a);
 }
 
 void
@@ -292,7 +346,7 @@ attention_rounded(float *out, float *lse, const float *q, const float *k, const 
 	size_t ldq = bf16_stride(wide), ldkv = bf16_stride(narrow);
 	scratch<__nv_bfloat16> room(T * (ldq + 2 * ldkv));
 	__nv_bfloat16 *keys = room.at + T * ldq, *values = keys + T * ldkv;
-	struct arrays x = { out, lse, room.at, keys, values, true };
+	struct arrays x = { out, lse, room.at, keys, values };
 	struct nn_attention of = *a;
 
 	if (!T)
@@ -302,5 +356,5 @@ attention_rounded(float *out, float *lse, const float *q, const float *k, const 
 	convert_to_bf16(room.at, q, a->ldq, T, wide);
 	convert_to_bf16(keys, k, a->ldkv, T, narrow);
 	convert_to_bf16(values, v, a->ldkv, T, narrow);
-	launch_fitting(x, &of);
+	launch_fitting<true>(x, &of);
 }

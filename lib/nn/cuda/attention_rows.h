@@ -1,5 +1,5 @@
 /*
- * attention_rows - products of bf16 arrays in attention; only attention_bf16.cu includes it.
+ * attention_rows - products of bf16 arrays in attention; only attention_bf16.cu and attention_hopper.cu include it.
  *
  * A warp has 16 or 32 queries of one head.  Keys and values lie in shared memory.  The product q k^T takes columns in any order, if q
  * and k have the same.  So lane 4 g + t reads columns 8 t .. 8 t + 7 of every 32 at once, in place of the four pairs of columns
@@ -10,21 +10,21 @@
 
 #include "nn/cuda/attention.h"
 
-/* out is bf16, or f32 if `wide`; lse may be nullptr. */
+/* out is bf16, or f32 with an lse, which may be nullptr. */
 struct arrays {
 	void *out;
 	float *lse;
 	const __nv_bfloat16 *q, *k, *v;
-	bool wide;
 };
 
 /*
  * SIZE: columns of a head, zeros beyond D; TILES of 16 rows that a warp has; WARPS of a block; WALK: keys of a tile; BLOCKS that
- * a multiprocessor has room for.  PLAIN: heads begin on 16 bytes, and there is no bias.
+ * a multiprocessor has room for.  PLAIN: heads begin on 16 bytes, and there is no bias.  WIDE: the result is f32.
  */
-template <int SIZE_, int TILES_, int WARPS_, int WALK_, int BLOCKS_, bool PLAIN_>
+template <int SIZE_, int TILES_, int WARPS_, int WALK_, int BLOCKS_, bool PLAIN_,
+    bool WIDE_>
 struct plan {
-	static constexpr bool PLAIN = PLAIN_;
+	static constexpr bool PLAIN = PLAIN_, WIDE = WIDE_;
 	static constexpr int SIZE = SIZE_, TILES = TILES_, WARPS = WARPS_, WALK = WALK_;
 	static constexpr int BLOCKS = BLOCKS_;
 	static constexpr int OWN = TILES * ROWS;		  /* rows of a warp */
@@ -400,12 +400,12 @@ template <class A> struct rows_of {
 				int row = m * ROWS + r * 8 + lane / 4;
 				size_t at = first + row * a.ldo;
 				bool there = row < have;
-				if (x.wide)
+				if constexpr (A::WIDE)
 					store_f32((float *)x.out + at, a, m, r, there);
 				else
 					store_bf16(
 					    (__nv_bfloat16 *)x.out + at, a, m, r, there);
-				if (x.lse && there && lane % 4 == 0)
+				if (A::WIDE && x.lse && there && lane % 4 == 0)
 					x.lse[(t + row) * a.H + h] = lse_of(a, m, r);
 			}
 	}
@@ -491,5 +491,12 @@ template <class A> struct rows_of {
 		return __float2bfloat16_rn(x);
 	}
 };
+
+/*
+ * attention_hopper.cu: the sequences of a.longer tokens and more, of PLAIN arrays.  Returns false if the device or the heads are
+ * others.
+ */
+bool attend_long(const struct arrays &x, const struct attention &a,
+    const struct nn_attention *from, bool wide);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "nn/cuda/device.h"
 #include "nn/cuda/hardware_hopper.h"
+#include "nn/cuda/tile_map.h"
 #include "nn/cuda/hopper_epilogue.h"
 extern "C" {
 #include "nn/cuda/gemm_hopper.h"
@@ -256,48 +257,6 @@ __launch_bounds__(THREADS, 1) products(const __grid_constant__ J job)
 	cluster_barrier();
 }
 
-/* The driver's function that describes a matrix to the tensor copies; NULL if there is none. */
-typedef CUresult describe_function(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-    const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
-    CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
-    CUtensorMapFloatOOBfill);
-
-describe_function *
-find_describe()
-{
-	cudaDriverEntryPointQueryResult found;
-	void *function = nullptr;
-
-	if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-		cudaEnableDefault, &found) != cudaSuccess ||
-	    found != cudaDriverEntryPointSuccess)
-		return nullptr;
-	return (describe_function *)function;
-}
-
-describe_function *
-describe()
-{
-	static describe_function *const function = find_describe();
-
-	return function;
-}
-
-/* Tiles of `high` rows of at[rows,C]. */
-void
-describe_matrix(
-    CUtensorMap *map, const void *at, size_t rows, size_t C, size_t ld, int high)
-{
-	cuuint64_t sizes[2] = { C, rows ? rows : 1 }, stride = ld * sizeof(__nv_bfloat16);
-	cuuint32_t box[2] = { DEEP, (cuuint32_t)high }, steps[2] = { 1, 1 };
-
-	if (describe()(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)at, sizes,
-		&stride, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-		CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-		CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
-		device_check(cudaErrorInvalidValue, "a matrix of tensor copies");
-}
-
 size_t
 up(size_t n, size_t by)
 {
@@ -316,7 +275,7 @@ launch(const struct hopper_gemm *p, const struct hopper_part *parts, size_t coun
 
 	job.steps = (int)up(p->C, DEEP);
 	job.ldy = p->ldy;
-	describe_matrix(&job.x, p->x, rows, p->C, p->ldx, SHARE);
+	tile_map(&job.x, p->x, rows, p->C, p->ldx, SHARE);
 	for (size_t i = 0; i < count; i++) {
 		const struct hopper_part *from = &parts[i];
 		bool again = from->again && i;
@@ -335,9 +294,9 @@ launch(const struct hopper_gemm *p, const struct hopper_part *parts, size_t coun
 		job.first[s + 1] = (int)i + 1;
 		job.tiles[s + 1] =
 		    job.tiles[s] + job.across[s] * (int)up(from->rows, HIGH);
-		describe_matrix(&job.w[i], from->w, from->O, p->C, p->ldw, (int)outputs);
+		tile_map(&job.w[i], from->w, from->O, p->C, p->ldw, (int)outputs);
 		if (E::GATED)
-			describe_matrix(&job.gate[i], from->gate, from->O, p->C, p->ldw,
+			tile_map(&job.gate[i], from->gate, from->O, p->C, p->ldw,
 			    (int)outputs);
 	}
 	unsigned clusters = device_size() / CLUSTER,
@@ -405,21 +364,6 @@ acts(const struct hopper_gemm *p)
 	return p->epilogue == HOPPER_PLAIN || p->act == NN_GELU ||
 	       p->act == NN_GELU_TANH || p->act == NN_SILU || p->act == NN_RELU;
 }
-
-bool
-device_is_hopper()
-{
-	int device, major, minor;
-
-	device_check(cudaGetDevice(&device), "the device");
-	device_check(
-	    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-	    "the device");
-	device_check(
-	    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-	    "the device");
-	return major == 9 && minor == 0;
-}
 } // namespace
 
 bool
@@ -429,8 +373,8 @@ hopper_supports(const struct hopper_gemm *p)
 		return (uintptr_t)at % 16 == 0 && stride % 8 == 0;
 	};
 
-	if (!device_is_hopper() || !describe() || !p->C || !acts(p) ||
-	    !aligned(p->x, p->ldx) || !aligned(p->y, p->ldy))
+	if (!has_tile_maps() || !p->C || !acts(p) || !aligned(p->x, p->ldx) ||
+	    !aligned(p->y, p->ldy))
 		return false;
 	for (size_t i = 0; i < p->count; i++) {
 		const struct hopper_part *part = &p->parts[i];

@@ -159,6 +159,13 @@ copy_tile_soon(const CUtensorMap *map)
 	asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
+/* What the thread has written to shared memory, and copied, is there for products and tile copies after a barrier. */
+static __device__ __forceinline__ void
+shared_visible()
+{
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /* By a whole warpgroup: its threads get, or give back, registers. */
 template <int COUNT>
 static __device__ __forceinline__ void
@@ -292,5 +299,102 @@ warpgroup_product<256>(float (&sum)[128], struct shared_tile a, struct shared_ti
 
 #undef SUMS_16
 #undef SUMS_4
+
+/*
+ * The same product in place of the sum, or added to it: sum[j] is what sum[4 j..] is there.  And sum[64,N] += a[64,16] b[16,N], of a in
+ * registers, as in matrix_product, and rows of b, which are tiles of 64 columns, `further` bytes apart.
+ */
+template <int N>
+static __device__ void warpgroup_product_over(
+    float (&sum)[N / 8][4], struct shared_tile a, struct shared_tile b, bool add);
+
+template <int N>
+static __device__ void warpgroup_product_across(
+    float (&sum)[N / 8][4], const unsigned (&a)[4], struct shared_tile b, int further);
+
+template <int N>
+static __device__ __forceinline__ void
+warpgroup_hold(float (&sum)[N][4])
+{
+#pragma unroll
+	for (int i = 0; i < N; i++)
+		warpgroup_hold(sum[i]);
+}
+
+static __device__ __forceinline__ uint64_t
+shared_tile_of(struct shared_tile tile, int further)
+{
+	return (tile.bits & ~((uint64_t)0x3fff << 16)) | (uint64_t)(further / 16) << 16;
+}
+
+#define ROW_SUMS(i) "+f"(sum[i][0]), "+f"(sum[i][1]), "+f"(sum[i][2]), "+f"(sum[i][3])
+#define ROW_SUMS_4(i) ROW_SUMS(i), ROW_SUMS(i + 1), ROW_SUMS(i + 2), ROW_SUMS(i + 3)
+
+template <>
+__device__ __forceinline__ void
+warpgroup_product_over<64>(
+    float (&sum)[8][4], struct shared_tile a, struct shared_tile b, bool add)
+{
+	asm volatile(
+	    "{.reg .pred add;\n setp.ne.b32 add, %34, 0;\n"
+	    "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+	    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
+	    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+	    "}, %32, %33, add, 1, 1, 0, 0;\n}"
+	    : ROW_SUMS_4(0), ROW_SUMS_4(4)
+	    : "l"(a.bits), "l"(b.bits), "r"((int)add));
+}
+
+template <>
+__device__ __forceinline__ void
+warpgroup_product_over<128>(
+    float (&sum)[16][4], struct shared_tile a, struct shared_tile b, bool add)
+{
+	asm volatile(
+	    "{.reg .pred add;\n setp.ne.b32 add, %66, 0;\n"
+	    "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+	    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
+	    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
+	    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
+	    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+	    "}, %64, %65, add, 1, 1, 0, 0;\n}"
+	    : ROW_SUMS_4(0), ROW_SUMS_4(4), ROW_SUMS_4(8), ROW_SUMS_4(12)
+	    : "l"(a.bits), "l"(b.bits), "r"((int)add));
+}
+
+template <>
+__device__ __forceinline__ void
+warpgroup_product_across<64>(
+    float (&sum)[8][4], const unsigned (&a)[4], struct shared_tile b, int further)
+{
+	asm volatile(
+	    "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+	    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
+	    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+	    "}, {%32, %33, %34, %35}, %36, 1, 1, 1, 1;"
+	    : ROW_SUMS_4(0), ROW_SUMS_4(4)
+	    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),
+	    "l"(shared_tile_of(b, further)));
+}
+
+template <>
+__device__ __forceinline__ void
+warpgroup_product_across<128>(
+    float (&sum)[16][4], const unsigned (&a)[4], struct shared_tile b, int further)
+{
+	asm volatile(
+	    "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+	    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
+	    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
+	    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
+	    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+	    "}, {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+	    : ROW_SUMS_4(0), ROW_SUMS_4(4), ROW_SUMS_4(8), ROW_SUMS_4(12)
+	    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),
+	    "l"(shared_tile_of(b, further)));
+}
+
+#undef ROW_SUMS_4
+#undef ROW_SUMS
 
 #endif

@@ -20,6 +20,10 @@ void shim_copy_tile(
 void *shim_there(void *shared, unsigned rank); /* the same place of another block */
 /* made when the thread waits for their group */
 void shim_product(float *sum, int wide, struct shared_tile a, struct shared_tile b);
+void shim_product_over(
+    float *sum, int wide, struct shared_tile a, struct shared_tile b, bool add);
+void shim_product_across(
+    float *sum, int wide, const unsigned (&a)[4], struct shared_tile b, int further);
 void shim_products_close();
 void shim_products_wait(unsigned left);
 
@@ -175,6 +179,34 @@ static inline void
 warpgroup_hold(float (&sum)[N])
 {
 	(void)sum;
+}
+
+template <int N>
+static inline void
+warpgroup_hold(float (&sum)[N][4])
+{
+	(void)sum;
+}
+
+template <int N>
+static inline void
+warpgroup_product_over(
+    float (&sum)[N / 8][4], struct shared_tile a, struct shared_tile b, bool add)
+{
+	shim_product_over(&sum[0][0], N, a, b, add);
+}
+
+template <int N>
+static inline void
+warpgroup_product_across(
+    float (&sum)[N / 8][4], const unsigned (&a)[4], struct shared_tile b, int further)
+{
+	shim_product_across(&sum[0][0], N, a, b, further);
+}
+
+static inline void
+shared_visible()
+{
 }
 
 #endif
