@@ -68,7 +68,7 @@ template <class A> struct turns {
 };
 
 /* A block's work: a tile of queries of head h, and the keys that they may see, in tiles. */
-struct work {
+struct assignment {
 	struct row_tile tile;
 	struct key_range range;
 	int h, seen, tiles;
@@ -117,7 +117,7 @@ copy_last(char *to, const __nv_bfloat16 *from, size_t ld, int left, uint64_t *fu
 template <class A>
 static __device__ __forceinline__ void
 copy_tiles(const struct maps &maps, const struct arrays &x, const struct attention &a,
-    const struct memory_of<A> &memory, const struct work &work)
+    const struct memory_of<A> &memory, const struct assignment &work)
 {
 	int column = work.h / a.group * a.D, start = work.tile.start;
 	bool first = threadIdx.x % WARP == 0;
@@ -209,7 +209,7 @@ template <class A> struct warpgroup {
 	/* When the products with tile j are there. */
 	__device__ __forceinline__ void
 	weigh(const struct memory_of<A> &memory, const struct attention &a,
-	    const struct work &work, int row, int j)
+	    const struct assignment &work, int row, int j)
 	{
 		struct score_tile<false> scores = {
 			row, work.range.from + j *A::WALK, A::WALK, work.tile.length,
@@ -248,7 +248,7 @@ template <class A> struct warpgroup {
 	/* The first `mine` of the block's tiles. */
 	__device__ __forceinline__ void
 	attend(const struct memory_of<A> &memory, const struct attention &a,
-	    const struct work &work, int row, int mine)
+	    const struct assignment &work, int row, int mine)
 	{
 		arrival_wait(&memory.at->queries, 0);
 		multiply(memory);
@@ -283,7 +283,7 @@ template <class A> struct warpgroup {
 /* Tiles of the block's that the warpgroup's queries may see. */
 template <class A>
 static __device__ __forceinline__ int
-tiles_of_group(const struct attention &a, const struct work &work)
+tiles_of_group(const struct attention &a, const struct assignment &work)
 {
 	int length = work.tile.length;
 	int top = work.tile.first + (int)threadIdx.x / (4 * WARP) * 64;
@@ -300,7 +300,7 @@ __launch_bounds__(A::THREADS, 1)
     attend(__grid_constant__ const struct maps maps, struct arrays x, struct attention a)
 {
 	struct memory_of<A> memory;
-	struct work work = {};
+	struct assignment work = {};
 	int number = (int)(a.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
 	int warp = threadIdx.x / WARP;
 

@@ -26,10 +26,9 @@ template <int SIZE_, int TILES_, int WARPS_, int WALK_, int BLOCKS_, bool PLAIN_
 struct plan {
 	static constexpr bool PLAIN = PLAIN_, WIDE = WIDE_;
 	static constexpr int SIZE = SIZE_, TILES = TILES_, WARPS = WARPS_, WALK = WALK_;
-	static constexpr int BLOCKS = BLOCKS_;
-	static constexpr int OWN = TILES * ROWS;		  /* rows of a warp */
-	static constexpr bool IN_REGISTERS = SIZE * TILES <= 128; /* the queries */
-	static constexpr int QUERIES = WARPS * OWN;
+	/* OWN: rows of a warp; IN_REGISTERS: where its queries lie */
+	static constexpr int BLOCKS = BLOCKS_, OWN = TILES * ROWS, QUERIES = WARPS * OWN;
+	static constexpr bool IN_REGISTERS = SIZE * TILES <= 128;
 	/* two tiles of keys, then two of values */
 	static constexpr int VALUES = 2 * WALK * SIZE, SHARED_ROWS = QUERIES + 4 * WALK;
 };
@@ -210,8 +209,7 @@ template <class A> struct queries {
 
 template <class A> struct rows_of {
 	float values[A::TILES][A::SIZE / 8][4];
-	/* the greatest score and the sum of exponentials relative to it, of rows g and g + 8 of each tile; finite, because all scores may
-	 * be minus infinity */
+	/* of rows g and g + 8 of each tile: the greatest score, never infinite, and the sum of exponentials relative to it */
 	float top[A::TILES][2], sum[A::TILES][2];
 
 	__device__ __forceinline__
@@ -264,8 +262,7 @@ template <class A> struct rows_of {
 	}
 
 	/*
-	 * Milakov and Gimelshein 2018: sums are rescaled, by factor, when a greater score comes.  p becomes 2^(scale (p - top)).  fmaf,
-	 * so that all plans round alike.
+	 * Milakov and Gimelshein 2018: p becomes 2^(scale (p - top)), and factor rescales the sums.  fmaf: all plans round alike.
 	 */
 	template <int COUNT>
 	__device__ __forceinline__ void
