@@ -1,6 +1,7 @@
 #include "model/block_bf16.h"
 
 #include "model/block_internal.h"
+#include "model/mixture_bf16.h"
 
 static bool
 is_bf16(const struct block_weights *weights, enum block_parameter which)
@@ -10,20 +11,29 @@ is_bf16(const struct block_weights *weights, enum block_parameter which)
 	return w->at && w->packed && w->dtype == DTYPE_BF16;
 }
 
+static bool
+mlp_is_bf16(const struct spec *spec, const struct block_weights *weights)
+{
+	return is_bf16(weights, BLOCK_UP) && is_bf16(weights, BLOCK_DOWN) &&
+	       (!spec->gated || is_bf16(weights, BLOCK_GATE));
+}
+
 bool
-block_bf16_fits(const struct spec *spec, int layer, const struct block_weights *weights)
+block_bf16_fits(const struct nn_bf16 *kernels, const struct spec *spec, int layer,
+    const struct block_weights *weights)
 {
 	struct block_sizes n = block_sizes(spec, layer);
-	bool heads = spec->qk_norm == SPEC_QK_PLAIN || spec->norm != NN_LAYERNORM;
+	bool mixture = spec->layer[layer].mixture;
 
 	/* G is a sum of multiples of D */
-	return heads && !spec->layer[layer].mixture && (n.C | n.D | n.I) % 8 == 0 &&
-	       n.I && is_bf16(weights, BLOCK_Q) &&
+	if ((n.C | n.D | n.I) % 8 || (n.I && mixture) ||
+	    (spec->qk_norm != SPEC_QK_PLAIN && spec->norm == NN_LAYERNORM))
+		return false;
+	return is_bf16(weights, BLOCK_Q) && is_bf16(weights, BLOCK_OUT) &&
 	       (spec->fused ||
 		   (is_bf16(weights, BLOCK_K) && is_bf16(weights, BLOCK_V))) &&
-	       is_bf16(weights, BLOCK_OUT) && is_bf16(weights, BLOCK_UP) &&
-	       (!spec->gated || is_bf16(weights, BLOCK_GATE)) &&
-	       is_bf16(weights, BLOCK_DOWN);
+	       (mixture ? mixture_bf16_fits(kernels, spec, weights->mixture)
+			: mlp_is_bf16(spec, weights));
 }
 
 /* The arrays, in the memory of the f32 ones. */
@@ -31,7 +41,7 @@ struct bf16_arrays {
 	uint16_t *qkv, *attended; /* [T,G], [T,Q] */
 	uint16_t *in;	 /* [T,C], of a branch; with norms after the hidden states */
 	uint16_t *out;	 /* [T,C], of a branch */
-	uint16_t *inner; /* [step,I] */
+	uint16_t *inner; /* [2 step,I] */
 };
 
 static struct bf16_arrays
@@ -74,50 +84,57 @@ turn(const struct nn_bf16 *k, const struct block *block, const struct bf16_array
 	    &batch->sequences, n->H, n->K, n->D);
 }
 
+/* A layer whose bias is the parameter after it. */
+static struct nn_bf16_layer
+layer_of(const struct block *block, enum block_parameter which, size_t O)
+{
+	return (struct nn_bf16_layer){ .w = block->weights->at[which],
+		.b = block_vector(block, which + 1),
+		.O = O };
+}
+
 /* out = attention(in) */
 static void
 attend(const struct nn_bf16 *k, const struct block *block, const struct bf16_arrays *at)
 {
 	const struct block_sizes *n = &block->n;
 	struct nn_attention a = block_attention(block);
-	struct linear to[3], last = block_linear(block, NULL, BLOCK_OUT, n->Q, n->C);
+	struct linear to[3];
+	struct nn_bf16_layer layers[3], last = layer_of(block, BLOCK_OUT, n->C);
 	size_t T = block->batch->sequences.T;
-	uint16_t *part = at->qkv;
+	int count = block_projections(to, block, NULL);
 
-	for (int i = 0, count = block_projections(to, block, NULL); i < count;
-	     part += to[i++].O)
-		k->linear(
-		    part, n->G, at->in, to[i].w, to[i].bias, NULL, T, n->C, to[i].O);
+	for (int i = 0; i < count; i++)
+		layers[i] =
+		    (struct nn_bf16_layer){ .w = to[i].w, .b = to[i].bias, .O = to[i].O };
+	k->linear(at->qkv, n->G, at->in, layers, (size_t)count, NULL, T, n->C);
 	turn(k, block, at);
 	k->attention(at->attended, at->qkv, at->qkv + n->Q, at->qkv + n->Q + n->KV, &a);
-	k->linear(at->out, n->C, at->attended, last.w, last.bias, NULL, T, n->Q, n->C);
+	k->linear(at->out, n->C, at->attended, &last, 1, NULL, T, n->Q);
 }
 
-/* out = mlp(in) */
+/* out = mlp(in), in even shares.  step: f32 rows that `inner` has room for. */
 static void
 feed(const struct nn_bf16 *k, const struct block *block, const struct bf16_arrays *at,
     size_t step)
 {
-	const struct block_weights *weights = block->weights;
-	const float *const biases[2] = { block_vector(block, BLOCK_UP_BIAS),
-		block_vector(block, BLOCK_GATE_BIAS) };
 	size_t T = block->batch->sequences.T, C = block->n.C, I = block->n.I;
+	size_t parts = (T + 2 * step - 1) / (2 * step);
+	size_t share = parts ? (T + parts - 1) / parts : 0;
+	struct nn_bf16_layer up = layer_of(block, BLOCK_UP, I);
+	struct nn_bf16_layer down = layer_of(block, BLOCK_DOWN, C);
 	enum nn_act act = block->spec->act;
 
-	/* even shares */
-	size_t parts = (T + step - 1) / step, share = parts ? (T + parts - 1) / parts : 0;
-
+	up.gate = block->weights->at[BLOCK_GATE];
+	up.gate_b = block_vector(block, BLOCK_GATE_BIAS);
 	for (size_t t = 0; t < T; t += share) {
 		size_t rows = T - t < share ? T - t : share;
 		const uint16_t *in = at->in + t * C;
 		if (block->spec->gated)
-			k->linear_gated(at->inner, in, weights->at[BLOCK_UP],
-			    weights->at[BLOCK_GATE], biases, act, rows, C, I);
+			k->linear_gated(at->inner, in, &up, act, rows, C);
 		else
-			k->linear(at->inner, I, in, weights->at[BLOCK_UP], biases[0],
-			    &act, rows, C, I);
-		k->linear(at->out + t * C, C, at->inner, weights->at[BLOCK_DOWN],
-		    block_vector(block, BLOCK_DOWN_BIAS), NULL, rows, I, C);
+			k->linear(at->inner, I, in, &up, 1, &act, rows, C);
+		k->linear(at->out + t * C, C, at->inner, &down, 1, NULL, rows, I);
 	}
 }
 
@@ -176,7 +193,11 @@ block_bf16_infer(const struct nn_bf16 *k, const struct spec *spec, int layer,
 	attend(k, &block, &at);
 	norm_branch(k, &block, BLOCK_OUT_NORM, at.out);
 	norm(k, &block, spec->prenorm ? BLOCK_NORM2 : BLOCK_NORM1, b->x, at.in, at.out);
-	feed(k, &block, &at, b->step);
+	if (block.layer->mixture) {
+		struct mixture_weights experts = block_mixture(&block, NULL);
+		mixture_bf16_forward(k, spec, &experts, at.out, at.in, &b->mixture, T);
+	} else
+		feed(k, &block, &at, b->step);
 	norm_branch(k, &block, BLOCK_DOWN_NORM, at.out);
 	if (!spec->prenorm)
 		norm(k, &block, BLOCK_NORM2, b->x, at.in, at.out);

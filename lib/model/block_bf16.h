@@ -11,8 +11,8 @@
 #include "nn/bf16.h"
 
 /* Whether block `layer` can be computed so: all its matrices are packed as bf16, and rows are 16-byte aligned. */
-bool block_bf16_fits(
-    const struct spec *spec, int layer, const struct block_weights *weights);
+bool block_bf16_fits(const struct nn_bf16 *kernels, const struct spec *spec, int layer,
+    const struct block_weights *weights);
 
 /* Block `layer`, after those before it.  The first reads buffers->x, f32, and the last overwrites it. */
 void block_bf16_infer(const struct nn_bf16 *kernels, const struct spec *spec, int layer,

@@ -100,8 +100,7 @@ part_end(const struct batch *batch, int64_t first, int64_t size)
 }
 
 /* Tokens of the part that begins with text `first`: fewer towards the end, so that all threads are done at the same time; on a
- * device even shares of about as many as it likes, because a small part leaves it idle; the whole batch for a callback, which is
- * to see it at once. */
+ * device as many as fill it; the whole batch for a callback, which is to see it at once. */
 static int64_t
 part_size(const struct model *model, const struct batch *batch, int64_t first)
 {
@@ -111,10 +110,8 @@ part_size(const struct model *model, const struct batch *batch, int64_t first)
 
 	if (model->see || model->choose || model->balance || model->linear_watch)
 		return batch->tokens;
-	if (nn_device()) {
-		int64_t parts = (left + most / 2) / most;
-		return parts > 1 ? (left + parts - 1) / parts : left;
-	}
+	if (nn_device())
+		return most;
 	return size > most ? most : size < SMALL ? SMALL : size;
 }
 

@@ -102,16 +102,17 @@ bf16_kernels(
     const struct model *model, const struct pass *pass, const struct batch *batch)
 {
 	const struct spec *spec = &model->spec;
+	const struct nn_bf16 *kernels = nn_bf16();
 
-	if (pass->keep || model->see || model->choose || pass->adapters.count ||
-	    pass->adapters.watch)
+	if (!kernels || pass->keep || model->see || model->choose ||
+	    pass->adapters.count || pass->adapters.watch)
 		return NULL;
 	for (int layer = 0; layer < spec->layers; layer++) {
 		size_t index = model_block_index(model, layer, batch->expert);
-		if (!block_bf16_fits(spec, layer, &model->blocks[index]))
+		if (!block_bf16_fits(kernels, spec, layer, &model->blocks[index]))
 			return NULL;
 	}
-	return nn_bf16();
+	return kernels;
 }
 
 /* The bias of scores in a block that has its own. */

@@ -65,20 +65,30 @@ mixture_scratch_layout(struct mixture_scratch *scratch, struct workspace *worksp
 	scratch->dinner = workspace_floats(workspace, step_of(T), n.I);
 }
 
+void
+mixture_choose(
+    const struct spec *spec, const struct mixture_state *s, const float *logits, size_t T)
+{
+	struct mixture_sizes n = sizes_of(spec);
+
+	nn_softmax(s->p, logits, T, n.E);
+	nn_route(s->chosen, s->weights + T * n.top, s->p, spec->mixture.renormalize, T,
+	    n.E, n.top);
+	nn_sort_by_expert(s->rows, s->slots, s->offsets, s->chosen, T, n.E, n.top);
+}
+
 /* The experts and weights of each token. */
 static void
 route(const struct spec *spec, const struct mixture_weights *weigh, float *logits,
     const float *y, const struct mixture_state *s, const struct mixture_sizes *n,
     size_t T)
 {
-	float *to = logits ? logits : s->p, *weights = s->weights + T * n->top;
+	float *to = logits ? logits : s->p;
 	struct linear_rows all = { .batch = weigh->batch };
 
 	linear_forward(&weigh->router, &all, to, n->E, y, n->C, T);
-	nn_softmax(s->p, to, T, n->E);
-	nn_route(s->chosen, weights, s->p, spec->mixture.renormalize, T, n->E, n->top);
-	nn_sort_by_expert(s->rows, s->slots, s->offsets, s->chosen, T, n->E, n->top);
-	nn_gather(s->weights, weights, s->slots, T * n->top, 1);
+	mixture_choose(spec, s, to, T);
+	nn_gather(s->weights, s->weights + T * n->top, s->slots, T * n->top, 1);
 }
 
 /* Rows of one expert, from `first` on of all rows sorted by expert. */

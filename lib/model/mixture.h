@@ -76,6 +76,10 @@ void mixture_layout(struct mixture_state *state, struct workspace *workspace,
 void mixture_scratch_layout(struct mixture_scratch *scratch, struct workspace *workspace,
     const struct spec *spec, size_t T);
 
+/* From the router's logits[T,E], which may be state->p: p, chosen, rows, slots, offsets, and the weights in the order of tokens. */
+void mixture_choose(const struct spec *spec, const struct mixture_state *state,
+    const float *logits, size_t T);
+
 /* out[T,C] overwritten; it is not y.  logits[T,E], unless NULL, receives the router's; their softmax stays in state->p (routing
  * weights as an embedding: Li and Zhou 2024, MoEE). */
 void mixture_forward(const struct spec *spec, const struct mixture_weights *weights,

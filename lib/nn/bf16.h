@@ -10,18 +10,47 @@
 
 #include "nn/nn.h"
 
+/* A linear layer from C to O columns; gate.at NULL: not gated. */
+struct nn_bf16_layer {
+	struct nn_matrix w, gate; /* [O,C] */
+	const float *b, *gate_b;  /* [O]; NULL: none */
+	size_t O;
+	size_t rows; /* of an expert */
+};
+
+/* The experts of each token. */
+struct nn_bf16_routes {
+	const int32_t *rows, *slots; /* [T top], sorted by expert */
+	const float *weights;	     /* [T,top] */
+	const float *bias;	     /* [C] or NULL */
+	size_t top;
+};
+
 struct nn_bf16 {
 	void (*from_f32)(uint16_t *y, const float *x, size_t n);
 	void (*to_f32)(float *y, const uint16_t *x, size_t n);
 	void (*add_to_f32)(float *y, const uint16_t *x, size_t n); /* y += x */
 
-	/* y[T,O] = act(x[T,C] w^T + b); act NULL: no activation; b may be NULL */
-	void (*linear)(uint16_t *y, size_t ldy, const uint16_t *x, struct nn_matrix w,
-	    const float *b, const enum nn_act *act, size_t T, size_t C, size_t O);
-	/* y[T,I] = (x up^T + b[0]) act(x gate^T + b[1]) */
-	void (*linear_gated)(uint16_t *y, const uint16_t *x, struct nn_matrix up,
-	    struct nn_matrix gate, const float *const b[2], enum nn_act act, size_t T,
-	    size_t C, size_t I);
+	/* y = act(x[T,C] w^T + b) of `count` layers that read the same x, side by side in y; act NULL: no activation */
+	void (*linear)(uint16_t *y, size_t ldy, const uint16_t *x,
+	    const struct nn_bf16_layer *layers, size_t count, const enum nn_act *act,
+	    size_t T, size_t C);
+	/* y[T,O] = (x w^T + b) act(x gate^T + gate_b) */
+	void (*linear_gated)(uint16_t *y, const uint16_t *x,
+	    const struct nn_bf16_layer *layer, enum nn_act act, size_t T, size_t C);
+	/* y[T,O] = x w^T in f32; w is not packed: a router's logits */
+	void (*linear_f32)(float *y, const uint16_t *x, struct nn_matrix w, size_t T,
+	    size_t C, size_t O);
+
+	/*
+	 * out[t] = bias + sum over j < top of weights[t top + j] mlp_e(x[t]), e the j-th expert of token t.  NULL: not here.
+	 * `in` and `down` are the layers of the `count` experts, whose `rows` say how many of the T top rows are each one's; rows
+	 * and slots are those of nn_sort_by_expert.
+	 */
+	void (*experts)(uint16_t *out, const uint16_t *x, const struct nn_bf16_layer *in,
+	    const struct nn_bf16_layer *down, size_t count,
+	    const struct nn_bf16_routes *to, enum nn_act act, size_t T, size_t C,
+	    size_t I);
 
 	/* y = norm(x + r) w + b, as nn_norm; r may be NULL, y may be x or r; all have row stride ld */
 	void (*norm)(uint16_t *y, const uint16_t *x, const uint16_t *r, size_t ld,

@@ -94,9 +94,9 @@ drawn() {
 	rm -r "$work/$1.f32"
 }
 
-# texts COUNT VOCABULARY - in records of 1,024, of the lengths in turns
+# texts COUNT VOCABULARY [SEED] - in records of 1,024, of the lengths in turns
 texts() {
-	awk -v count="$1" -v vocabulary="$2" -v most="${tiny:+20}" 'BEGIN { srand(1) } { long[NR] = most && $1 > most ? most : $1 } END {
+	awk -v count="$1" -v vocabulary="$2" -v most="${tiny:+20}" -v seed="${3:-1}" 'BEGIN { srand(seed) } { long[NR] = most && $1 > most ? most : $1 } END {
 		for (i = 0; i < count; i++) { for (t = long[i % NR + 1]; t > 0; t--) printf "%d ", 3 + int(rand() * (vocabulary - 3)); print "" }
 	}' "$lengths" | split -l 1024 --filter="$cpu/support/ids_stream text.ids"
 }
@@ -123,7 +123,7 @@ wall() {
 	awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'
 }
 encoded() { # MODEL STREAM OPTION...
-	"$build/bin/encode" -q --any-tokenizer --cache 1 --level 0 --pooling mean --normalize -m "$1" "${@:3}" "$2" >"$work/made"
+	"$build/bin/encode" -q --any-tokenizer --level 0 --pooling mean --normalize -m "$1" "${@:3}" "$2" >"$work/made"
 }
 
 # encode_part NAME MODEL CONFIG COUNT OPTION... - tokens a second: of COUNT texts in what twice as many take longer
@@ -131,7 +131,7 @@ encode_part() {
 	local name=$1 model=$2 config=$3 count=$4 ours theirs vocabulary
 	vocabulary=$(jq .vocab_size "$config")
 	texts "$count" "$vocabulary" >"$work/once.mts"
-	cat "$work/once.mts" <(texts "$count" "$vocabulary") >"$work/twice.mts"
+	cat "$work/once.mts" <(texts "$count" "$vocabulary" 2) >"$work/twice.mts" # none is repeated
 	encoded "$model" "$work/once.mts" "${@:5}" # the files are in memory then
 	for _ in $(seq "$runs"); do
 		echo "$(wall encoded "$model" "$work/once.mts" "${@:5}") $(wall encoded "$model" "$work/twice.mts" "${@:5}")"

@@ -1,5 +1,5 @@
 /*
- * bf16_check NAME... - the kernels of nn/bf16.h against loops in double: convert linear gated norm heads
+ * bf16_check NAME... - the kernels of nn/bf16.h against loops in double: convert linear gated f32 experts norm heads
  *
  * Inputs are drawn and rounded to bf16, so that they are exact; a result may be off by what two roundings to bf16 cost.
  */
@@ -96,27 +96,79 @@ act_of(enum nn_act act, double x)
 	return x;
 }
 
-static void
-check_linear_of(size_t T, size_t C, size_t O, bool bias, int act)
+/* A layer with drawn weights, and their values. */
+struct drawn_layer {
+	struct rounded w, gate;
+	struct array *b, *gate_b;
+	struct nn_bf16_layer layer;
+};
+
+static struct drawn_layer
+layer_new(size_t O, size_t C, bool bias, bool gated)
 {
-	struct rounded x = rounded_new(T * C, 1), w = rounded_new(O * C, 0.3);
-	size_t ld = act < 0 ? O + 16 : O;
-	struct rounded y = rounded_new(T * ld, 1);
-	struct array *b = bias ? array_random(O, 0.5) : NULL;
-	struct nn_matrix matrix = packed(&w, O, C);
+	struct drawn_layer l = { .w = rounded_new(O * C, 0.3),
+		.b = bias ? array_random(O, 0.5) : NULL,
+		.gate_b = bias && gated ? array_random(O, 0.5) : NULL };
+
+	l.layer = (struct nn_bf16_layer){ .w = packed(&l.w, O, C),
+		.b = bias ? l.b->at : NULL,
+		.gate_b = l.gate_b ? l.gate_b->at : NULL,
+		.O = O };
+	if (gated) {
+		l.gate = rounded_new(O * C, 0.3);
+		l.layer.gate = packed(&l.gate, O, C);
+	}
+	return l;
+}
+
+static void
+layer_free(struct drawn_layer *l, size_t C)
+{
+	size_t bytes = nn_packed_size(DTYPE_BF16, l->layer.O, C);
+
+	nn_free((void *)l->layer.w.at, bytes);
+	rounded_free(&l->w);
+	if (!l->gate.at)
+		return;
+	nn_free((void *)l->layer.gate.at, bytes);
+	rounded_free(&l->gate);
+}
+
+static double
+layer_value(const struct drawn_layer *l, const struct rounded *x, int act, size_t t,
+    size_t o, size_t C)
+{
+	double sum = row_product(x, &l->w, l->b, t, o, C);
+
+	if (l->gate.at)
+		return sum * act_of((enum nn_act)act,
+				 row_product(x, &l->gate, l->gate_b, t, o, C));
+	return act < 0 ? sum : act_of((enum nn_act)act, sum);
+}
+
+/* act -1: none, and then what lies beside the columns stays as it is */
+static void
+check_linear_of(size_t T, size_t C, size_t O, size_t count, bool bias, int act)
+{
+	size_t ld = count * O + (act < 0 ? 16 : 0);
+	struct rounded x = rounded_new(T * C, 1), y = rounded_new(T * ld, 1);
+	struct drawn_layer drawn[3];
+	struct nn_bf16_layer layers[3];
 	enum nn_act of = (enum nn_act)(act < 0 ? 0 : act);
 
-	kernels->linear(
-	    y.at, ld, x.at, matrix, b ? b->at : NULL, act < 0 ? NULL : &of, T, C, O);
+	for (size_t i = 0; i < count; i++) {
+		drawn[i] = layer_new(O, C, bias, false);
+		layers[i] = drawn[i].layer;
+	}
+	kernels->linear(y.at, ld, x.at, layers, count, act < 0 ? NULL : &of, T, C);
 	for (size_t t = 0; t < T; t++)
-		for (size_t o = 0; o < O; o++) {
-			double sum = row_product(&x, &w, b, t, o, C);
-			y.ref[t * ld + o] = act < 0 ? sum : act_of(of, sum);
-		}
-	/* what lies beside the columns stays */
+		for (size_t o = 0; o < count * O; o++)
+			y.ref[t * ld + o] =
+			    layer_value(&drawn[o / O], &x, act, t, o % O, C);
 	holds("linear", &y, 4, 2);
-	nn_free((void *)matrix.at, nn_packed_size(DTYPE_BF16, O, C));
-	rounded_free(&x), rounded_free(&w), rounded_free(&y);
+	for (size_t i = 0; i < count; i++)
+		layer_free(&drawn[i], C);
+	rounded_free(&x), rounded_free(&y);
 }
 
 static void
@@ -125,35 +177,28 @@ check_linear(void)
 	static const size_t rows[] = { 1, 7, 64, 129, 300 };
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		check_linear_of(rows[i], 64, 24, i % 2, -1);
-		check_linear_of(rows[i], 136, 264, true, (int)i % 6);
-		check_linear_of(rows[i], 8, 8, true, NN_GELU);
+		check_linear_of(rows[i], 64, 24, 1 + i % 3, i % 2, -1);
+		check_linear_of(rows[i], 136, 264, 1, true, (int)i % 6);
+		check_linear_of(rows[i], 8, 8, 3, true, -1);
 	}
 	for (int act = NN_GELU; act <= NN_RELU; act++)
-		check_linear_of(40, 32, 48, true, act);
+		check_linear_of(40, 32, 48, 1, true, act);
 }
 
 static void
 check_gated_of(size_t T, size_t C, size_t I, bool bias, enum nn_act act)
 {
-	struct rounded x = rounded_new(T * C, 1), up = rounded_new(I * C, 0.3);
-	struct rounded gate = rounded_new(I * C, 0.3), y = rounded_new(T * I, 1);
-	struct array *b[2] = { bias ? array_random(I, 0.5) : NULL,
-		bias ? array_random(I, 0.5) : NULL };
-	const float *at[2] = { bias ? b[0]->at : NULL, bias ? b[1]->at : NULL };
-	struct nn_matrix ups = packed(&up, I, C), gates = packed(&gate, I, C);
+	struct rounded x = rounded_new(T * C, 1), y = rounded_new(T * I, 1);
+	struct drawn_layer l = layer_new(I, C, bias, true);
 
-	kernels->linear_gated(y.at, x.at, ups, gates, at, act, T, C, I);
+	kernels->linear_gated(y.at, x.at, &l.layer, act, T, C);
 	for (size_t t = 0; t < T; t++)
 		for (size_t i = 0; i < I; i++)
-			y.ref[t * I + i] =
-			    row_product(&x, &up, b[0], t, i, C) *
-			    act_of(act, row_product(&x, &gate, b[1], t, i, C));
+			y.ref[t * I + i] = layer_value(&l, &x, (int)act, t, i, C);
 	/* three roundings, of factors that are as large as their product's scale */
 	holds("gated", &y, 6, 8);
-	nn_free((void *)ups.at, nn_packed_size(DTYPE_BF16, I, C));
-	nn_free((void *)gates.at, nn_packed_size(DTYPE_BF16, I, C));
-	rounded_free(&x), rounded_free(&up), rounded_free(&gate), rounded_free(&y);
+	layer_free(&l, C);
+	rounded_free(&x), rounded_free(&y);
 }
 
 static void
@@ -163,6 +208,107 @@ check_gated(void)
 	check_gated_of(130, 72, 136, true, NN_SILU);
 	check_gated_of(257, 64, 264, false, NN_GELU);
 	check_gated_of(70, 128, 40, true, NN_GELU_TANH);
+}
+
+/* A router's logits, of weights that are stored as bf16 and as f32. */
+static void
+check_f32(void)
+{
+	const size_t T = 75, C = 64, O = 13;
+	struct rounded x = rounded_new(T * C, 1), w = rounded_new(O * C, 0.3);
+	struct array *y = array_new(T * O), *floats = array_new(O * C);
+	struct nn_matrix stored = { .at = w.at, .dtype = DTYPE_BF16 };
+
+	memcpy(floats->ref, w.ref, O * C * sizeof *w.ref);
+	array_upload(floats);
+	for (int i = 0; i < 2; i++) {
+		kernels->linear_f32(
+		    y->at, x.at, i ? nn_f32(floats->at) : stored, T, C, O);
+		for (size_t t = 0; t < T; t++)
+			for (size_t o = 0; o < O; o++)
+				y->ref[t * O + o] = row_product(&x, &w, NULL, t, o, C);
+		expect("f32", y->at, y->ref, y->n, 1e-5);
+	}
+	rounded_free(&x), rounded_free(&w);
+}
+
+/* The experts of T tokens, `top` each, drawn without the expert `idle`. */
+static void
+draw_experts(int32_t *chosen, size_t T, size_t E, size_t top, size_t idle)
+{
+	for (size_t t = 0; t < T; t++) {
+		size_t j = 0, left = E - 1;
+		for (size_t e = 0; e < E; e++)
+			if (e != idle && rng_below(&chance, left--) < top - j)
+				chosen[t * top + j++] = (int32_t)e;
+	}
+}
+
+static void
+check_experts_of(size_t T, size_t C, size_t I, bool gated, bool bias, enum nn_act act)
+{
+	enum { E = 7, TOP = 3, IDLE = 4 };
+	struct rounded x = rounded_new(T * C, 1), out = rounded_new(T * C, 1);
+	struct drawn_layer in[E], down[E];
+	struct nn_bf16_layer ins[E], downs[E];
+	struct array *weights = array_random(T * TOP, 0.3), *own = array_random(C, 1);
+	int32_t *chosen = mem_zero(T * TOP, sizeof *chosen), *on_device;
+	int32_t offsets[E + 1], *rows = nn_alloc(T * TOP * 4),
+				*slots = nn_alloc(T * TOP * 4);
+	int32_t *found = nn_alloc(sizeof offsets);
+	struct rounded inner = rounded_new(I, 1);
+
+	draw_experts(chosen, T, E, TOP, IDLE);
+	on_device = device_ints(chosen, T * TOP);
+	nn_sort_by_expert(rows, slots, found, on_device, T, E, TOP);
+	nn_download(offsets, found, sizeof offsets);
+	for (size_t e = 0; e < E; e++) {
+		in[e] = layer_new(I, C, bias, gated);
+		down[e] = layer_new(C, I, bias, false);
+		in[e].layer.rows = down[e].layer.rows =
+		    (size_t)(offsets[e + 1] - offsets[e]);
+		ins[e] = in[e].layer;
+		downs[e] = down[e].layer;
+	}
+	kernels->experts(out.at, x.at, ins, downs, E,
+	    &(struct nn_bf16_routes){
+		rows, slots, weights->at, bias ? own->at : NULL, TOP },
+	    act, T, C, I);
+	for (size_t t = 0; t < T; t++) {
+		double *to = out.ref + t * C;
+		for (size_t c = 0; c < C; c++)
+			to[c] = bias ? own->ref[c] : 0;
+		for (size_t j = 0; j < TOP; j++) {
+			int32_t e = chosen[t * TOP + j];
+			for (size_t i = 0; i < I; i++)
+				inner.ref[i] = (double)bf16_widen(bf16_narrow(
+				    (float)layer_value(&in[e], &x, (int)act, t, i, C)));
+			for (size_t c = 0; c < C; c++)
+				to[c] += weights->ref[t * TOP + j] *
+					 layer_value(&down[e], &inner, -1, 0, c, I);
+		}
+	}
+	holds("experts", &out, 8, 16);
+	for (size_t e = 0; e < E; e++)
+		layer_free(&in[e], C), layer_free(&down[e], I);
+	nn_free(rows, T * TOP * 4), nn_free(slots, T * TOP * 4);
+	nn_free(found, sizeof offsets);
+	free(chosen);
+	rounded_free(&x), rounded_free(&out), rounded_free(&inner);
+}
+
+static void
+check_experts(void)
+{
+	if (!kernels->experts) /* without Hopper's products */
+		return;
+	check_experts_of(1, 64, 24, true, false, NN_SILU);
+	check_experts_of(50, 64, 24, true, true, NN_GELU);
+	check_experts_of(50, 24, 64, false, true, NN_GELU);
+	check_experts_of(700, 72, 136, true, false, NN_SILU);
+	/* not among the epilogues */
+	check_experts_of(50, 64, 24, true, true, NN_TANH);
+	check_experts_of(50, 64, 24, false, true, NN_SIGMOID);
 }
 
 /* norm(s) w + b of a row, to y */
@@ -300,6 +446,7 @@ main(int argc, char **argv)
 {
 	static const struct check checks[] = { { "convert", check_convert },
 		{ "linear", check_linear }, { "gated", check_gated },
+		{ "f32", check_f32 }, { "experts", check_experts },
 		{ "norm", check_norm }, { "heads", check_heads } };
 
 	kernels = nn_bf16();

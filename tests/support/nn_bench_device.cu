@@ -249,40 +249,51 @@ words(const halves &x, int run)
 	return (uint16_t *)x.at(run);
 }
 
-/* A linear layer; with act in the same call */
+/* Linear layers that read the same x, their outputs side by side; with act in the same call */
 void
-linear_bf16(
-    double calls, size_t C, size_t O, size_t ldy, bool bias, const enum nn_act *act)
+linear_bf16(double calls, size_t C, const std::vector<size_t> &outputs, bool bias,
+    const enum nn_act *act)
 {
-	size_t T = bench.tokens;
-	halves x(T, C), y(T, ldy), w(O, C);
-	floats b(O);
+	size_t T = bench.tokens, O = 0;
+	std::string name = "linear " + std::to_string(C) + " -> ";
 
-	line(
-	    sized("linear", C, O) + (act ? ", GELU" : ""), calls,
-	    2.0 * (double)T * (double)(C * O), 2.0 * (double)(T * (C + O) + C * O),
-	    [&](int run) {
-		    nn_bf16()->linear(words(y, run), ldy, words(x, run), w.matrix(run),
-			bias ? b.at(0) : NULL, act, T, C, O);
-	    },
-	    act ? 4.0 * (double)(T * O) : 0);
+	for (size_t i = 0; i < outputs.size(); i++) {
+		O += outputs[i];
+		name += (i ? "|" : "") + std::to_string(outputs[i]);
+	}
+	halves x(T, C), y(T, O), w(O, C);
+	floats b(O);
+	line(name + (act ? ", GELU" : ""), calls, 2.0 * (double)T * (double)(C * O),
+	    2.0 * (double)(T * (C + O) + C * O), [&](int run) {
+		    std::vector<nn_bf16_layer> layers(outputs.size());
+		    size_t row = 0;
+		    for (size_t i = 0; i < outputs.size(); i++) {
+			    layers[i].w = w.matrix(run);
+			    layers[i].w.at = w.at(run) + row * bf16_stride(C);
+			    layers[i].b = bias ? b.at(0) + row : NULL;
+			    layers[i].O = outputs[i];
+			    row += outputs[i];
+		    }
+		    nn_bf16()->linear(words(y, run), O, words(x, run), layers.data(),
+			layers.size(), act, T, C);
+	    });
 }
 
 void
 gated_bf16(size_t C, size_t I)
 {
-	static const float *const none[2] = { NULL, NULL };
 	size_t T = bench.tokens;
 	halves x(T, C), y(T, I), up(I, C), gate(I, C);
 
-	line(
-	    sized("linear, SiLU gate", C, I), 1, 4.0 * (double)T * (double)(C * I),
-	    2.0 * (double)(T * (C + 2 * I) + 2 * C * I),
-	    [&](int run) {
-		    nn_bf16()->linear_gated(words(y, run), words(x, run), up.matrix(run),
-			gate.matrix(run), none, NN_SILU, T, C, I);
-	    },
-	    6.0 * (double)(T * I));
+	line(sized("linear, SiLU gate", C, I), 1, 4.0 * (double)T * (double)(C * I),
+	    2.0 * (double)(T * (C + I) + 2 * C * I), [&](int run) {
+		    struct nn_bf16_layer layer = {};
+		    layer.w = up.matrix(run);
+		    layer.gate = gate.matrix(run);
+		    layer.O = I;
+		    nn_bf16()->linear_gated(
+			words(y, run), words(x, run), &layer, NN_SILU, T, C);
+	    });
 }
 
 void
@@ -322,52 +333,71 @@ heads_bf16(const struct shapes *m)
 	    });
 }
 
-/* On paper: the experts' part of a layer. */
+/* The experts, each with as many tokens as any other: token t has those from t top on. */
 void
 mixture_bf16(const struct shapes *m)
 {
-	double T = (double)bench.tokens, C = (double)m->C, I = (double)m->I;
-	double rows = T * (double)m->top, weights = C * I * (double)m->experts;
+	size_t T = bench.tokens, C = m->C, I = m->I, E = m->experts, n = T * m->top;
+	halves x(T, C), y(T, C), up(E * I, C), gate(E * I, C), down(E * C, I);
+	std::vector<int32_t> chosen(n);
+	std::vector<nn_bf16_layer> in(E), out(E);
+	size_t slotted = bench.paper ? 0 : n;
+	scratch<int32_t> experts(slotted), rows(slotted), slots(slotted),
+	    offsets(bench.paper ? 0 : E + 1);
+	floats weights(n);
+	struct nn_bf16_routes routes = { rows.at, slots.at, weights.at(0), NULL, m->top };
 
-	line("gather", 1, 0, 4 * rows * C, NULL);
-	line("gate|up of experts", 1, 4 * rows * C * I,
-	    2 * (rows * (C + 2 * I) + 2 * weights), NULL);
-	line("SiLU gate", 1, 0, 6 * rows * I, NULL);
+	for (size_t i = 0; i < n; i++)
+		chosen[i] = (int32_t)(i % E);
+	if (!bench.paper) {
+		nn_upload(experts.at, chosen.data(), n * sizeof chosen[0]);
+		nn_sort_by_expert(
+		    rows.at, slots.at, offsets.at, experts.at, T, E, m->top);
+	}
+	for (size_t e = 0; e < E; e++) {
+		in[e].w = { up.at(0) + e * I * bf16_stride(C), DTYPE_BF16, true, false };
+		in[e].gate = in[e].w;
+		in[e].gate.at = gate.at(0) + e * I * bf16_stride(C);
+		in[e].O = I;
+		out[e].w = in[e].w;
+		out[e].w.at = down.at(0) + e * C * bf16_stride(I);
+		out[e].O = C;
+		in[e].rows = out[e].rows = n / E + (e < n % E);
+	}
+	/* rows of all experts are gathered, read, gated, read again, and summed */
 	line(
-	    "down of experts", 1, 2 * rows * I * C, 2 * (rows * (I + C) + weights), NULL);
-	line("sum by slots", 1, 0, 2 * rows * C + 4 * T * C, NULL);
+	    "experts, whole", 1, 6.0 * (double)n * (double)(C * I),
+	    2.0 * (double)(T * C + n * (2 * C + I)) + 6.0 * (double)(E * C * I),
+	    [&](int run) {
+		    nn_bf16()->experts(words(y, run), words(x, run), in.data(),
+			out.data(), E, &routes, NN_SILU, T, C, I);
+	    },
+	    2.0 * (double)(n * (I + C) + n * C + T * C));
 }
 
 void
 in_bf16(const struct shapes *m)
 {
 	static const enum nn_act gelu = NN_GELU;
-	size_t C = m->C, Q = m->H * m->D, KV = m->K * m->D, G = Q + 2 * KV;
+	size_t C = m->C, Q = m->H * m->D, KV = m->K * m->D;
 
 	head((std::string(m->name) + ", bf16 between kernels").c_str());
-	if (Q == KV)
-		linear_bf16(3, C, Q, G, m->bert, NULL);
-	else {
-		linear_bf16(1, C, Q, G, false, NULL);
-		linear_bf16(2, C, KV, G, false, NULL);
-	}
-	linear_bf16(0, C, G, G, m->bert, NULL);
+	linear_bf16(1, C, { Q, KV, KV }, m->bert, NULL);
 	if (!m->bert)
 		heads_bf16(m);
 	attention(m, 1, LENGTH, HALVES);
 	attention(m, 0, 0, HALVES);
 	attention(m, 0, 512, HALVES);
-	linear_bf16(1, Q, C, C, m->bert, NULL);
+	linear_bf16(1, Q, { C }, m->bert, NULL);
 	norm_bf16(m);
 	if (m->experts)
 		mixture_bf16(m);
 	else {
 		if (m->bert)
-			linear_bf16(1, C, m->I, m->I, true, &gelu);
+			linear_bf16(1, C, { m->I }, true, &gelu);
 		else
 			gated_bf16(C, m->I);
-		linear_bf16(0, C, m->I, m->I, m->bert, NULL);
-		linear_bf16(1, m->I, C, C, m->bert, NULL);
+		linear_bf16(1, m->I, { C }, m->bert, NULL);
 	}
 	sums(m->layers);
 }

@@ -3,6 +3,11 @@
 #include "nn/cuda/gemm.h"
 #include "nn/cuda/row.h"
 
+#include <vector>
+extern "C" {
+#include "nn/cuda/gemm_hopper.h"
+}
+
 namespace
 {
 
@@ -53,6 +58,7 @@ add_to_f32(float *y, const uint16_t *x, size_t n)
 	converted<true>(y, (const bf16 *)x, n);
 }
 
+/* By cuBLASLt. */
 void
 product(bf16 *y, size_t ldy, const bf16 *x, struct nn_matrix w, const float *b, size_t T,
     size_t C, size_t O)
@@ -76,25 +82,171 @@ product(bf16 *y, size_t ldy, const bf16 *x, struct nn_matrix w, const float *b, 
 	cublas_gemm(&p);
 }
 
+/* A product of our own kernel: layers side by side in y, or, `grouped`, each of its own rows, one group after another. */
+struct fused {
+	std::vector<struct hopper_part> parts;
+	struct hopper_gemm gemm = {};
+
+	fused(bf16 *y, size_t ldy, const bf16 *x, size_t C,
+	    const struct nn_bf16_layer *layers, size_t count, const enum nn_act *act,
+	    size_t T, bool grouped)
+	{
+		size_t column = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct nn_bf16_layer *l = &layers[i];
+			if (grouped && !l->rows)
+				continue;
+			parts.push_back({ l->w.at, l->gate.at, l->b, l->gate_b,
+			    grouped ? l->rows : T, l->O, column, !grouped && i > 0 });
+			column += grouped ? 0 : l->O;
+		}
+		gemm = { y, x, ldy, C, C, C, parts.data(), parts.size(),
+			layers->gate.at ? HOPPER_GATED
+			: act		? HOPPER_ACTIVATE
+					: HOPPER_PLAIN,
+			act ? *act : NN_RELU, 0 };
+	}
+
+	bool
+	run() const
+	{
+		if (!hopper_supports(&gemm))
+			return false;
+		if (gemm.count)
+			hopper_gemm(&gemm);
+		return true;
+	}
+};
+
 void
-linear(uint16_t *y, size_t ldy, const uint16_t *x, struct nn_matrix w, const float *b,
-    const enum nn_act *act, size_t T, size_t C, size_t O)
+linear(uint16_t *y, size_t ldy, const uint16_t *x, const struct nn_bf16_layer *layers,
+    size_t count, const enum nn_act *act, size_t T, size_t C)
 {
-	product((bf16 *)y, ldy, (const bf16 *)x, w, b, T, C, O);
+	bf16 *to = (bf16 *)y;
+
+	if (fused(to, ldy, (const bf16 *)x, C, layers, count, act, T, false).run())
+		return;
+	for (size_t i = 0; i < count; to += layers[i++].O)
+		product(to, ldy, (const bf16 *)x, layers[i].w, layers[i].b, T, C,
+		    layers[i].O);
 	if (act)
-		bf16_activate((bf16 *)y, *act, T * O);
+		bf16_activate((bf16 *)y, *act, T * ldy);
 }
 
 void
-linear_gated(uint16_t *y, const uint16_t *x, struct nn_matrix up, struct nn_matrix gate,
-    const float *const b[2], enum nn_act act, size_t T, size_t C, size_t I)
+linear_gated(uint16_t *y, const uint16_t *x, const struct nn_bf16_layer *layer,
+    enum nn_act act, size_t T, size_t C)
 {
-	scratch<bf16> both(2 * T * I);
-	bf16 *ups = both.at, *gates = both.at + I;
+	size_t O = layer->O;
 
-	product(ups, 2 * I, (const bf16 *)x, up, b[0], T, C, I);
-	product(gates, 2 * I, (const bf16 *)x, gate, b[1], T, C, I);
-	bf16_glu((bf16 *)y, ups, gates, 2 * I, act, T, I);
+	if (fused((bf16 *)y, O, (const bf16 *)x, C, layer, 1, &act, T, false).run())
+		return;
+	scratch<bf16> both(2 * T * O);
+	bf16 *ups = both.at, *gates = both.at + O;
+	product(ups, 2 * O, (const bf16 *)x, layer->w, layer->b, T, C, O);
+	product(gates, 2 * O, (const bf16 *)x, layer->gate, layer->gate_b, T, C, O);
+	bf16_glu((bf16 *)y, ups, gates, 2 * O, act, T, O);
+}
+
+void
+linear_f32(float *y, const uint16_t *x, struct nn_matrix w, size_t T, size_t C, size_t O)
+{
+	struct cublas_gemm p = {};
+
+	if (w.dtype != DTYPE_BF16) {
+		scratch<float> floats(T * C);
+		to_f32(floats.at, x, T * C);
+		nn_linear(y, O, floats.at, C, w, NULL, T, C, O);
+		return;
+	}
+	p.c = y;
+	p.a = x;
+	p.b = w.at;
+	p.lda = p.ldb = p.K = C;
+	p.M = T;
+	p.N = p.ldc = O;
+	p.kind = GEMM_BF16;
+	p.b_transposed = p.no_split_k = true;
+	p.alpha = 1;
+	cublas_gemm(&p);
+}
+
+/* Where slot s of all, [T top], lies among the rows sorted by expert. */
+__global__ void
+invert(int32_t *places, const int32_t *slots, size_t R)
+{
+	for (size_t r = grid_thread(); r < R; r += grid_threads())
+		places[slots[r]] = (int32_t)r;
+}
+
+__global__ void
+gather(bf16 *y, const bf16 *x, const int32_t *rows, bool whole, size_t R, size_t C)
+{
+	for (size_t r = lines_row(); r < R; r += lines_rows())
+		for (size_t c = lines_column(); c < C; c += lines_columns())
+			row_put(y + r * C, c, C, whole,
+			    row_take(x + (size_t)rows[r] * C, c, C, whole));
+}
+
+/* out[t] = bias + sum of weights[t,j] y[places[t,j]], in the order of j */
+__global__ void
+sum_slots(bf16 *out, const bf16 *y, const float *weights, const int32_t *places,
+    const float *bias, bool whole, size_t T, size_t top, size_t C)
+{
+	for (size_t t = lines_row(); t < T; t += lines_rows())
+		for (size_t c = lines_column(); c < C; c += lines_columns()) {
+			struct four sum = four_of(0);
+			for (size_t j = t * top; j < (t + 1) * top; j++) {
+				struct four x =
+				    row_take(y + (size_t)places[j] * C, c, C, whole);
+				for (int i = 0; i < 4; i++)
+					sum.at[i] += weights[j] * x.at[i];
+			}
+			if (bias)
+				for (int i = 0; i < 4; i++)
+					sum.at[i] += c + i < C ? bias[c + i] : 0;
+			row_put(out + t * C, c, C, whole, sum);
+		}
+}
+
+/* Layers of consecutive groups of rows. */
+void
+grouped(bf16 *y, const bf16 *x, const struct nn_bf16_layer *layers, size_t count,
+    const enum nn_act *act, size_t C)
+{
+	if (fused(y, layers->O, x, C, layers, count, act, 0, true).run())
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const struct nn_bf16_layer *l = &layers[i];
+		if (l->gate.at)
+			linear_gated(
+			    (uint16_t *)y, (const uint16_t *)x, l, *act, l->rows, C);
+		else
+			linear((uint16_t *)y, l->O, (const uint16_t *)x, l, 1, act,
+			    l->rows, C);
+		y += l->rows * l->O;
+		x += l->rows * C;
+	}
+}
+
+void
+experts(uint16_t *out, const uint16_t *x, const struct nn_bf16_layer *in,
+    const struct nn_bf16_layer *down, size_t count, const struct nn_bf16_routes *to,
+    enum nn_act act, size_t T, size_t C, size_t I)
+{
+	size_t R = T * to->top;
+	struct row_grid rows = row_grid_of(R, C), tokens = row_grid_of(T, C);
+	scratch<bf16> outer(R * C), inner(R * I);
+	scratch<int32_t> places(R);
+
+	device_launch(gather, rows.grid, rows.block, 0, outer.at, (const bf16 *)x,
+	    to->rows, true, R, C);
+	grouped(inner.at, outer.at, in, count, &act, C);
+	grouped(outer.at, inner.at, down, count, NULL, I);
+	device_launch(invert, device_spread(R), BLOCK, 0, places.at, to->slots, R);
+	device_launch(sum_slots, tokens.grid, tokens.block, 0, (bf16 *)out, outer.at,
+	    to->weights, places.at, to->bias, true, T, to->top, C);
 }
 
 void
@@ -126,12 +278,23 @@ attention(uint16_t *out, const uint16_t *q, const uint16_t *k, const uint16_t *v
 	attention_bf16((bf16 *)out, (const bf16 *)q, (const bf16 *)k, (const bf16 *)v, a);
 }
 
-const struct nn_bf16 kernels = { from_f32, to_f32, add_to_f32, linear, linear_gated, norm,
-	norm_sum, heads, attention };
+/* Without our own GEMM token experts are quicker with f32 between kernels, many experts in a launch (grouped.cu). */
+struct nn_bf16
+kernels_of_device()
+{
+	struct hopper_gemm any = {};
+
+	any.C = 8;
+	return { from_f32, to_f32, add_to_f32, linear, linear_gated, linear_f32,
+		hopper_supports(&any) ? experts : nullptr, norm, norm_sum, heads,
+		attention };
+}
 } // namespace
 
 const struct nn_bf16 *
 nn_bf16(void)
 {
+	static const struct nn_bf16 kernels = kernels_of_device();
+
 	return &kernels;
 }

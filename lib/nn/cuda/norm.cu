@@ -17,7 +17,6 @@ template <class X, class R, class Y> struct norm_job {
 	size_t ldy, ldx, rows, heads, C;
 	float eps;
 	enum nn_norm kind;
-	bool whole;
 };
 
 /* Where row i begins with a row stride of ld. */
@@ -29,8 +28,9 @@ row_at(size_t i, size_t ld, size_t heads, size_t C)
 	return t * ld + (i - t * heads) * C;
 }
 
-/* The deviation takes a second pass over the row: E[x^2] - E[x]^2 would lose digits. */
-template <int W, int K, class X, class R, class Y>
+/* The deviation takes a second pass over the row: E[x^2] - E[x]^2 would lose digits.  WHOLE: all rows may be moved by fours; without a
+ * branch between them a thread's loads are all in flight at once. */
+template <int W, int K, bool WHOLE, class X, class R, class Y>
 __global__ void
 __launch_bounds__(W > BLOCK ? W : BLOCK) norm_rows(struct norm_job<X, R, Y> a)
 {
@@ -40,9 +40,9 @@ __launch_bounds__(W > BLOCK ? W : BLOCK) norm_rows(struct norm_job<X, R, Y> a)
 	size_t from = row_at(i, a.ldx, a.heads, C), to = row_at(i, a.ldy, a.heads, C);
 	struct row_kept<K> kept;
 	auto read = [&](size_t c) {
-		struct four s = row_take(a.x + from, c, C, a.whole);
+		struct four s = row_take(a.x + from, c, C, WHOLE);
 		if (a.r) {
-			struct four r = row_take(a.r + from, c, C, a.whole);
+			struct four r = row_take(a.r + from, c, C, WHOLE);
 			for (int j = 0; j < 4; j++)
 				s.at[j] += r.at[j];
 		}
@@ -74,35 +74,46 @@ __launch_bounds__(W > BLOCK ? W : BLOCK) norm_rows(struct norm_job<X, R, Y> a)
 	row_each<W, K>(C, [&](int k, size_t c) {
 		struct four s = kept.take(k, [&] { return read(c); });
 		if (a.s)
-			row_put(a.s + from, c, C, a.whole, s);
+			row_put(a.s + from, c, C, WHOLE, s);
 		for (int j = 0; j < 4; j++)
 			s.at[j] = (s.at[j] - mean) * scale;
 		if (a.w) {
-			struct four w = row_take(a.w, c, C, a.whole);
+			struct four w = row_take(a.w, c, C, WHOLE);
 			for (int j = 0; j < 4; j++)
 				s.at[j] *= plus + w.at[j];
 		}
 		if (a.b) {
-			struct four b = row_take(a.b, c, C, a.whole);
+			struct four b = row_take(a.b, c, C, WHOLE);
 			for (int j = 0; j < 4; j++)
 				s.at[j] += b.at[j];
 		}
-		row_put(a.y + to, c, C, a.whole, s);
+		row_put(a.y + to, c, C, WHOLE, s);
+	});
+}
+
+template <bool WHOLE, class X, class R, class Y>
+void
+launch_norm(const struct norm_job<X, R, Y> &a)
+{
+	row_shaped(a.C, [=](auto shape) {
+		typedef decltype(shape) S;
+		device_launch((norm_rows<S::WIDTH, S::KEPT, WHOLE, X, R, Y>),
+		    device_blocks(a.rows, S::ROWS), S::THREADS, 0, a);
 	});
 }
 
 template <class X, class R, class Y>
 void
-run_norm(struct norm_job<X, R, Y> a)
+run_norm(const struct norm_job<X, R, Y> &a)
 {
-	a.whole = row_whole(a.y, a.ldy, a.C) && row_whole(a.s, 0, a.C) &&
-		  row_whole(a.x, a.ldx, a.C) && row_whole(a.r, 0, a.C) &&
-		  row_whole(a.w, 0, a.C) && row_whole(a.b, 0, a.C);
-	row_shaped(a.C, [=](auto shape) {
-		typedef decltype(shape) S;
-		device_launch((norm_rows<S::WIDTH, S::KEPT, X, R, Y>),
-		    device_blocks(a.rows, S::ROWS), S::THREADS, 0, a);
-	});
+	bool whole = row_whole(a.y, a.ldy, a.C) && row_whole(a.s, 0, a.C) &&
+		     row_whole(a.x, a.ldx, a.C) && row_whole(a.r, 0, a.C) &&
+		     row_whole(a.w, 0, a.C) && row_whole(a.b, 0, a.C);
+
+	if (whole)
+		launch_norm<true>(a);
+	else
+		launch_norm<false>(a);
 }
 
 /* Backward: ds unless NULL, and parts of dw and db, one for each block. */
@@ -347,15 +358,15 @@ nn_norm(float *y, float *s, float *stats, const float *x, const float *r, const 
     const float *b, float eps, enum nn_norm kind, size_t T, size_t C)
 {
 	run_norm(norm_job<float, float, float>{
-	    y, s, stats, x, r, w, b, C, C, T, 1, C, eps, kind, false });
+	    y, s, stats, x, r, w, b, C, C, T, 1, C, eps, kind });
 }
 
 void
 nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
     const float *w, float eps, enum nn_norm kind, size_t T, size_t heads, size_t D)
 {
-	run_norm(norm_job<float, float, float>{ y, NULL, stats, x, NULL, w, NULL, ldy,
-	    ldx, T * heads, heads, D, eps, kind, false });
+	run_norm(norm_job<float, float, float>{
+	    y, NULL, stats, x, NULL, w, NULL, ldy, ldx, T * heads, heads, D, eps, kind });
 }
 
 void
@@ -394,7 +405,7 @@ bf16_norm(__nv_bfloat16 *y, const __nv_bfloat16 *x, const __nv_bfloat16 *r, size
     const float *w, const float *b, float eps, enum nn_norm kind, size_t T, size_t C)
 {
 	run_norm(norm_job<__nv_bfloat16, __nv_bfloat16, __nv_bfloat16>{
-	    y, NULL, NULL, x, r, w, b, ld, ld, T, 1, C, eps, kind, false });
+	    y, NULL, NULL, x, r, w, b, ld, ld, T, 1, C, eps, kind });
 }
 
 void
@@ -402,5 +413,5 @@ bf16_norm_sum(__nv_bfloat16 *y, float *x, const __nv_bfloat16 *r, const float *w
     const float *b, float eps, enum nn_norm kind, size_t T, size_t C)
 {
 	run_norm(norm_job<float, __nv_bfloat16, __nv_bfloat16>{
-	    y, r ? x : NULL, NULL, x, r, w, b, C, C, T, 1, C, eps, kind, false });
+	    y, r ? x : NULL, NULL, x, r, w, b, C, C, T, 1, C, eps, kind });
 }

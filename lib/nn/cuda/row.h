@@ -38,9 +38,12 @@ row_take(const float *row, size_t c, size_t C, bool whole, float rest = 0)
 {
 	struct four x = four_of(rest);
 
-	if (whole && c < C) {
-		float4 all = *(const float4 *)(const void *)(row + c);
-		return { { all.x, all.y, all.z, all.w } };
+	if (whole) {
+		if (c < C) {
+			float4 all = *(const float4 *)(const void *)(row + c);
+			x = { { all.x, all.y, all.z, all.w } };
+		}
+		return x;
 	}
 	for (int i = 0; i < 4; i++)
 		if (c + i < C)
@@ -68,11 +71,15 @@ row_take(const __nv_bfloat16 *row, size_t c, size_t C, bool whole, float rest = 
 {
 	struct four x = four_of(rest);
 
-	if (whole && c < C) {
-		uint2 all = *(const uint2 *)(const void *)(row + c);
-		return { { __uint_as_float(all.x << 16),
-		    __uint_as_float(all.x & 0xffff0000), __uint_as_float(all.y << 16),
-		    __uint_as_float(all.y & 0xffff0000) } };
+	if (whole) {
+		if (c < C) {
+			uint2 all = *(const uint2 *)(const void *)(row + c);
+			x = { { __uint_as_float(all.x << 16),
+			    __uint_as_float(all.x & 0xffff0000),
+			    __uint_as_float(all.y << 16),
+			    __uint_as_float(all.y & 0xffff0000) } };
+		}
+		return x;
 	}
 	for (int i = 0; i < 4; i++)
 		if (c + i < C)

@@ -134,12 +134,14 @@ void
 device_launched(cudaError_t error, const char *file, const char *call)
 {
 	char what[200];
+	bool enclosed = *call == '('; /* a template with several arguments */
 
 	if (error == cudaSuccess && waits_for_each())
 		error = cudaStreamSynchronize(device_stream());
 	if (error == cudaSuccess)
 		return;
-	snprintf(what, sizeof what, "%.*s of %s", (int)name_length(call), call, file);
+	snprintf(what, sizeof what, "%.*s of %s", (int)name_length(call) - 2 * enclosed,
+	    call + enclosed, file);
 	device_check(error, what);
 }
 
@@ -196,12 +198,14 @@ nn_workers(void)
 	return WORKERS;
 }
 
-/* From here on more tokens gain nothing. */
+/* Rows of GEMM tiles, 128 each, of which every multiprocessor has as many: with one row more, all but one would wait for another
+ * tile.  With many more, activations leave the L2 cache between kernels. */
 size_t
 nn_worker_tokens(enum dtype kind)
 {
 	(void)kind;
-	return 1 << 15;
+	device_stream(); /* so that there is a device */
+	return (size_t)device_size() * 128;
 }
 
 /* Enough to fill the device; more would only take memory. */
