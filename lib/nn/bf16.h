@@ -31,7 +31,8 @@ struct nn_bf16 {
 	void (*to_f32)(float *y, const uint16_t *x, size_t n);
 	void (*add_to_f32)(float *y, const uint16_t *x, size_t n); /* y += x */
 
-	/* y = act(x[T,C] w^T + b) of `count` layers that read the same x, side by side in y; act NULL: no activation */
+	/* y = act(x[T,C] w^T + b) of `count` layers that read the same x, side by side in y; act NULL: no activation,
+	 * else they fill y's rows */
 	void (*linear)(uint16_t *y, size_t ldy, const uint16_t *x,
 	    const struct nn_bf16_layer *layers, size_t count, const enum nn_act *act,
 	    size_t T, size_t C);
