@@ -1,8 +1,8 @@
 /*
  * block_bf16 - inference through the blocks with activations of bf16 (nn/bf16.h), where block.c has f32.
  *
- * Between kernels q, k and v, what goes into a product and what comes out of one are bf16.  The hidden states are bf16 too with norms
- * after the sums, as in a reference that computes in bf16; with norms before, where no norm ever touches the sum, they stay f32.
+ * The inputs and outputs of all GEMMs are bf16, and so are q, k and v.  With norms after the sums the hidden states are bf16 too, as in
+ * a reference that computes in bf16.  With norms before, rounding errors of the sum would grow from block to block: it stays f32.
  */
 #ifndef MODEL_BLOCK_BF16_H
 #define MODEL_BLOCK_BF16_H

@@ -45,7 +45,7 @@ place(unsigned row, unsigned piece)
 	return row * SIZE + (piece ^ turn) * 8;
 }
 
-/* Eight columns, of which `left` exist; the others are zeros. */
+/* The first `left` of eight columns, then zeros. */
 template <class A>
 static __device__ __forceinline__ uint4
 eight_of(const __nv_bfloat16 *from, int left)
@@ -137,7 +137,7 @@ template <class A> struct queries {
 	{
 	}
 
-	/* Begins to copy rows, of which `have` exist. */
+	/* Begins to copy the first `have` rows; the others become zeros. */
 	__device__ __forceinline__ void
 	fetch(const __nv_bfloat16 *q, const struct attention &a, int have)
 	{

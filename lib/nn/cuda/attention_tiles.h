@@ -50,7 +50,7 @@ team_of(int length)
 	return team;
 }
 
-/* Four columns, of which `left` exist; the others are zeros. */
+/* The first `left` of four columns, then zeros. */
 static __device__ __forceinline__ float4
 four_of(const float *from, int left, bool vectors)
 {
@@ -67,7 +67,7 @@ four_of(const float *from, int left, bool vectors)
 	return x;
 }
 
-/* Loads `rows` rows, of which `have` exist; the others are zeros.  Each thread has several reads in flight. */
+/* Loads the first `have` of `rows` rows, then zeros.  Each thread has several reads in flight. */
 template <class A>
 static __device__ __forceinline__ void
 load_tile(typename A::element *to, const float *from, size_t ld, int have, int rows,

@@ -58,27 +58,37 @@ add_to_f32(float *y, const uint16_t *x, size_t n)
 	converted<true>(y, (const bf16 *)x, n);
 }
 
+/* y[T,O] = x[T,C] w[O,C]^T, without a bias, as cuBLASLt takes it. */
+struct cublas_gemm
+gemm_of(void *y, size_t ldy, const void *x, struct nn_matrix w, enum gemm_type kind,
+    size_t T, size_t C, size_t O)
+{
+	struct cublas_gemm p = {};
+
+	p.c = y;
+	p.a = x;
+	p.b = w.at;
+	p.ldc = ldy;
+	p.lda = p.ldb = p.K = C;
+	p.M = T;
+	p.N = O;
+	p.kind = kind;
+	p.b_transposed = p.no_split_k = true;
+	p.alpha = 1;
+	return p;
+}
+
 /* By cuBLASLt. */
 void
 product(bf16 *y, size_t ldy, const bf16 *x, struct nn_matrix w, const float *b, size_t T,
     size_t C, size_t O)
 {
 	scratch<bf16> bias(b ? bf16_stride(O) : 0); /* cuBLASLt wants it in y's type */
-	struct cublas_gemm p = {};
+	struct cublas_gemm p = gemm_of(y, ldy, x, w, GEMM_BF16_OUT, T, C, O);
 
 	if (b)
 		convert_to_bf16(bias.at, b, O, 1, O);
-	p.c = y;
-	p.a = x;
-	p.b = w.at;
 	p.bias = bias.at;
-	p.ldc = ldy;
-	p.lda = p.ldb = p.K = C;
-	p.M = T;
-	p.N = O;
-	p.kind = GEMM_BF16_OUT;
-	p.b_transposed = p.no_split_k = true;
-	p.alpha = 1;
 	cublas_gemm(&p);
 }
 
@@ -152,23 +162,13 @@ linear_gated(uint16_t *y, const uint16_t *x, const struct nn_bf16_layer *layer,
 void
 linear_f32(float *y, const uint16_t *x, struct nn_matrix w, size_t T, size_t C, size_t O)
 {
-	struct cublas_gemm p = {};
-
 	if (w.dtype != DTYPE_BF16) {
 		scratch<float> floats(T * C);
 		to_f32(floats.at, x, T * C);
 		nn_linear(y, O, floats.at, C, w, NULL, T, C, O);
 		return;
 	}
-	p.c = y;
-	p.a = x;
-	p.b = w.at;
-	p.lda = p.ldb = p.K = C;
-	p.M = T;
-	p.N = p.ldc = O;
-	p.kind = GEMM_BF16;
-	p.b_transposed = p.no_split_k = true;
-	p.alpha = 1;
+	struct cublas_gemm p = gemm_of(y, O, x, w, GEMM_BF16, T, C, O);
 	cublas_gemm(&p);
 }
 

@@ -159,7 +159,7 @@ copy_tile_soon(const CUtensorMap *map)
 	asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/* What the thread has written to shared memory, and copied, is there for products and tile copies after a barrier. */
+/* Makes the thread's writes and copies to shared memory visible, after a barrier, to warpgroup products and tile copies. */
 static __device__ __forceinline__ void
 shared_visible()
 {
@@ -273,27 +273,6 @@ warpgroup_product<192>(float (&sum)[96], struct shared_tile a, struct shared_til
 	    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 	    "}, %96, %97, p, 1, 1, 0, 0;\n}"
 	    : SUMS_16(0), SUMS_16(16), SUMS_16(32), SUMS_16(48), SUMS_16(64), SUMS_16(80)
-	    : "l"(a.bits), "l"(b.bits));
-}
-
-template <>
-__device__ __forceinline__ void
-warpgroup_product<256>(float (&sum)[128], struct shared_tile a, struct shared_tile b)
-{
-	asm volatile(
-	    "{.reg .pred p;\n setp.eq.b32 p, 0, 0;\n"
-	    "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
-	    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
-	    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
-	    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
-	    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63,"
-	    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79,"
-	    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95,"
-	    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111,"
-	    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-	    "}, %128, %129, p, 1, 1, 0, 0;\n}"
-	    : SUMS_16(0), SUMS_16(16), SUMS_16(32), SUMS_16(48), SUMS_16(64), SUMS_16(80),
-	    SUMS_16(96), SUMS_16(112)
 	    : "l"(a.bits), "l"(b.bits));
 }
 
