@@ -386,7 +386,7 @@ turns() {
 	cp "$M/ids.txt" .
 	printf '%s\n' 'a red boat sails' 'the bird flies over the sea' >texts.txt
 	page_examples encode.1 >examples
-	[ "$(grep -c '| *encode -m model' examples)" -eq 5 ]
+	[ "$(grep -c '| *encode -m model' examples)" -eq 6 ]
 	while read -r example; do
 		bash -c "set -o pipefail; $example" </dev/null
 		rows <texts.mts >"$T/rows.$((++n))"

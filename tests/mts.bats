@@ -518,7 +518,7 @@ harmful() {
 @test "mts: a misspelt command gets the nearest one as suggestion" {
 	while read -r wrong near; do
 		run -2 --separate-stderr mts $wrong points.mts
-		[[ $stderr == "mts: '$wrong' is not one of head, stat, rows, cat, split, paste, diff, to, from, index; did you mean '$near'?"* ]]
+		[[ $stderr == "mts: '$wrong' is not one of head, stat, rows, cat, split, paste, diff, to, from, cast, index; did you mean '$near'?"* ]]
 	done <<-E
 		haed head
 		Stat stat
@@ -645,6 +645,8 @@ harmful() {
 	mts paste -o c.mts a.mts b.mts
 	mts split -n 7 a.mts
 	mts diff a.mts a.mts
+	mts cast i8 -q -c emb -o a8.mts a.mts
+	mts cast bit -c emb -o a1.mts a8.mts
 	mts to npy -c emb -o a.npy a.mts
 	mts to safetensors -o a.safetensors a.mts
 	mts to jsonl -o a.jsonl a.mts

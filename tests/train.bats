@@ -1244,6 +1244,9 @@ recipe() {
 	encode -q --keep --dim 4 -m "$G/bert" pairs.mts >short.mts
 	run -1 --separate-stderr train "${options[@]}" --documents short.mts pairs.mts
 	[[ $stderr == *"has vectors of 4 components; $G/bert makes 16"* ]]
+	encode -q --keep --dtype bit -m "$G/bert" pairs.mts >bits.mts
+	run -1 --separate-stderr train "${options[@]}" --documents bits.mts pairs.mts
+	[[ $stderr == "train: bits.mts: column '"*".emb' holds single bits; 'mts cast f32' makes floats of them" ]]
 	head -c 2000 bare.mts >cut.mts
 	run -1 train "${options[@]}" --documents cut.mts pairs.mts
 	run -1 train "${options[@]}" --documents none.mts pairs.mts

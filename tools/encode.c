@@ -2,7 +2,7 @@
  * encode - turn tokens into embeddings
  *
  * reads	X.ids	i32 [.]		token ids, at depth 1 or 2
- * writes	X.emb	f32 [width]	the embedding of each text
+ * writes	X.emb	f32 [width]	the embedding of each text; f16 or codes with --dtype
  *		X.tokens f32 [.,width]	of a late-interaction model instead: a vector of each token
  *		X.NAME			with --emit: hidden states, routing weights
  *
@@ -27,16 +27,19 @@
 #include "encode/with_tokens.h"
 #include "nn/nn.h"
 #include "papers/routing/routed_pass.h"
+#include "stream/cast.h"
 #include "stream/stream.h"
 #include "token/tokenizer.h"
 
 struct settings {
 	char *model;
 	char *head, *adapter; /* of an adapter's folder given as the model; else NULL */
-	const char *input, *output, *lora, *gates, *pilots, *expert, *pooling, *emit;
+	const char *input, *output, *lora, *gates, *pilots, *expert, *pooling, *emit,
+	    *ranges;
 	int64_t tokens, dim, cache;
 	bool normalize, raw, keep, any_tokenizer, int8, weights_cache;
 	int precision, empty, level, threads;
+	enum cast_kind dtype;
 };
 
 enum { EMPTY_REFUSE, EMPTY_ZERO, EMPTY_SKIP };
@@ -71,6 +74,12 @@ static const struct cli_option options[] = { CLI_GROUP("Model:"), CLI_MODEL(mode
 	{ 0, "empty", "refuse|zero|skip",
 	    "a text without tokens: an error (default), a zero embedding, or drop its row",
 	    CLI_WORD(empty, EMPTY_REFUSE) },
+	{ 0, "dtype", CAST_KINDS,
+	    "write embeddings as floats of 32 (default) or 16 bits, codes of 8 bits or single bits",
+	    CLI_WORD(dtype, CAST_F32) },
+	{ 0, "ranges", "FILE",
+	    "with --dtype i8: ranges of the codes are those of the vectors in FILE (default: of the first 10,000)",
+	    CLI_TEXT(ranges) },
 	CLI_LEVEL(level), CLI_GROUP("Speed:"), CLI_THREADS(threads),
 	{ 0, "precision", "f32|bf16|int8",
 	    "precision of the linear layers (default: f32)", CLI_WORD(precision, 0) },
@@ -124,12 +133,12 @@ parse(int argc, char **argv)
 		die_usage("--normalize and --no-normalize exclude each other");
 	if (s.emit)
 		cli_only(&cli, "--emit",
-		    "model expert adapter gates pilots output tokens pooling normalize no-normalize dim emit keep weights weights-cache precision any-tokenizer empty level threads");
+		    "model expert adapter gates pilots output tokens pooling normalize no-normalize dim dtype ranges emit keep weights weights-cache precision any-tokenizer empty level threads");
 	if (s.pilots && !s.gates)
 		die_usage("--pilots chooses among adapters; --gates says where they are");
 	if (s.pilots)
 		cli_only(&cli, "--pilots",
-		    "model expert gates pilots output tokens normalize no-normalize dim emit keep weights weights-cache precision any-tokenizer empty level threads");
+		    "model expert gates pilots output tokens normalize no-normalize dim dtype ranges emit keep weights weights-cache precision any-tokenizer empty level threads");
 	if (s.weights_cache && !s.int8 && precisions[s.precision] != DTYPE_I8)
 		die_usage("--weights-cache needs --weights int8 or --precision int8");
 	if (s.precision && s.int8)
@@ -140,6 +149,8 @@ parse(int argc, char **argv)
 		die_usage(
 		    "--empty zero applies to embeddings only; with %s use refuse or skip",
 		    s.emit ? "--emit" : "--pilots");
+	if (s.ranges && s.dtype != CAST_I8)
+		die_usage("--ranges needs --dtype i8");
 	s.input = cli_input(argc, argv);
 	take_adapter(&s, model_folder(s.model));
 	return s;
@@ -214,18 +225,19 @@ open_input(const struct settings *s)
 }
 
 static void
-put(struct embed *embed, struct writer *out, const struct record *record)
+put(struct embed *embed, struct writer *out, struct cast *cast,
+    const struct record *record)
 {
 	struct record *made = stream_make(out, record);
 
 	embed_end(embed, record, made);
-	stream_put(out, made);
+	cast_put(cast, made);
 }
 
 /* A device computes one record while the next is read and the last is written; it does not wait for a pipe that pauses. */
 static void
 embed_all(struct embed *embed, struct reader *in, struct with_tokens *with,
-    struct writer *out, struct progress *progress)
+    struct writer *out, struct cast *cast, struct progress *progress)
 {
 	struct record record, before;
 	bool waiting = false;
@@ -237,14 +249,33 @@ embed_all(struct embed *embed, struct reader *in, struct with_tokens *with,
 			with_tokens_take(with, &record);
 		embed_begin(embed, &record, progress);
 		if (waiting)
-			put(embed, out, &before);
+			put(embed, out, cast, &before);
 		waiting = embed_ahead(embed) && !stream_waits(in, 0);
 		if (!waiting)
-			put(embed, out, &record);
+			put(embed, out, cast, &record);
 		before = record;
 	}
 	if (waiting)
-		put(embed, out, &before);
+		put(embed, out, cast, &before);
+}
+
+/* Casts the embeddings and vectors of tokens that are made here. */
+static struct cast *
+cast_made(const struct settings *s, const struct reader *in, struct writer *out)
+{
+	struct cast *cast = cast_new(in, out, s->dtype, s->ranges);
+	int count = 0;
+
+	for (int i = stream_columns(in); i < stream_made_columns(out); i++) {
+		if (!cast_fits(cast, i, true))
+			continue;
+		cast_column(cast, i);
+		count++;
+	}
+	if (s->dtype && !count)
+		die_usage(
+		    "--dtype applies to embeddings and vectors of tokens, which --emit leaves out");
+	return cast;
 }
 
 static void
@@ -271,14 +302,16 @@ run(const struct settings *s, struct model *model, struct reader *in)
 
 	if (!embed_embeds(embed))
 		cli_only(&cli, "--emit without emb",
-		    "model expert adapter gates pilots output tokens pooling emit keep weights weights-cache precision any-tokenizer empty level threads");
+		    "model expert adapter gates pilots output tokens pooling dtype ranges emit keep weights weights-cache precision any-tokenizer empty level threads");
 	stream_level(out, s->level);
 	stream_property(out, "model", model_fingerprint(model));
 	stream_property(out, "gates", model_adapter_marks(model));
 	similarity_name_tell(out, s->model);
 	emit_tell(out, s->emit);
-	embed_all(embed, in, with, out, progress);
+	struct cast *cast = cast_made(s, in, out);
+	embed_all(embed, in, with, out, cast, progress);
 	progress_span(progress, stream_share(in), 0);
+	cast_finish(cast);
 	stream_finish(out);
 	progress_free(progress);
 	embed_free(embed);

@@ -16,7 +16,6 @@
 #include "nn/nn.h"
 #include "search/vector_index.h"
 #include "stream/stream.h"
-#include "text/foreign.h"
 
 enum { OPT_RENAME = CLI_LONG, OPT_NUMBERS, OPT_SORT };
 
@@ -29,7 +28,7 @@ struct settings {
 	struct vector_index_options index;
 	bool json, spread, append, check;
 	int level, threads; /* level -1: the default */
-	const char *output;
+	const char *ranges, *output;
 };
 
 static const struct cli_option options[] = {
@@ -56,8 +55,11 @@ static const struct cli_option options[] = {
 	{ 0, "rtol", "X", "diff: relative tolerance (default: 0)",
 	    CLI_REAL(relative, 0, 1e300) },
 	{ 'c', "columns", "NAME,...",
-	    "cat, to: columns to keep (default: all); repeatable\nindex: columns that near --where asks for\nfrom npy: name of the column (default: emb)\nfrom safetensors: tensors to read (default: all)",
+	    "cat, to: columns to keep (default: all); repeatable\ncast: columns of vectors (default: emb, *.emb, *.tokens)\nindex: columns that near --where asks for\nfrom npy: name of the column (default: emb)\nfrom safetensors: tensors to read (default: all)",
 	    CLI_CUSTOM },
+	{ 0, "ranges", "FILE",
+	    "cast i8: ranges of the codes are those of the vectors in FILE (default: of the first 10,000)",
+	    CLI_TEXT(ranges) },
 	{ 0, "spread", NULL,
 	    "to tsv, csv: a column for each number of a vector, X_0, X_1, ...",
 	    CLI_FLAG(spread) },
@@ -195,10 +197,7 @@ static int
 to(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
-	enum to_format format = to_parse(files[0]);
-
-	if (settings->spread && format != TO_TSV && format != TO_CSV)
-		die_usage("to: --spread does not apply to %s", files[0]);
+	enum to_format format = to_parse(files[0], settings->spread);
 	struct reader *reader = stream_open(count > 1 ? files[1] : "-");
 	struct progress *progress = stream_progress(reader);
 	to_file(reader, format, &settings->selection.kept, settings->spread,
@@ -211,26 +210,21 @@ to(void *with, char **files, int count)
 static int
 from(void *with, char **files, int count)
 {
-	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
-		"csv", NULL };
-	static const char *const known[] = { "columns record-rows level output",
-		"columns record-rows level output", "record-rows max-line level output",
-		"record-rows numbers max-line level output",
-		"record-rows numbers max-line level output" };
 	const struct settings *settings = with;
-	const struct name_list *kept = &settings->selection.kept;
-	const char *file = count > 1 ? files[1] : "-";
-	char *foreign = foreign_named(files[0], file);
-	if (foreign)
-		die_usage("from: mts does not read %s", foreign);
-	int format = cli_word("from", files[0], formats);
-	char *mode = mem_format("from %s", files[0]);
 
-	cli_only(&cli, mode, known[format]);
-	free(mode);
-	from_file((enum from_format)format, file,
-	    &(struct from_options){ kept, &settings->numbers, settings->rows,
-		settings->max_line, settings->level, settings->output });
+	from_file(&cli, files[0], count > 1 ? files[1] : "-",
+	    &(struct from_options){ &settings->selection.kept, &settings->numbers,
+		settings->rows, settings->max_line, settings->level, settings->output });
+	return 0;
+}
+
+static int
+cast(void *with, char **files, int count)
+{
+	const struct settings *settings = with;
+
+	cast_stream(files[0], count > 1 ? files[1] : "-", &settings->selection.kept,
+	    settings->ranges, settings->output, settings->level);
 	return 0;
 }
 
@@ -277,6 +271,8 @@ static const struct cli_command commands[] = {
 	{ "to", "a stream as another kind of file", "columns spread output", 1, 2, to },
 	{ "from", "another kind of file as a stream",
 	    "columns record-rows numbers max-line level output", 1, 2, from },
+	{ "cast", "vectors as other numbers: f32, f16, codes of 8 bits, single bits",
+	    "columns ranges level output", 1, 2, cast },
 	{ "index", "a folder of vectors that near(1) searches quickly",
 	    "append cells codes-only check columns field similarity threads output", 0,
 	    -1, make_index },
@@ -294,6 +290,7 @@ static const struct cli cli = { "mts",
 	"       mts diff [--atol X] [--rtol X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv|csv [-c NAME,...] [FILE]\n"
 	"       mts from npy|safetensors|jsonl|tsv|csv [--record-rows N] [FILE]\n"
+	"       mts cast f32|f16|i8|bit [-c NAME,...] [--ranges FILE] [FILE]\n"
 	"       mts index [--append] [OPTION]... -o DIR [FILE]...\n"
 	"       mts index --check DIR",
 	options,
@@ -306,10 +303,12 @@ static const struct cli cli = { "mts",
 	"  mts diff --atol 1e-5 --rtol 1e-4 old.mts new.mts\n"
 	"  mts to npy -c text.emb x.mts > x.npy\n"
 	"  mts from npy -c text.emb x.npy > x.mts\n"
+	"  mts cast i8 --ranges c.mts c.mts > small.mts\n"
 	"  mts index -o c.index c.mts\n",
 	NULL, commands,
 	".mts\n"
 	"to: npy|safetensors|jsonl|tsv|csv .mts\n"
+	"cast: f32|f16|i8|bit .mts\n"
 	"from: npy|safetensors|jsonl|tsv|csv .npy|.safetensors|.jsonl|.tsv|.csv" };
 
 int

@@ -11,6 +11,7 @@
 #include "stream/cursor.h"
 #include "stream/stream_format.h"
 #include "stream/table.h"
+#include "text/foreign.h"
 
 enum { RECORD_BYTES = 64 << 20 }; /* wide rows make smaller records */
 
@@ -228,13 +229,38 @@ from_text(struct datafile *file, const char *const *numbers, int count, int64_t 
 	table_close(table);
 }
 
+enum from_format { FROM_NPY, FROM_SAFETENSORS, FROM_JSONL, FROM_TSV, FROM_CSV };
+
+/* The format of that name. */
+static enum from_format
+find_format(const struct cli *cli, const char *word, const char *file)
+{
+	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
+		"csv", NULL };
+	static const char *const known[] = { "columns record-rows level output",
+		"columns record-rows level output", "record-rows max-line level output",
+		"record-rows numbers max-line level output",
+		"record-rows numbers max-line level output" };
+	char *foreign = foreign_named(word, file);
+
+	if (foreign)
+		die_usage("from: mts does not read %s", foreign);
+	int format = cli_word("from", word, formats);
+	char *mode = mem_format("from %s", word);
+	cli_only(cli, mode, known[format]);
+	free(mode);
+	return (enum from_format)format;
+}
+
 void
-from_file(enum from_format format, const char *file, const struct from_options *options)
+from_file(const struct cli *cli, const char *word, const char *file,
+    const struct from_options *options)
 {
 	static const enum datafile_format kinds[] = { [FROM_JSONL] = DATAFILE_JSONL,
 		[FROM_TSV] = DATAFILE_TSV,
 		[FROM_CSV] = DATAFILE_CSV };
 	const struct name_list *kept = options->kept;
+	enum from_format format = find_format(cli, word, file);
 
 	if (format == FROM_NPY && kept->count > 1)
 		die_usage(

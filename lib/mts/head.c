@@ -13,18 +13,23 @@
 #include "stream/stream_format.h"
 #include "text/json.h"
 
-enum { NUMBERS = 8, STRINGS = 4, BYTES = 120 };
+enum { NUMBERS = 8, STRINGS = 4, BYTES = 120, PROPERTY = 1000 };
 
 static void
 show_member(const struct tree *member)
 {
 	char *text = member->kind == TREE_STRING ? mem_string(member->string)
 						 : json_text(member, 0);
+	size_t length = strlen(text);
 
 	printf("property\t");
 	terminal_print(member->key);
 	putchar('\t');
+	if (length > PROPERTY)
+		text[utf8_valid(text, BYTES)] = 0;
 	terminal_print(text);
+	if (length > PROPERTY)
+		printf("... %zu bytes", length);
 	putchar('\n');
 	free(text);
 }

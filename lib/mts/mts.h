@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/cli.h"
+#include "stream/cast.h"
 #include "stream/stream.h"
 #include "text/datafile.h"
 
@@ -138,8 +139,6 @@ void from_safetensors(const char *path, const char *const *names, int count, int
 void from_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
     struct writer *writer);
 
-/* One of these by its name on the command line; FROM_TSV and FROM_CSV are text as FROM_JSONL is. */
-enum from_format { FROM_NPY, FROM_SAFETENSORS, FROM_JSONL, FROM_TSV, FROM_CSV };
 struct from_options {
 	const struct name_list *kept, *numbers;
 	int64_t rows, max_line;
@@ -147,9 +146,19 @@ struct from_options {
 	const char *output;
 };
 
-/* Usage errors if the columns or the file do not fit the format. */
-void from_file(
-    enum from_format format, const char *file, const struct from_options *options);
+/* format: npy, safetensors, jsonl, tsv or csv.  Usage errors if it is another, or if options, columns or the file do not fit it. */
+void from_file(const struct cli *cli, const char *format, const char *file,
+    const struct from_options *options);
+
+/*
+ * cast - writes vectors as another kind of numbers (stream/cast.h): f32, f16, i8 or bit.  A usage error if it is none of
+ * these, or if `ranges` does not apply to it.
+ *
+ * Casts the columns, or without any those called emb, X.emb or X.tokens, and passes all others on.
+ */
+
+void cast_stream(const char *kind, const char *path, const struct name_list *columns,
+    const char *ranges, const char *to, int level);
 
 /*
  * to - converts tensor streams to files of other programs.
@@ -165,8 +174,8 @@ void from_file(
  */
 enum to_format { TO_NPY, TO_SAFETENSORS, TO_JSONL, TO_TSV, TO_CSV };
 
-/* A usage error if the word is not a format. */
-enum to_format to_parse(const char *word);
+/* A usage error if the word is not a format, or does not take `spread`. */
+enum to_format to_parse(const char *word, bool spread);
 
 /* kept: the columns to write, in this order; none: all.  spread (tsv, csv): a vector X becomes the columns X_0, X_1, ...,
  * one per number. */

@@ -382,12 +382,16 @@ to_table(struct reader *reader, const char *const *names, int count, const char 
 /* All. ----------------------------------------------------------------------------- */
 
 enum to_format
-to_parse(const char *word)
+to_parse(const char *word, bool spread)
 {
 	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
 		"csv", NULL };
 
-	return (enum to_format)cli_word("to", word, formats);
+	enum to_format format = (enum to_format)cli_word("to", word, formats);
+
+	if (spread && format != TO_TSV && format != TO_CSV)
+		die_usage("to: --spread does not apply to %s", word);
+	return format;
 }
 
 void

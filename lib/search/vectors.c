@@ -37,7 +37,9 @@ vectors_open(struct reader *reader, const char *field, int wanted)
 				       values_find_embedding(reader, field, 1) >= 0);
 	vectors->column = tokens ? values_tokens(reader, field)
 				 : values_embedding(reader, field, vectors->lists);
-	vectors->width = values_width(reader, vectors->column);
+	vectors->coded = coded_open(reader, vectors->column);
+	vectors->width = vectors->coded ? vectors->coded->width
+					: values_width(reader, vectors->column);
 	return vectors;
 }
 
@@ -107,6 +109,18 @@ vectors_agree(const struct vectors *vectors, const struct vectors *other, bool a
 	    any_model);
 }
 
+static const float *
+decode(struct vectors *vectors)
+{
+	struct floats *room = &vectors->room;
+
+	room->data = mem_grow(room->data, &room->capacity,
+	    mem_multiply((size_t)vectors->count, (size_t)vectors->width, "vectors"),
+	    sizeof *room->data);
+	coded_decode(vectors->coded, room->data, vectors->array->data, vectors->count);
+	return room->data;
+}
+
 void
 vectors_load(struct vectors *vectors, const struct record *record)
 {
@@ -120,8 +134,9 @@ vectors_load(struct vectors *vectors, const struct record *record)
 	}
 	vectors->array = &record->columns[vectors->column];
 	vectors->count = column_elements(column, vectors->array, record->rows);
-	vectors->raw =
-	    values_floats(column, vectors->array, vectors->count, &vectors->room);
+	vectors->raw = vectors->coded ? decode(vectors)
+				      : values_floats(column, vectors->array,
+					    vectors->count, &vectors->room);
 	for (int64_t i = 0; i < vectors->count && !(vectors->wanted & VECTORS_NAN); i++)
 		values_refuse_nan(
 		    vectors->reader, vectors->column, i, vectors->raw + i * width, width);
@@ -214,6 +229,7 @@ vectors_close(struct vectors *vectors)
 {
 	if (vectors->terms)
 		term_lists_close(vectors->terms);
+	coded_free(vectors->coded);
 	free(vectors->room.data);
 	free(vectors->unit_room.data);
 	free(vectors);

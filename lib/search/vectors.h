@@ -1,5 +1,6 @@
 /*
- * vectors - a column of embeddings, record by record: one vector per row, or one list of vectors per row.
+ * vectors - a column of embeddings, record by record: one vector per row, or one list of vectors per row.  Codes (coded.h)
+ * become the floats that they stand for.
  *
  *	struct vectors *positive = vectors_open(reader, "positive", VECTORS_LISTS | VECTORS_UNITS);
  *	while (stream_next(reader, &record)) {
@@ -15,6 +16,7 @@
 
 #include "search/similarity.h"
 #include "search/term_lists.h"
+#include "stream/coded.h"
 #include "stream/stream.h"
 #include "stream/values.h"
 
@@ -40,6 +42,7 @@ struct vectors {
 
 	/* private */
 	const struct array *array;
+	struct coded *coded; /* NULL: the column has numbers */
 	int wanted;
 	struct floats room, unit_room;
 };

@@ -159,6 +159,11 @@ void stream_level(struct writer *writer, int level);
 void stream_seed(struct writer *writer, uint64_t seed); /* noted in the history */
 /* A NULL value removes the property. */
 void stream_property(struct writer *writer, const char *key, const char *value);
+
+/* A column that is dropped, or replaced by stream_add, loses its properties NAME.ranges and NAME.bits (coded.h); one that is
+ * renamed keeps them. */
+#define STREAM_RANGES ".ranges"
+#define STREAM_BITS ".bits"
 void stream_drop(struct writer *writer, const char *name);
 void stream_rename(struct writer *writer, const char *name, const char *to);
 
@@ -166,6 +171,13 @@ void stream_rename(struct writer *writer, const char *name, const char *to);
  * index, dropped or not.  Replaces a reader's column of the same name; dies if the name was added
  * before.  The name is copied. */
 int stream_add(struct writer *writer, const struct column *column);
+
+/* The columns of made records; those that are not written are NULL. */
+int stream_made_columns(const struct writer *writer);
+const struct column *stream_made_column(const struct writer *writer, int index);
+
+/* Gives the vectors of a column another dtype and width; it loses its properties NAME.ranges and NAME.bits. */
+void stream_recast(struct writer *writer, int index, enum dtype dtype, int width);
 
 /* A record to fill in, with the rows, attributes and passed-through columns of `from` (NULL: no
  * rows, empty attributes).  Owned by the writer, one at a time.  Set the added columns before

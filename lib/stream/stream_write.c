@@ -131,10 +131,31 @@ need_slot(struct writer *writer, const char *name)
 	return slot;
 }
 
+/* Renames the properties that belong to a column, or removes them; to: NULL. */
+static void
+move_properties(struct writer *writer, const char *name, const char *to)
+{
+	static const char *const endings[] = { STREAM_RANGES, STREAM_BITS };
+
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		char *key = mem_format("%s%s", name, endings[i]);
+		const struct tree *value = tree_get(writer->properties, key);
+		if (value && to) {
+			char *other = mem_format("%s%s", to, endings[i]);
+			tree_set(writer->properties, other, tree_copy(value));
+			free(other);
+		}
+		if (value)
+			tree_remove(writer->properties, key);
+		free(key);
+	}
+}
+
 void
 stream_drop(struct writer *writer, const char *name)
 {
 	need_slot(writer, name)->dropped = true;
+	move_properties(writer, name, NULL);
 }
 
 void
@@ -145,6 +166,9 @@ stream_rename(struct writer *writer, const char *name, const char *to)
 	if (strcmp(name, to) && find_slot(writer, to))
 		die("%s: there is a column '%s' already", output_name(writer->output),
 		    to);
+	if (!strcmp(name, to))
+		return;
+	move_properties(writer, name, to);
 	char *copy = mem_string(to);
 	free((char *)slot->column.name);
 	slot->column.name = copy;
@@ -163,9 +187,36 @@ stream_add(struct writer *writer, const struct column *column)
 	if (old && !old->passes)
 		die("%s: there is a column '%s' already", output_name(writer->output),
 		    column->name);
-	if (old)
+	if (old) {
 		old->dropped = true;
+		move_properties(writer, column->name, NULL);
+	}
 	return (int)append_slot(writer, column);
+}
+
+int
+stream_made_columns(const struct writer *writer)
+{
+	return (int)writer->count;
+}
+
+const struct column *
+stream_made_column(const struct writer *writer, int index)
+{
+	const struct column_slot *slot = &writer->slots[index];
+
+	return slot->dropped ? NULL : &slot->column;
+}
+
+void
+stream_recast(struct writer *writer, int index, enum dtype dtype, int width)
+{
+	struct column *column = &writer->slots[index].column;
+
+	before_records(writer);
+	move_properties(writer, column->name, NULL);
+	column->dtype = dtype;
+	column->shape[0] = width;
 }
 
 /* Frames. -------------------------------------------------------------------------- */

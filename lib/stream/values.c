@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "stream/coded.h"
 
 static bool
 is_vectors(const struct column *column, int depth)
@@ -132,7 +133,12 @@ int
 values_width(const struct reader *reader, int column)
 {
 	int64_t width = stream_column(reader, column)->shape[0];
+	struct coded *coded = coded_open(reader, column);
 
+	if (coded)
+		die("%s: column '%s' holds %s; 'mts cast f32' makes floats of them",
+		    stream_name(reader), stream_column(reader, column)->name,
+		    coded->least ? "codes of 8 bits" : "single bits");
 	if (width < 1 || width > 1 << 20)
 		die("%s: column '%s': a width of %lld is not in 1..%d",
 		    stream_name(reader), stream_column(reader, column)->name,

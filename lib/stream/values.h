@@ -24,6 +24,8 @@ int values_tokens(const struct reader *reader, const char *field);
 
 /* The same as values_embedding, but returns -1 if absent. */
 int values_find_embedding(const struct reader *reader, const char *field, int depth);
+
+/* The width of a column of vectors of numbers; dies if they are codes (coded.h). */
 int values_width(const struct reader *reader, int column);
 
 /* The kind of a column's vectors, as the header's properties "emb", "hs" (for X.hs), "rw" (for X.rw) and "tokens" name it (mts(5)):
