@@ -5,7 +5,7 @@ load families
 # slow
 
 NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert"
-NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert"
+NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie albert"
 
 # Hidden states and router logits within 1e-4, embeddings within 1e-5, gradients within 1e-4 of
 # the greatest of each parameter; every text alone as in company, to the bit; lengths up to 2048.
@@ -41,6 +41,12 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 @test "families: Llama agrees, with biases and llama3's rotary scaling" { agrees llama; }
 # bats test_tags=plain
 @test "families: EuroBERT agrees, and its head that predicts tokens" { agrees eurobert; }
+# bats test_tags=plain
+@test "families: Gemma agrees, whose 'gelu' is the approximation by tanh" {
+	agrees gemma
+	agrees_with gemma expected '.hidden_act = "gelu_pytorch_tanh"'
+	agrees_with gemma expected 'del(.hidden_act)'
+}
 # bats test_tags=plain
 @test "families: Gemma 3 agrees, both ways as EmbeddingGemma" { agrees gemma3_text; }
 # bats test_tags=plain
@@ -307,6 +313,8 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma3_text umt5 electra ernie albert
 		mistral s/"sliding_window": 4/"sliding_window": 5/
 		llama s/"original_max_position_embeddings": 128/"original_max_position_embeddings": 64/
 		llama s/"factor": 8.0/"factor": 4.0/
+		gemma s/"gelu"/"relu"/
+		gemma s/"rope_theta": 500.0/"rope_theta": 700.0/
 		gemma3_text s/"sliding_window": 6/"sliding_window": 8/
 		gemma3_text s/"query_pre_attn_scalar": 10/"query_pre_attn_scalar": 8/
 		gemma3_text s/"rope_local_base_freq": 10000.0/"rope_local_base_freq": 20000.0/

@@ -114,19 +114,15 @@ folder() {
 @test "known: of rerankers the families that open have a golden model, and motes(7) says how many do" {
 	[ "$(rerankers | cut -f1 | sort -u | wc -l)" -eq 30 ]
 	for family in $(rerankers | awk -F'\t' '$2 != "-" { print $2 }' | sort -u); do
-		grep -q "^${family/new/gte}	" "$GOLDEN/rerank/forms.tsv" || { echo "$family"; false; }
+		grep -q "^${family/new/gte}	" "$GOLDEN/rerank/forms.tsv" ||
+			grep -q "\"model_type\": \"$family\"" "$GOLDEN"/answers/*/config.json || { echo "$family"; false; }
 	done
 	names=$(rerankers | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n " rerankers" }')
 	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "$names"
-	[ "$(rerankers | awk -F'\t' '$2 == "-"' | wc -l)" -eq 9 ]
+	[ "$(rerankers | awk -F'\t' '$2 == "-"' | wc -l)" -eq 4 ]
 	cp -r "$GOLDEN/families/qwen3" "$T/m"
 	rm -f "$T/m/modules.json"
-	jq -c '.architectures = ["Qwen3ForCausalLM"]' "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"
+	jq -c '.model_type = "deberta-v2"' "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"
 	run -1 rerank -q -m "$T/m" /dev/null
-	[[ $output == *"'architectures' is 'Qwen3ForCausalLM'"* ]]
-	for type in deberta-v2 gemma; do
-		jq -c ".model_type = \"$type\"" "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"
-		run -1 rerank -q -m "$T/m" /dev/null
-		[[ $output == *"'model_type' is '$type'; known are"* ]]
-	done
+	[[ $output == *"'model_type' is 'deberta-v2'; known are"* ]]
 }

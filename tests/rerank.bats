@@ -241,7 +241,7 @@ again() {
 	first_run
 	cp "$R"/*.jsonl .
 	jq -r '["_id", "title", "text"], [._id, "the", .text] | @tsv' documents.jsonl | awk '!/^_id/ || NR == 1' >titled.tsv
-	page_examples rerank.1 | sed 's/-m MODEL//g; s/rerank /rerank -q /; s/tok /tok -q /' >examples
+	page_examples rerank.1 | grep -v -e --template | sed 's/-m MODEL//g; s/rerank /rerank -q /; s/tok /tok -q /' >examples
 	[ "$(wc -l <examples)" -eq 3 ]
 	while read -r line; do
 		bash -eu -o pipefail -c "$line" >made || { echo "$line"; false; }

@@ -37,6 +37,9 @@ static const struct cli_option options[] = { CLI_GROUP("Model:"), CLI_MODEL(mode
 	{ 0, "weights-cache", NULL,
 	    "save int8 weights in the model's folder, and use them from there",
 	    CLI_FLAG(weights_cache) },
+	{ 0, "template", "NAME",
+	    "chat template of pairs: a name in share/rerankers.yaml (default: the model's)",
+	    CLI_TEXT(run.asking.template) },
 	CLI_GROUP("A run:"),
 	{ 0, "queries", "FILE", "texts of the queries, with ids: rerank a run",
 	    CLI_TEXT(run.queries) },
@@ -45,6 +48,9 @@ static const struct cli_option options[] = { CLI_GROUP("Model:"), CLI_MODEL(mode
 	{ 'f', "field", "FIELD",
 	    "field of the documents, or NAME=a+b to join fields (default: text)",
 	    CLI_TEXT(run.field) },
+	{ 0, "instruction", "TEXT",
+	    "instruction in the chat template (default: the model's)",
+	    CLI_TEXT(run.asking.instruction) },
 	{ 'k', "top", "N", "documents a query; those below are dropped (default: 100)",
 	    CLI_INTEGER(run.depth, 1, 1000000) },
 	{ 0, "max-length", "N", "largest number of ids (default: the model's)",
@@ -97,7 +103,6 @@ rerank(struct settings *s, struct model *model)
 	struct progress *progress = progress_new("pairs", 0);
 
 	s->run.most = most_ids(s, model);
-	pair_demand(tokenizer, s->run.most);
 	struct run *run = run_read(s->input);
 	rerank_run(run, model, tokenizer, &s->run, progress);
 	progress_free(progress);
@@ -173,10 +178,10 @@ parse(int argc, char **argv)
 		die_usage("--queries and --texts go together");
 	if (s.run.queries)
 		cli_only(&cli, "--queries",
-		    "model precision weights-cache queries texts field top max-length no-truncate truncation output threads tokens");
+		    "model precision weights-cache template queries texts field instruction top max-length no-truncate truncation output threads tokens");
 	else
 		cli_only(&cli, "a stream of pairs",
-		    "model precision weights-cache keep any-tokenizer level output threads tokens");
+		    "model precision weights-cache template keep any-tokenizer level output threads tokens");
 	if (s.weights_cache && precisions[s.precision] != DTYPE_I8)
 		die_usage("--weights-cache needs --precision int8");
 	if (s.refuse)
@@ -195,8 +200,8 @@ main(int argc, char **argv)
 	if (s.threads)
 		nn_start(s.threads, argv);
 	inform("%s", nn_about());
-	struct model *model =
-	    model_open_classifier(s.model, precisions[s.precision], s.weights_cache);
+	struct model *model = model_open_classifier(
+	    s.model, precisions[s.precision], s.weights_cache, s.run.asking.template);
 	if (s.run.queries)
 		rerank(&s, model);
 	else

@@ -44,12 +44,15 @@ static const struct cli_option options[] = {
 	    CLI_TEXT(token.task) },
 	{ 0, "prompt", "TEXT", "put TEXT before each text", CLI_TEXT(token.prompt) },
 	{ 0, "template", "NAME",
-	    "template around each text: a name in share/templates.yaml, or a text with {text} in it",
+	    "template around each text: a name in share/templates.yaml, or a text with {text} in it; with --pair: a name in share/rerankers.yaml",
 	    CLI_TEXT(token.template) },
 	{ 0, "prepare", "none|moee", "edit each text first, as MoEE does (default: none)",
 	    CLI_WORD(token.prepare, FRAME_NONE) },
 	{ 0, "pair", NULL, "put the texts of two fields into one sequence, for rerank",
 	    CLI_FLAG(token.pair) },
+	{ 0, "instruction", "TEXT",
+	    "with --pair: instruction in the model's chat template (default: the model's)",
+	    CLI_TEXT(token.asking.instruction) },
 	CLI_GROUP("Length:"),
 	{ 0, "max-length", "N", "largest number of ids (default: the model's)",
 	    CLI_INTEGER(token.most, 1, 1 << 24) },
@@ -114,7 +117,7 @@ static const struct cli cli = { "tok", "turn text into token ids",
 static const char encode_options[] =
     "model field task prompt template prepare max-length truncate truncation-side no-truncate passages overlap keep format shard max-line record-rows level threads output";
 static const char pair_options[] =
-    "model field pair truncation max-length truncate truncation-side no-truncate keep format shard max-line record-rows level threads output";
+    "model field template pair instruction truncation max-length truncate truncation-side no-truncate keep format shard max-line record-rows level threads output";
 static const char decode_options[] = "decode model keep level specials output";
 static const char wordpiece_options[] =
     "learn field format max-line max-length output vocab-size min-frequency alphabet cased";
@@ -132,6 +135,10 @@ encode(struct settings *set, char **files, int count)
 		die_usage("--pair takes two fields or more: -f FIRST -f SECOND");
 	if (pair && set->token.refuse)
 		set->token.truncation = PAIR_REFUSE;
+	if (pair) {
+		set->token.asking.template = set->token.template;
+		set->token.template = NULL;
+	}
 	if (set->token.task && set->token.prompt)
 		die_usage("--task and --prompt exclude each other");
 	char *model = tokenizer_model(model_folder(set->token.model));

@@ -25,6 +25,12 @@ sentence_config_predicts(const struct tree *config)
 	return !strcmp(tree_string(config, "transformer_task", ""), "fill-mask");
 }
 
+bool
+sentence_config_asks(const struct tree *config)
+{
+	return !strcmp(tree_string(config, "transformer_task", ""), "text-generation");
+}
+
 /* The model's output that is pooled must be the last hidden states. */
 static void
 check_output(const struct tree *config)
@@ -33,7 +39,8 @@ check_output(const struct tree *config)
 	const struct tree *modalities = tree_get(config, key);
 	const char *task = tree_string(config, "transformer_task", "");
 
-	if (!strcmp(task, "sequence-classification") || sentence_config_predicts(config))
+	if (!strcmp(task, "sequence-classification") ||
+	    sentence_config_predicts(config) || sentence_config_asks(config))
 		return; /* model/classifier.h, model/terms.h */
 	if (tree_get(config, "transformer_task"))
 		expect(config, "transformer_task", "feature-extraction");

@@ -22,4 +22,7 @@ struct tree *sentence_config_read(const char *folder);
 /* Whether the transformer's output are the logits of the head that predicts tokens ("fill-mask"). */
 bool sentence_config_predicts(const struct tree *config);
 
+/* Whether they are the logits of the next token ("text-generation"). */
+bool sentence_config_asks(const struct tree *config);
+
 #endif

@@ -7,10 +7,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/modules.h"
+#include "model/answers.h"
 #include "model/family/family.h"
 #include "text/json.h"
+#include "token/pair_template.h"
 
 enum { LABELS = 1 << 16 };
+
+static const char class_end[] = "ForSequenceClassification";
 
 /* Dies unless the pairs are read without a prompt. */
 static void
@@ -24,7 +28,7 @@ check_settings(const char *dir)
 		tree_die(tree_get(config, "model_type"),
 		    "'model_type' is '%s'; rerank takes a '%s', and encode embeds", kind,
 		    expected);
-	if (tree_get(config, "default_prompt_name"))
+	if (tree_get(config, "default_prompt_name") && !pair_template_is(dir))
 		tree_die(tree_get(config, "default_prompt_name"),
 		    "'default_prompt_name' is not known of a cross-encoder; it must be null");
 	tree_free(config);
@@ -37,15 +41,21 @@ classifier_folder(const char *dir)
 
 	check_settings(dir);
 	for (size_t i = 0; modules && i < modules->count; i++)
-		if (strcmp(modules->at[i].type, "Transformer") || i)
+		if (strcmp(modules->at[i].type, i ? ANSWERS_MODULE : "Transformer") ||
+		    i > 1)
 			tree_die(modules->at[i].node,
-			    "the module '%s' is not known in a cross-encoder, which is one Transformer; 'encode' embeds texts",
+			    "the module '%s' is not known in a cross-encoder, which is a Transformer, or one and a LogitScore; 'encode' embeds texts",
 			    modules->at[i].type);
+	char *folder = modules_transformer(dir);
+	struct tree *config = json_find(folder, "config.json");
+	if (modules && modules->count > 1 && config && classifier_known(config))
+		tree_die(modules->at[1].node,
+		    "a %s is of a language model, and this is a classifier",
+		    ANSWERS_MODULE);
+	tree_free(config);
 	modules_free(modules);
-	return modules_transformer(dir);
+	return folder;
 }
-
-static const char class_end[] = "ForSequenceClassification";
 
 /* The first of "architectures"; "": there is none. */
 static const char *
@@ -163,9 +173,9 @@ activation_name(const struct tree *config, const char *dir)
 	return copy;
 }
 
-void
-classifier_configure(struct head *head, const struct spec *spec,
-    const struct tree *config, const char *dir, bool logits)
+/* The layers of a classifier of the family, after the pooling. */
+static void
+add_layers(struct head *head, const struct spec *spec, const struct tree *config)
 {
 	const struct classifier_layer *layer = spec->names->classifier;
 	int labels = labels_of(config);
@@ -175,18 +185,32 @@ classifier_configure(struct head *head, const struct spec *spec,
 		tree_die(tree_get(config, "model_type"),
 		    "no classifier of a '%s' is known, only its embeddings",
 		    tree_string(config, "model_type", ""));
-	*head = (struct head){
-		.pools = 1, .pool = { pooling_of(spec, config) }, .include_prompt = true
-	};
 	for (; layer->module; layer++)
 		add_layer(head, spec, layer, layer[1].module ? spec->width : labels);
+}
+
+void
+classifier_configure(struct head *head, const struct spec *spec,
+    const struct tree *config, const char *dir, bool logits, bool answers)
+{
+	static const struct classifier_layer difference = { "answers", .bare = true };
+
+	if (answers && !spec->causal)
+		tree_die(config, "the model is not causal; one that answers is");
+	*head = (struct head){ .pools = 1,
+		.pool = { answers ? NN_POOL_LAST : pooling_of(spec, config) },
+		.include_prompt = true };
+	if (answers)
+		add_layer(head, spec, &difference, 1);
+	else
+		add_layers(head, spec, config);
 	struct head_module *last = &head->modules[head->count - 1];
 	char *name = activation_name(config, dir);
 	if (*name) {
 		last->activated =
 		    head_activation(&last->act, name, config, "activation_fn");
 	} else {
-		last->activated = labels == 1;
+		last->activated = last->out == 1;
 		last->act = NN_SIGMOID;
 	}
 	last->activated &= !logits;

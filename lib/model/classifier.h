@@ -26,8 +26,9 @@ bool classifier_known(const struct tree *config);
 void classifier_begin(struct tree *config, const char *dir);
 
 /* Sets the head to that of the classifier.  config: config.json of the folder `dir`; dies where it is not one of a classifier.
- * logits: without the last activation. */
+ * logits: without the last activation.  answers: the model is a language model that answers (answers.h), and the head has one
+ * layer, from the last token. */
 void classifier_configure(struct head *head, const struct spec *spec,
-    const struct tree *config, const char *dir, bool logits);
+    const struct tree *config, const char *dir, bool logits, bool answers);
 
 #endif

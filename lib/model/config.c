@@ -11,6 +11,7 @@
 #include "folder/folder.h"
 #include "folder/modules.h"
 #include "folder/static_folder.h"
+#include "model/answers.h"
 #include "model/classifier.h"
 #include "model/experts.h"
 #include "model/family/family.h"
@@ -62,6 +63,9 @@ configure_positions(struct model *model)
 	if (sentence_config_predicts(config) && !model->head.splade.is)
 		tree_die(tree_get(config, "transformer_task"),
 		    "'transformer_task' is 'fill-mask', and modules.json has no SpladePooling");
+	if (sentence_config_asks(config) && !model->classifies)
+		tree_die(tree_get(config, "transformer_task"),
+		    "'transformer_task' is 'text-generation': a model that answers; 'rerank' scores pairs with it");
 	tree_free(config);
 }
 
@@ -89,8 +93,10 @@ configure_classifier(struct model *model)
 		    model->dir);
 	if (model->fresh)
 		classifier_begin(model->config, model->folder);
+	if (is_language_model(model->config))
+		answers_read(&model->answers, model->dir, model->template);
 	classifier_configure(&model->head, &model->spec, model->config, model->dir,
-	    model->mode == MODEL_TRAIN);
+	    model->mode == MODEL_TRAIN, model->answers.is);
 }
 
 void

@@ -1,6 +1,5 @@
 #include "model/model_struct.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +7,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "folder/fingerprint.h"
-#include "folder/modules.h"
 #include "folder/static_folder.h"
 #include "model/adapters.h"
 #include "model/adapter_training.h"
@@ -59,7 +55,8 @@ module_part(struct model *model, const struct head_module *module,
 			 ? classifier_tensor_name(
 			       weights_classifier_prefix(weights), module, which)
 			 : mem_format("%s.%s", module->name, own);
-	const struct safetensor *stored = !file || drawn(model, module, file, sought)
+	const struct safetensor *stored = model->answers.is ? &model->answers.tensor
+					  : !file || drawn(model, module, file, sought)
 					      ? NULL
 					      : safetensors_need(file, sought);
 
@@ -165,6 +162,8 @@ model_match(struct model *model)
 	if (model->weights.stem[STEM_OUTPUT].tensor >= 0)
 		tree_set(model->config, "tie_word_embeddings", tree_of_boolean(false));
 	round_scale(model);
+	if (model->answers.is)
+		answers_make(&model->answers, &model->weights, &model->spec, model->file);
 	open_modules(model);
 	if (model->classifies && model->mode == MODEL_TRAIN)
 		weights_of_classifier(&model->weights);
@@ -244,63 +243,13 @@ model_need_expert(struct model *model, int expert)
 	model_resolve(model);
 }
 
-static uint64_t
-hash_file(uint64_t hash, const char *dir, const char *name)
-{
-	char *path = mem_format("%s/%s", dir, name);
-	size_t length;
-	char *bytes = file_read(path, &length);
-
-	if (bytes)
-		hash = rng_hash(hash, bytes, length);
-	free(bytes);
-	free(path);
-	return hash;
-}
-
-/* config.json, modules.json and the config.json of each module. */
-static uint64_t
-hash_head(uint64_t hash, const struct model *model)
-{
-	struct modules *modules = modules_read(model->dir);
-
-	hash = hash_file(hash, model->folder, "config.json");
-	hash = hash_file(hash, model->dir, "modules.json");
-	for (size_t i = 0; modules && i < modules->count; i++)
-		hash = hash_file(hash, modules->at[i].folder, "config.json");
-	modules_free(modules);
-	return hash;
-}
-
-void
-model_note_fingerprint(struct model *model, uint64_t seed)
-{
-	bool soon = !model->spec.experts && !model->spec.mixture.count;
-	uint64_t print = model->file ? fingerprint_quick(model->file, soon) : seed;
-
-	for (int i = 0; i < HEAD_MODULES; i++)
-		if (model->head_files[i]) {
-			uint64_t one = fingerprint_quick(model->head_files[i], true);
-			print = rng_hash(print, &one, sizeof one);
-		}
-	print = hash_head(print, model);
-	snprintf(model->folder_fingerprint, sizeof model->folder_fingerprint,
-	    "%016" PRIx64, print);
-	if (model->quantized)
-		print = rng_hash(print, "int8", 4);
-	if (model->packed) {
-		const char *kind = dtype_name(packed_weights_kind(model->packed));
-		print = rng_hash(print, kind, strlen(kind));
-	}
-	snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, print);
-}
-
 static struct model *
-begin(const char *dir, enum model_mode mode, bool classifies)
+begin(const char *dir, enum model_mode mode, bool classifies, const char *template)
 {
 	struct model *model = mem_zero(1, sizeof *model);
 
 	model->classifies = classifies;
+	model->template = template;
 	model->mode = mode;
 	model_configure(model, dir);
 	model_match(model);
@@ -362,14 +311,14 @@ model_close_stored(struct model *model)
 struct model *
 model_open(const char *dir, enum model_mode mode, uint64_t seed)
 {
-	return complete(begin(dir, mode, false), seed);
+	return complete(begin(dir, mode, false, NULL), seed);
 }
 
 struct model *
 model_open_frozen(
     const char *dir, enum model_mode mode, uint64_t seed, const char *const *patterns)
 {
-	struct model *model = begin(dir, mode, false);
+	struct model *model = begin(dir, mode, false, NULL);
 
 	freeze_weights(model, patterns);
 	return complete(model, seed);
@@ -378,7 +327,7 @@ model_open_frozen(
 struct model *
 model_open_ranker(const char *dir, uint64_t seed, const char *const *patterns)
 {
-	struct model *model = begin(dir, MODEL_TRAIN, true);
+	struct model *model = begin(dir, MODEL_TRAIN, true, NULL);
 
 	if (patterns)
 		freeze_weights(model, patterns);
@@ -388,16 +337,17 @@ model_open_ranker(const char *dir, uint64_t seed, const char *const *patterns)
 struct model *
 model_open_int8(const char *dir, bool keep)
 {
-	struct model *model = begin(dir, MODEL_ENCODE, false);
+	struct model *model = begin(dir, MODEL_ENCODE, false, NULL);
 
 	quantized_weights_load(model, keep);
 	return complete(model, 0);
 }
 
 static struct model *
-open_packed(const char *dir, enum dtype kind, bool keep, bool classifies)
+open_packed(
+    const char *dir, enum dtype kind, bool keep, bool classifies, const char *template)
 {
-	struct model *model = begin(dir, MODEL_ENCODE, classifies);
+	struct model *model = begin(dir, MODEL_ENCODE, classifies, template);
 
 	if (kind != DTYPE_F32 && !nn_supports(kind))
 		inform("%s: products of %s are not quicker here; those of f32 are made",
@@ -413,13 +363,13 @@ open_packed(const char *dir, enum dtype kind, bool keep, bool classifies)
 struct model *
 model_open_packed(const char *dir, enum dtype kind, bool keep)
 {
-	return open_packed(dir, kind, keep, false);
+	return open_packed(dir, kind, keep, false, NULL);
 }
 
 struct model *
-model_open_classifier(const char *dir, enum dtype kind, bool keep)
+model_open_classifier(const char *dir, enum dtype kind, bool keep, const char *template)
 {
-	return open_packed(dir, kind, keep, true);
+	return open_packed(dir, kind, keep, true, template);
 }
 
 /* Bytes of the model's copy of a tensor. */
@@ -464,6 +414,7 @@ model_close(struct model *model)
 		safetensors_close(model->file);
 	for (int i = 0; i < HEAD_MODULES; i++)
 		safetensors_close(model->head_files[i]);
+	answers_free(&model->answers);
 	free(model->blocks);
 	free(model->dblocks);
 	free(model->mixtures);

@@ -50,8 +50,10 @@ struct model *model_open_int8(const char *dir, bool keep);
  */
 struct model *model_open_packed(const char *dir, enum dtype kind, bool keep);
 
-/* The same, kind DTYPE_F32 included, of a cross-encoder (classifier.h): model_encode makes the scores of the labels. */
-struct model *model_open_classifier(const char *dir, enum dtype kind, bool keep);
+/* The same, kind DTYPE_F32 included, of a cross-encoder (classifier.h), or of a language model that answers (answers.h):
+ * model_encode makes the scores of the labels.  template: the name of the pair's template; NULL: the folder's. */
+struct model *model_open_classifier(
+    const char *dir, enum dtype kind, bool keep, const char *template);
 
 /*
  * Opens a cross-encoder to train.  A model without a classifier gets one of one label: layers that the folder lacks are drawn from

@@ -9,6 +9,7 @@
 #define MODEL_MODEL_STRUCT_H
 
 #include "folder/safetensors.h"
+#include "model/answers.h"
 #include "model/block.h"
 #include "model/head.h"
 #include "model/model.h"
@@ -21,9 +22,11 @@ struct model {
 	/* hash of the files that decide an embedding; the same with the precision of the weights */
 	char folder_fingerprint[17], fingerprint[17], *expert_names;
 	enum model_mode mode;
-	bool classifies;     /* the head is a classifier's (classifier.h) */
-	bool fresh;	     /* the classifier is new: the folder has none */
-	struct tree *config; /* config.json */
+	bool classifies;	/* the head is a classifier's (classifier.h) */
+	bool fresh;		/* the classifier is new: the folder has none */
+	struct answers answers; /* of a language model that scores pairs */
+	const char *template;	/* of pairs (token/pair_template.h), while it opens */
+	struct tree *config;	/* config.json */
 	struct spec spec;
 	struct head head;
 	struct safetensors *file; /* NULL without weights on disk */

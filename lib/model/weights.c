@@ -347,6 +347,22 @@ weights_match_prediction(
 	match_stem(&search, true, STEM_MLM_DENSE);
 }
 
+const struct safetensor *
+weights_output(
+    struct weights *weights, const struct spec *spec, const struct safetensors *file)
+{
+	struct tensor_search search = { weights, spec, file, spec->names,
+		spec->names->prefixes[0], -1 };
+
+	tensor_search_choose_names(&search);
+	const struct safetensor *found = tensor_search_held_stem(
+	    &search, own_output(&search) ? STEM_OUTPUT : STEM_TOKENS);
+	if (!found || (spec->untied && !tensor_search_held_stem(&search, STEM_OUTPUT)))
+		die("%s: has no output matrix ('%s.weight')", safetensors_name(file),
+		    spec->names->stem[STEM_OUTPUT]);
+	return found;
+}
+
 bool
 weights_fused(const struct weights *weights)
 {

@@ -83,6 +83,10 @@ void weights_match_prediction(
     struct weights *weights, const struct spec *spec, const struct safetensors *file);
 void weights_free(struct weights *weights);
 
+/* The matrix of the logits of tokens: the output matrix, or the embeddings that it is tied to.  Dies if there is none. */
+const struct safetensor *weights_output(
+    struct weights *weights, const struct spec *spec, const struct safetensors *file);
+
 /* The prefix of the transformer's names beside a classifier: the file's, or the family's where the file has none. */
 const char *weights_classifier_prefix(const struct weights *weights);
 

@@ -6,22 +6,14 @@
 #include "base/mem.h"
 #include "encode/embed.h"
 #include "encode/queue.h"
-#include "search/texts_by_id.h"
-
-/* Texts by number as ids without special tokens; those that no pair has are empty. */
-struct side_tokens {
-	struct ids *texts;
-	int64_t count;
-	size_t longest;
-};
+#include "search/run_pairs.h"
 
 /* The pairs of a run under way through the model. */
 struct pair_queue {
 	const struct run *run;
 	struct model *model;
-	const struct tokenizer *tokenizer;
 	const struct rerank_options *options;
-	struct side_tokens queries, documents;
+	struct run_pairs *pairs;
 	/* A batch: */
 	struct ids ids;
 	size_t *starts; /* [count] of the pairs in `ids` */
@@ -34,63 +26,6 @@ struct pair_queue {
 	float *scores; /* [pairs] in the order of the run */
 	struct progress *progress;
 };
-
-/* limit: ids of a text that can matter; 0: all. */
-static struct side_tokens
-tokenise(const struct tokenizer *tokenizer, const struct row_texts *texts, int64_t count,
-    size_t limit)
-{
-	struct side_tokens side = {
-		.texts = mem_zero((size_t)count + 1, sizeof *side.texts), .count = count
-	};
-	size_t longest = 0;
-
-#pragma omp parallel for schedule(dynamic, 16) reduction(max : longest)
-	for (int64_t i = 0; i < count; i++) {
-		const struct row_text *text = row_texts_get(texts, i);
-		if (text)
-			pair_text(
-			    tokenizer, text->bytes, text->length, limit, &side.texts[i]);
-		if (side.texts[i].count > longest)
-			longest = side.texts[i].count;
-	}
-	side.longest = longest;
-	return side;
-}
-
-static void
-free_side(struct side_tokens *side)
-{
-	for (int64_t i = 0; i < side->count; i++)
-		ids_free(&side->texts[i]);
-	free(side->texts);
-}
-
-/* Reads and tokenises the texts of both sides. */
-static void
-read_texts(struct pair_queue *re)
-{
-	const struct run *run = re->run;
-	const struct rerank_options *options = re->options;
-	struct row_texts queries = { 0 }, documents = { 0 };
-	int64_t asked = strings_count(run->queries),
-		known = strings_count(run->documents);
-	bool *hit = run_mark_hits(run),
-	     *wanted = mem_new((size_t)asked + 1, sizeof *wanted);
-
-	for (int64_t i = 0; i < asked; i++)
-		wanted[i] = run->hits[i].count > 0;
-	texts_by_id(&queries, options->queries, NULL, run->queries, wanted, "queries");
-	texts_by_id(&documents, options->documents, options->field, run->documents, hit,
-	    "documents");
-	re->queries = tokenise(re->tokenizer, &queries, asked, 0);
-	re->documents = tokenise(re->tokenizer, &documents, known,
-	    pair_second_limit(re->tokenizer, options->most, re->queries.longest));
-	row_texts_free(&queries);
-	row_texts_free(&documents);
-	free(hit);
-	free(wanted);
-}
 
 /* Sends the pairs of the batch through the model. */
 static void
@@ -123,17 +58,13 @@ die_long(const struct pair_queue *re, int64_t query, int64_t document)
 }
 
 static void
-add_pair(struct pair_queue *re, int64_t query, int64_t document)
+add_pair(struct pair_queue *re, int64_t query, int64_t hit)
 {
-	const struct ids *first = &re->queries.texts[query];
-	const struct ids *second = &re->documents.texts[document];
 	size_t count = (size_t)re->count + 1, start = re->ids.count;
 	int32_t place;
 
-	if (pair_join(re->tokenizer, (struct pair_side){ first->id, first->count },
-		(struct pair_side){ second->id, second->count }, re->options->most,
-		re->options->truncation, &re->ids, &place) == PAIR_LONG)
-		die_long(re, query, document);
+	if (run_pairs_add(re->pairs, query, hit, &re->ids, &place) == PAIR_LONG)
+		die_long(re, query, re->run->hits[query].at[hit].document);
 	re->starts = mem_grow(re->starts, &re->starts_room, count, sizeof *re->starts);
 	re->sequences =
 	    mem_grow(re->sequences, &re->sequences_room, count, sizeof *re->sequences);
@@ -155,12 +86,14 @@ score_pairs(struct pair_queue *re)
 {
 	size_t budget = (size_t)embed_group_tokens(re->options->tokens, false);
 
-	for (int64_t i = 0; i < strings_count(re->run->queries); i++)
+	for (int64_t i = 0; i < strings_count(re->run->queries); i++) {
+		run_pairs_query(re->pairs, i);
 		for (int64_t j = 0; j < re->run->hits[i].count; j++) {
 			if (re->ids.count + re->options->most > budget && re->count)
 				score_batch(re);
-			add_pair(re, i, re->run->hits[i].at[j].document);
+			add_pair(re, i, j);
 		}
+	}
 	if (re->count)
 		score_batch(re);
 	encode_queue_commit(re->queue, 0);
@@ -198,11 +131,9 @@ void
 rerank_run(struct run *run, struct model *model, const struct tokenizer *tokenizer,
     const struct rerank_options *options, struct progress *progress)
 {
-	struct pair_queue re = { .run = run,
-		.model = model,
-		.tokenizer = tokenizer,
-		.options = options,
-		.progress = progress };
+	struct pair_queue re = {
+		.run = run, .model = model, .options = options, .progress = progress
+	};
 	int labels = model_width(model);
 
 	if (labels != 1)
@@ -212,15 +143,14 @@ rerank_run(struct run *run, struct model *model, const struct tokenizer *tokeniz
 	re.scores = mem_new((size_t)pairs + 1, sizeof *re.scores);
 	re.queue = encode_queue_new(
 	    model, &(struct encode_queue_options){ .width = 1, .ahead = nn_device() });
-	read_texts(&re);
+	re.pairs = run_pairs_new(run, tokenizer, model_dir(model), options);
 	progress_span(progress, 1, pairs);
 	score_pairs(&re);
 	set_scores(run, re.scores);
 	encode_queue_free(re.queue);
 	batch_free(&re.batch);
 	ids_free(&re.ids);
-	free_side(&re.queries);
-	free_side(&re.documents);
+	run_pairs_free(re.pairs);
 	free(re.starts);
 	free(re.sequences);
 	free(re.places);

@@ -14,7 +14,8 @@ struct token_columns {
 	struct tokenise_options *options;
 	const struct tokenizer *tokenizer;
 	struct frame *frame;
-	struct role *role; /* NULL: none; borrowed */
+	struct pair_template *asks; /* of pairs; NULL: none */
+	struct role *role;	    /* NULL: none; borrowed */
 	char *prompt;
 	bool forced; /* the prompt is the command line's, not the model's default */
 	size_t most;
@@ -43,7 +44,11 @@ token_columns_new(struct tokenise_options *options, const struct tokenizer *toke
 	made->most = most;
 	made->role = role;
 	if (options->pair) {
-		pair_demand(tokenizer, most);
+		made->asks = pair_template_open(model, tokenizer, &options->asking);
+		if (made->asks)
+			pair_template_demand(made->asks, most);
+		else
+			pair_demand(tokenizer, most);
 		return made;
 	}
 	made->forced = options->task || options->prompt;
@@ -70,6 +75,7 @@ token_columns_free(struct token_columns *made)
 	free(made->attended);
 	free(made->depths);
 	free(made->prompt);
+	pair_template_free(made->asks);
 	if (made->frame)
 		frame_free(made->frame);
 	free(made);
@@ -295,7 +301,7 @@ make_pairs(struct token_columns *made, size_t index, const struct token_place *p
 	struct tokenised *result = &made->ids[index];
 	bool lists = made->depths[index] == 2;
 	const struct pair_rules rules = { made->tokenizer, made->most,
-		made->options->truncation };
+		made->options->truncation, made->asks };
 	struct array first = text_field_texts(fields[0], from);
 	struct array second = text_field_texts(fields[index + 1], from);
 	int64_t count = lists ? second.offsets[0][from->rows] : from->rows;

@@ -19,6 +19,7 @@
 #include "token/shard.h"
 #include "token/frame.h"
 #include "token/pair.h"
+#include "token/pair_template.h"
 #include "token/text_field.h"
 
 /* The end at which longer texts are cut; TOKENISE_MODEL: the model's. */
@@ -40,6 +41,7 @@ struct tokenise_options {
 	    passage; /* most ids of a passage; 0: only folders are cut, into at most 256 ids */
 	size_t overlap; /* tokens that a passage shares with the one before it */
 	bool pair;	/* two fields become one column of pairs (token_columns.h) */
+	struct pair_asking asking;	 /* of pairs (pair_template.h) */
 	enum pair_truncation truncation; /* of pairs */
 	bool refuse;			 /* die on a longer text instead of cutting it */
 	bool keep;			 /* keep the texts */

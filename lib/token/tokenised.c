@@ -45,18 +45,54 @@ encode_texts(struct tokenised_part *part, const struct tokenised_job *job)
 	free(string.text);
 }
 
-/* One text of pair i, without special tokens. */
+/* One text of pair i; returns its length. */
+static size_t
+side_text(const struct tokenised_job *job, int side, int64_t i, const char **text)
+{
+	*text = job->bytes[side] + job->offsets[side][i];
+	return (size_t)(job->offsets[side][i + 1] - job->offsets[side][i]);
+}
+
+/* The same without special tokens. */
 static struct pair_side
 encode_side(const struct tokenised_job *job, int side, int64_t i, size_t limit,
     struct ids *ids, bool *repaired)
 {
-	const char *text = job->bytes[side] + job->offsets[side][i];
-	size_t length = (size_t)(job->offsets[side][i + 1] - job->offsets[side][i]);
+	const char *text;
+	size_t length = side_text(job, side, i, &text);
 
 	ids->count = 0;
 	*repaired |= utf8_valid(text, length) < length;
 	pair_text(job->rules->tokenizer, text, length, limit, ids);
 	return (struct pair_side){ ids->id, ids->count };
+}
+
+/* Pair i, joined by the tokenizer's template.  first, second: room for its texts. */
+static enum pair_outcome
+join_pair(struct tokenised_part *part, const struct tokenised_job *job, int64_t i,
+    struct ids *first, struct ids *second, bool *repaired)
+{
+	const struct pair_rules *rules = job->rules;
+	struct pair_side a = encode_side(job, 0, i, 0, first, repaired);
+	size_t limit = pair_second_limit(rules->tokenizer, rules->most, a.count);
+	struct pair_side b = encode_side(job, 1, i, limit, second, repaired);
+
+	return pair_join(rules->tokenizer, a, b, rules->most, rules->truncation,
+	    &part->ids, &job->second[i]);
+}
+
+/* Pair i, put into the chat template. */
+static enum pair_outcome
+ask_pair(struct tokenised_part *part, const struct tokenised_job *job, int64_t i,
+    bool *repaired)
+{
+	const struct pair_rules *rules = job->rules;
+	const char *a, *b;
+	size_t first = side_text(job, 0, i, &a), second = side_text(job, 1, i, &b);
+
+	*repaired = utf8_valid(a, first) < first || utf8_valid(b, second) < second;
+	return pair_template_encode(rules->template, a, first, b, second, rules->most,
+	    rules->truncation, &part->ids);
 }
 
 static void
@@ -67,14 +103,11 @@ encode_pairs(struct tokenised_part *part, const struct tokenised_job *job)
 	for (int64_t i = part->first; i < part->last; i++) {
 		bool repaired = false;
 		size_t before = part->ids.count;
-		struct pair_side a = encode_side(job, 0, i, 0, &first, &repaired);
-		size_t limit =
-		    pair_second_limit(job->rules->tokenizer, job->rules->most, a.count);
-		struct pair_side b = encode_side(job, 1, i, limit, &second, &repaired);
 		job->second[i] = 0;
 		enum pair_outcome outcome =
-		    pair_join(job->rules->tokenizer, a, b, job->rules->most,
-			job->rules->truncation, &part->ids, &job->second[i]);
+		    job->rules->template
+			? ask_pair(part, job, i, &repaired)
+			: join_pair(part, job, i, &first, &second, &repaired);
 		part->repaired += repaired;
 		part->cut += outcome == PAIR_CUT;
 		if (outcome == PAIR_LONG && part->first_long < 0)

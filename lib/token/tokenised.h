@@ -10,6 +10,7 @@
 #include "stream/stream.h"
 #include "token/frame.h"
 #include "token/pair.h"
+#include "token/pair_template.h"
 
 /* Lists of ids; memory is reused by the next call.  Zeroed: empty. */
 struct tokenised {
@@ -34,6 +35,7 @@ struct pair_rules {
 	const struct tokenizer *tokenizer;
 	size_t most;
 	enum pair_truncation truncation;
+	const struct pair_template *template; /* NULL: pairs as in pair.h */
 };
 void tokenise_pairs(struct tokenised *made, const struct pair_rules *rules,
     struct array first, struct array second, int64_t pairs);

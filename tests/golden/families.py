@@ -359,6 +359,10 @@ CONFIG = {
         "intermediate_size": 10, "num_attention_heads": 2, "num_key_value_heads": 1,
         "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 250000.0, "attention_bias": False,
         "mlp_bias": True, "tie_word_embeddings": False, "pad_token_id": 0},
+    "gemma": SIZES | {
+        "architectures": ["GemmaModel"], "model_type": "gemma", "hidden_size": 12, "intermediate_size": 10,
+        "num_attention_heads": 3, "num_key_value_heads": 1, "head_dim": 8, "hidden_act": "gelu", "rms_norm_eps": 1e-6,
+        "rope_theta": 500.0, "attention_bias": True, "pad_token_id": 0},  # gelu: what the releases call gelu_pytorch_tanh
     # every third layer sees the whole text, with twice as slow angles; roots that bf16 rounds
     "gemma3_text": SIZES | {
         "architectures": ["Gemma3TextModel"], "model_type": "gemma3_text", "hidden_size": 12,
@@ -403,7 +407,7 @@ CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
          "umt5": "UMT5EncoderModel", "electra": "ElectraForMaskedLM", "ernie": "ErnieForMaskedLM",
          "albert": "AlbertForMaskedLM",
          "qwen2": "Qwen2Model", "mistral": "AutoModel", "llama": "LlamaModel",
-         "eurobert": "EuroBertForMaskedLM", "gemma3_text": "Gemma3TextModel"}
+         "eurobert": "EuroBertForMaskedLM", "gemma": "GemmaModel", "gemma3_text": "Gemma3TextModel"}
 # where it is another
 STORED = {"t5_whole": "T5ForConditionalGeneration", "t5_own": "T5ForConditionalGeneration",
           "mistral": "MistralModel"}
@@ -617,7 +621,7 @@ def checkpoint(family, folder, config, generator):
         with torch.no_grad():
             for name, p in model.named_parameters():
                 p.copy_(draw(name, p.shape, generator))
-                if family == "gemma3_text" and p.dim() == 1:
+                if family.startswith("gemma") and p.dim() == 1:
                     p -= 1  # stored minus one
         model.save_pretrained(folder)
         os.rename(folder + "/config.json", folder + "/config.5.json")

@@ -232,6 +232,19 @@ adjust_gemma3(struct spec *spec, const struct tree *config)
 	configure_gemma3_windows(spec, config);
 }
 
+/* Gemma (Gemma Team 2024), of which bge-reranker-v2-gemma is made: norms whose weights are added to one. */
+static void
+adjust_gemma(struct spec *spec, const struct tree *config)
+{
+	const char *act = tree_string(config, "hidden_act", "gelu");
+
+	spec->untied = spec->up_bias = spec->down_bias = false;
+	if (!strcmp(act, "gelu")) /* the releases' name of the approximation */
+		spec->act = NN_GELU_TANH;
+	spec->norm = NN_RMSNORM_PLUS;
+	spec->embedding_scale = (float)sqrt(spec->width);
+}
+
 /* OLMoE (Muennighoff et al. 2024): token experts in every layer and no other MLP. */
 static void
 adjust_olmoe(struct spec *spec, const struct tree *config)
@@ -284,6 +297,8 @@ adjust_qwen2_moe(struct spec *spec, const struct tree *config)
 const struct family decoder_families[] = {
 	{ "deepseek", &decoder, configure, adjust_deepseek, .norm_eps = 1e-6 },
 	{ "eurobert", &decoder, configure, adjust_eurobert, .norm_eps = 1e-5 },
+	{ "gemma", &decoder, configure, adjust_gemma, .norm_eps = 1e-6,
+	    .head_size = 256 },
 	{ "gemma3_text", &gemma3, configure, adjust_gemma3, .norm_eps = 1e-6,
 	    .head_size = 256, .windows = WINDOWS_ADJUSTED, .qk_norm = SPEC_QK_HEAD },
 	/* jina-embeddings-v5-text-small: Qwen3, with LoRA adapters beside it */
