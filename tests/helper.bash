@@ -5,8 +5,8 @@ export LC_ALL=C.UTF-8
 ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 BUILD=${BUILD:-$ROOT/build/cpu}
 export PATH="$BUILD/bin:$BUILD/support:$PATH"
-# a program that dies leaves its memory to the system; tests of the whole path ask for leaks
-export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
+# a program that dies leaves its memory to the system; tests of the whole path ask for leaks.  Of an allocation 8 callers say enough.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0:malloc_context_size=8}
 unset MOTES_MODEL
 GOLDEN=$ROOT/tests/golden
 T=$BATS_TEST_TMPDIR

@@ -7,25 +7,17 @@ load helper
 # lib/nn/cuda on the processor (tests/cuda/cuda_runtime.h): the kernels of a GPU held to what those of the processor are held
 # to, their threads in one order.  When kernels changed, in three, and under the sanitizers, too.
 
-# Succeeds if a file of the kernels or the shim changed since a day before the newest commit, or without git.
-kernels_changed() {
-	local day=86400 newest
-	newest=$(git -C "$ROOT" log -1 --format=%ct 2>/dev/null) || return 0
-	[ -n "$(git -C "$ROOT" log -1 --since=$((newest - day)) --format=%h -- lib/nn tests/cuda)" ] ||
-		[ -n "$(git -C "$ROOT" status --porcelain -- lib/nn tests/cuda)" ]
-}
-
 setup_file() {
 	export FIBER_ORDERS=backward
 	if [[ $BUILD == *-sanitize* ]]; then
 		FIBER_ORDERS=shuffled # the sanitizers see as much in one
-	elif kernels_changed; then
+	elif "$ROOT/tests/kernels_changed"; then
 		FIBER_ORDERS="forward backward shuffled"
 	fi
 }
 
 setup() {
-	[[ $BUILD != *-sanitize* ]] || kernels_changed || skip "the kernels have not changed since the sanitizers saw them"
+	[[ $BUILD != *-sanitize* ]] || "$ROOT/tests/kernels_changed" || skip "the kernels have not changed since the sanitizers saw them"
 	[ -x "$BUILD/shim/support/nn_check" ] || skip "make check has built no kernels of a GPU for the processor here"
 }
 

@@ -21,6 +21,7 @@ $B/lib/nn/dispatch.o: $B/kernels.inc
 $B/lib/nn/dispatch.o: own_cppflags += -I$B
 # by default gcc uses 256 of AVX-512's 512 bits; at -O1, with the sanitizers, it keeps almost nothing in registers, and UBSan's
 # checks of each pointer take as long as ASan's of each access
+$B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): own_cppflags += $(if $(QUICK),-DQUICK)
 $B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): own_cflags += $(if $(filter x86_64,$(MACHINE)),-mprefer-vector-width=512) \
 	$(if $(SANITIZE),-O2 -fno-sanitize=null$(,)alignment$(,)pointer-overflow)
 

@@ -2,7 +2,8 @@
 SHIM    := $(patsubst %,$B/shim/%.o,$(basename $(wildcard lib/nn/host/*.c lib/nn/cuda/*.cu tests/cuda/*.cpp)))
 SHIMMED := $(if $(CUDA)$(FUZZ)$(CROSS)$(filter any,$(ARCH)),,$(addprefix $B/shim/,bin/encode bin/near bin/train $(patsubst %,support/%,\
            nn_check nn_check_tokens nn_check_sizes nn_check_real mixture_check attention_check bf16_check int8_check linear_check packed_check pieces_check rounded_check grouped_check hopper_check nn_bench_device)))
-TESTED  += $(SHIMMED)
+# the sanitizers see kernels that changed (tests/shim.bats); a minute of compiling
+TESTED  += $(if $(if $(SANITIZE),$(shell tests/kernels_changed || echo unchanged)),,$(SHIMMED))
 # gcc 12 makes one load of a float4's and of four floats' loads and takes it for aligned
 SHIMFLAGS := $(if $(filter clang,$(COMPILER)),,-fno-tree-slp-vectorize -fno-var-tracking)
 

@@ -110,8 +110,8 @@ all_columns(const struct gemm *g, size_t n0, size_t n1, size_t rows, enum dtype 
 
 /*
  * all_columns for each number of rows and type of weights, so that the sums stay in registers.  One function for each, because
- * gcc compiles a function with all of them half as fast.  With the sanitizers it takes three times as long again, so there one
- * function of a type takes any number of rows.
+ * gcc compiles a function with all of them half as fast.  That takes 10 s, and 30 with the sanitizers; so in those builds, and
+ * in the quick ones (any.mk), one function of a type takes any number of rows.
  */
 #define FUNCTION(name, rows, TYPE)                                                       \
 	NN_NOINLINE void columns_##name##_##TYPE(                                        \
@@ -130,7 +130,7 @@ all_columns(const struct gemm *g, size_t n0, size_t n1, size_t rows, enum dtype 
 
 typedef void columns_function(const struct gemm *g, size_t n0, size_t n1);
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(QUICK)
 FUNCTIONS(any, g->M)
 static columns_function *const columns_of[FEW][DTYPE_COUNT] = { ENTRIES(any),
 	ENTRIES(any), ENTRIES(any), ENTRIES(any), ENTRIES(any), ENTRIES(any),
