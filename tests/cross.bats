@@ -55,7 +55,7 @@ tensors() {
 
 # bats test_tags=plain
 @test "cross: steps of bce are sentence-transformers' for every family, in one chunk and through the gradient cache" {
-	for form in bert roberta distilbert electra mpnet modernbert modernbert_mean gte qwen3; do
+	for form in bert roberta distilbert electra mpnet modernbert modernbert_mean gte nomic_bert qwen3; do
 		folder $form
 		pairs $form
 		agrees bce $form $form.pairs.mts --objective bce

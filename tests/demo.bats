@@ -167,6 +167,27 @@ a_demo() {
 }
 
 # bats test_tags=plain
+@test "demo: a cross-encoder is trained on drawn packages and reranks; a second run makes nothing, another RERANK_EVERY trains again" {
+	[[ $BUILD != *-sanitize* ]] || skip "minutes of training, sanitized"
+	reranked() { a_demo RERANK_TOP=5 rerank-packages "$@" 2>log || { cat log >&2; false; }; }
+	reranked RERANK_EVERY=24 >shown
+	tail -n 3 shown | cut -c1-16 | diff - <(printf '%-16s\n' base reranked blend)
+	[[ $(tail -n 5 shown | head -n 1) == "search by        all, $(wc -l <out/demo/packages/test.jsonl)" ]]
+	grep -c '^A cross-encoder learns' log
+	tests=$(wc -l <out/demo/packages/test.jsonl)
+	[ "$(wc -l <out/demo/packages/rerank/test.run)" -eq $((5 * tests)) ]
+	touch made
+	reranked RERANK_EVERY=24 | diff shown -
+	find out -newer made -type f | diff - /dev/null
+	reranked RERANK_EVERY=12 >again
+	grep -c '^A cross-encoder learns' log
+	# a query's own description is no negative of it
+	jq -e 'select(.document as $d | .negatives | index($d))' out/demo/packages/rerank/hard.jsonl && false
+	[ "$(wc -l <out/demo/packages/rerank/queries.jsonl)" -gt "$(wc -l <out/demo/packages/rerank/hard.jsonl)" ] ||
+		[ "$(wc -l <out/demo/packages/rerank/queries.jsonl)" -eq "$(wc -l <out/demo/packages/rerank/hard.jsonl)" ]
+}
+
+# bats test_tags=plain
 @test "demo: another STEPS or SEED trains the adapter again, the same does not" {
 	[[ $BUILD != *-sanitize* ]] || skip "minutes of training, sanitized"
 	learned() { a_demo "$@" "$T/out/demo/packages/adapter/adapter_config.json" 2>log; grep -c '^An adapter learns' log; }

@@ -20,7 +20,7 @@ GOLDEN = os.path.dirname(os.path.abspath(__file__))
 HERE = os.path.join(GOLDEN, "cross")
 STEPS, ROWS, LISTS = 4, 8, 4
 WORDS = "the keeper of a light house sees ships at sea 12 red weed , apple".split()
-FAMILIES = "bert roberta distilbert electra mpnet modernbert modernbert_mean gte qwen3".split()
+FAMILIES = "bert roberta distilbert electra mpnet modernbert modernbert_mean gte nomic_bert qwen3".split()
 
 
 def text(rng):

@@ -48,6 +48,8 @@ FORMS = {
     "modernbert_mean": ("ModernBert", {**SMALL, "local_attention": 8, "classifier_pooling": "mean", "classifier_bias": True, "norm_bias": True,
                                        "classifier_activation": "silu", "norm_eps": 1e-3, "pad_token_id": 0}, "bert", FAST, 512, {}),
     "gte": ("Gte", {**SMALL, "type_vocab_size": 2, "pad_token_id": 0}, "bert", BERT, 512, {}),
+    "nomic_bert": ("NomicBert", {**SMALL, "type_vocab_size": 2, "pad_token_id": 0, "rope_parameters": {"rope_type": "default", "rope_theta": 1000.0}},
+                   "bert", BERT, 40, {}),
     "llama": ("Llama", DECODER, "plain", None, 32, {}),
     "qwen3": ("Qwen3", DECODER, "plain", None, 512, {"sentence_transformers": {"activation_fn": IDENTITY}}),
 }

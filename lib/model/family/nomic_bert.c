@@ -16,11 +16,14 @@ static const struct tensor_names transformers = {
 	.layers = "layers.",
 	.block = { SELF_ATTN, GATED_MLP,
 	    NORMS("post_attention_layernorm", "post_mlp_layernorm") },
+	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
+	    { .module = "classifier" } },
 	.heads = { "cls.", "pooler.", "classifier." },
 };
 
 static const struct tensor_names nomic_bert = {
-	.prefixes = { "", "bert." },
+	.prefixes = { "", "nomic_bert.",
+	    "bert." }, /* transformers reads a classifier by the first of these */
 	.stem = { EMBEDDINGS("emb_ln"),
 	    PREDICTION("cls.predictions.transform.dense",
 		"cls.predictions.transform.layer_norm", "cls.predictions.decoder") },
@@ -33,6 +36,8 @@ static const struct tensor_names nomic_bert = {
 	    [MLP_GATE] = "mlp.experts.mlp.w1",
 	    [MLP_DOWN] = "mlp.experts.mlp.w2" },
 	.mixture_bias = "mlp.experts.bias",
+	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
+	    { .module = "classifier" } },
 	.heads = { "cls.", "pooler.", "classifier." },
 	.otherwise = &transformers,
 };
