@@ -215,9 +215,9 @@ element(struct jinja_run *run, const struct tree *of)
 	jinja_expect(run, "]");
 	if (at && at->kind == TREE_STRING)
 		return jinja_member(run, of, at->string);
-	jinja_need(
+	at = jinja_need(
 	    run, at, TREE_INTEGER, "'[]' takes the number or the name of an element");
-	jinja_need(run, of, TREE_LIST, "'[]' with a number is for lists");
+	of = jinja_need(run, of, TREE_LIST, "'[]' with a number is for lists");
 	int64_t i = back ? (int64_t)of->count - at->integer : at->integer;
 	return i >= 0 && i < (int64_t)of->count ? of->items[i] : NULL;
 }
@@ -259,12 +259,10 @@ sum(struct jinja_run *run)
 		if (!adds && !jinja_sign(run, "~"))
 			return value;
 		const struct tree *other = whole(run);
-		if (adds)
-			jinja_need(run,
-			    jinja_need(run, value, TREE_STRING, "'+' is known for texts")
-				? other
-				: NULL,
-			    TREE_STRING, "'+' is known for texts");
+		if (adds) {
+			jinja_need(run, value, TREE_STRING, "'+' is known for texts");
+			jinja_need(run, other, TREE_STRING, "'+' is known for texts");
+		}
 		value = jinja_joined(run, value, other);
 	}
 }
@@ -272,7 +270,8 @@ sum(struct jinja_run *run)
 static bool
 holds(struct jinja_run *run, const struct tree *item, const struct tree *in)
 {
-	if (!in || (in->kind == TREE_STRING && (!item || item->kind != TREE_STRING))) {
+	if (!in || in->kind < TREE_STRING ||
+	    (in->kind == TREE_STRING && (!item || item->kind != TREE_STRING))) {
 		jinja_fault(run, "'in' is known for texts, lists and objects");
 		return false;
 	}

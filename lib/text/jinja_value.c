@@ -115,7 +115,8 @@ jinja_joined(struct jinja_run *run, const struct tree *a, const struct tree *b)
 const struct tree *
 jinja_trimmed(struct jinja_run *run, const struct tree *text, bool left, bool right)
 {
-	jinja_need(run, text, TREE_STRING, "white space is stripped from texts only");
+	text =
+	    jinja_need(run, text, TREE_STRING, "white space is stripped from texts only");
 	size_t from = 0, to = text->length;
 	while (left && from < to && jinja_space(text->string[from]))
 		from++;
@@ -143,7 +144,8 @@ selected(struct jinja_run *run, const struct tree *list, bool rejects)
 		value = jinja_part(run);
 	}
 	jinja_expect(run, ")");
-	jinja_need(run, list, TREE_LIST, "selectattr and rejectattr are for lists");
+	list =
+	    jinja_need(run, list, TREE_LIST, "selectattr and rejectattr are for lists");
 	struct tree *made = jinja_list(run, list->count);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct tree *has = jinja_member(run, list->items[i], key);
@@ -165,7 +167,7 @@ mapped(struct jinja_run *run, const struct tree *list)
 	    run, jinja_part(run), TREE_STRING, "map's attribute must be a text")
 			      ->string;
 	jinja_expect(run, ")");
-	jinja_need(run, list, TREE_LIST, "map is for lists");
+	list = jinja_need(run, list, TREE_LIST, "map is for lists");
 	struct tree *made = jinja_list(run, list->count);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct tree *has = jinja_member(run, list->items[i], key);
@@ -198,7 +200,7 @@ otherwise(struct jinja_run *run, const struct tree *value)
 static const struct tree *
 end_of(struct jinja_run *run, const struct tree *list, bool last)
 {
-	jinja_need(run, list, TREE_LIST, "first and last are for lists");
+	list = jinja_need(run, list, TREE_LIST, "first and last are for lists");
 	return list->count ? list->items[last ? list->count - 1 : 0] : NULL;
 }
 
@@ -219,7 +221,7 @@ listed(struct jinja_run *run, const struct tree *list)
 		between = jinja_part(run);
 		jinja_expect(run, ")");
 	}
-	jinja_need(run, list, TREE_LIST, "join is for lists");
+	list = jinja_need(run, list, TREE_LIST, "join is for lists");
 	for (size_t i = 0; i < list->count; i++)
 		made = jinja_joined(
 		    run, i ? jinja_joined(run, made, between) : NULL, list->items[i]);
