@@ -343,6 +343,16 @@ check_company(void)
 		nn_attention(among->at, NULL, q->at, k->at, v->at, &a);
 		expect_bits_of("of a long one", among->at, all->at, 270 * H * D);
 	}
+	/* queries whose window has no key that is seen: zeros, whatever was there before */
+	static const int32_t first_only[] = { 1 };
+	struct array *none = array_new(220 * H * D);
+	a.causal = false;
+	a.window = 49;
+	a.sequences = sequences_at(longer, 1);
+	a.sequences.attended = device_ints(first_only, 1);
+	nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
+	expect("attention to no key", all->at + 50 * H * D, none->ref, none->n, 1e-30);
+	a.window = 0;
 	/* no sequence at all */
 	a.sequences = sequences_at(alone, 0);
 	nn_attention(one->at, NULL, q->at, k->at, v->at, &a);

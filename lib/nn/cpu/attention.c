@@ -227,52 +227,98 @@ masked_scores(float *st, const float *qt, const float *k, const struct nn_attent
 	mask(st, a, p, key, keys);
 }
 
-/* One panel of one head; q, k, v, out, lse at the sequence's first token and the head. */
-NN_INLINE void
-attend_panel(float *out, float *lse, const float *q, const float *k, const float *v,
-    const struct nn_attention *a, const struct panel *p, int vectors)
-{
-	_Alignas(64) float qt[NN_MAX_HEAD * PANEL], st[KEYS * PANEL];
-	float top[PANEL], sum[PANEL] = { 0 }, factor[PANEL];
-	size_t ldo = a->H * a->D, lanes = (size_t)vectors * NN_LANES;
+/* The arrays of a sequence and a head, from its first token on. */
+struct head_forward {
+	float *out, *lse; /* lse: NULL: not asked for */
+	const float *q, *k, *v;
+};
 
+/* A panel while its keys come tile by tile. */
+struct attending {
+	struct panel panel;
+	float *qt; /* [D][PANEL]: its queries, scaled */
+	float top[PANEL], sum[PANEL];
+};
+
+NN_INLINE void
+first_tile(
+    struct attending *at, const float *q, const struct nn_attention *a, int vectors)
+{
+	const struct panel *p = &at->panel;
 	float scale = a->scale != 0 ? LOG2_E * a->scale : LOG2_E / sqrtf((float)a->D);
 
-	nn_transpose(qt, PANEL, nn_f32(q + p->first * a->ldq), a->ldq, 0, p->count, a->D,
-	    lanes, scale);
-	out += p->first * ldo;
-	for (size_t i = 0; i < PANEL; i++)
-		top[i] =
+	nn_transpose(at->qt, PANEL, nn_f32(q + p->first * a->ldq), a->ldq, 0, p->count,
+	    a->D, (size_t)vectors * NN_LANES, scale);
+	for (size_t i = 0; i < PANEL; i++) {
+		at->top[i] =
 		    -1e30f; /* finite, because all scores of a query in a tile may be minus infinity */
-	for (size_t key = p->from; key < p->to; key += KEYS) {
-		size_t keys = p->to - key < KEYS ? p->to - key : KEYS;
-		masked_scores(st, qt, k, a, p, key, keys, vectors);
-		softmax_step(st, keys, top, sum, factor, lanes);
-		const float *value = v + key * a->ldkv;
-		if (key == p->from) {
-			mix_first_keys(
-			    out, ldo, st, value, a->ldkv, keys, p->count, a->D);
-			continue;
-		}
-		scale_rows(out, ldo, factor, p->count, a->D);
-		mix_keys(out, ldo, st, value, a->ldkv, keys, p->count, a->D);
+		at->sum[i] = 0;
 	}
-	for (size_t i = 0; i < p->count; i++)
-		factor[i] = sum[i] >= LEAST_SUM ? 1 / sum[i] : 0;
-	scale_rows(out, ldo, factor, p->count, a->D);
-	if (lse)
-		for (size_t i = 0; i < p->count; i++)
-			lse[(p->first + i) * a->H] = top[i] * LN_2 + logf(sum[i]);
 }
 
 static void
-attend(float *out, float *lse, const float *q, const float *k, const float *v,
-    const struct nn_attention *a, const struct panel *p)
+last_tile(const struct attending *at, const struct head_forward *head,
+    const struct nn_attention *a)
 {
-	if (p->count <= NN_LANES)
-		attend_panel(out, lse, q, k, v, a, p, 1);
+	const struct panel *p = &at->panel;
+	size_t ldo = a->H * a->D;
+	float factor[PANEL];
+
+	for (size_t i = 0; i < p->count; i++)
+		factor[i] = at->sum[i] >= LEAST_SUM ? 1 / at->sum[i] : 0;
+	scale_rows(head->out + p->first * ldo, ldo, factor, p->count, a->D);
+	if (head->lse)
+		for (size_t i = 0; i < p->count; i++)
+			head->lse[(p->first + i) * a->H] =
+			    at->top[i] * LN_2 + logf(at->sum[i]);
+}
+
+/* The tile of keys from `key` on. */
+NN_INLINE void
+attend_tile(struct attending *at, const struct head_forward *head,
+    const struct nn_attention *a, size_t key, int vectors)
+{
+	_Alignas(64) float st[KEYS * PANEL];
+	float factor[PANEL];
+	const struct panel *p = &at->panel;
+	size_t ldo = a->H * a->D, keys = p->to - key < KEYS ? p->to - key : KEYS;
+	float *out = head->out + p->first * ldo;
+	const float *value = head->v + key * a->ldkv;
+
+	if (key == p->from)
+		first_tile(at, head->q, a, vectors);
+	masked_scores(st, at->qt, head->k, a, p, key, keys, vectors);
+	softmax_step(st, keys, at->top, at->sum, factor, (size_t)vectors * NN_LANES);
+	if (key == p->from) {
+		mix_first_keys(out, ldo, st, value, a->ldkv, keys, p->count, a->D);
+	} else {
+		scale_rows(out, ldo, factor, p->count, a->D);
+		mix_keys(out, ldo, st, value, a->ldkv, keys, p->count, a->D);
+	}
+	if (key + keys == p->to)
+		last_tile(at, head, a);
+}
+
+static void
+attend(struct attending *at, const struct head_forward *head,
+    const struct nn_attention *a, size_t key)
+{
+	if (at->panel.count <= NN_LANES)
+		attend_tile(at, head, a, key, 1);
 	else
-		attend_panel(out, lse, q, k, v, a, p, 2);
+		attend_tile(at, head, a, key, 2);
+}
+
+/* A panel that sees no key: zeros. */
+static void
+attend_nothing(
+    const struct panel *p, const struct head_forward *head, const struct nn_attention *a)
+{
+	for (size_t i = p->first; i < p->first + p->count; i++) {
+		memset(head->out + i * a->H * a->D, 0, a->D * sizeof *head->out);
+		if (head->lse)
+			head->lse[i * a->H] = -INFINITY;
+	}
 }
 
 /* Prefetches D columns of `count` rows.  Sequences of at most FETCH tokens end before the hardware prefetcher sees a pattern. */
@@ -318,29 +364,47 @@ step_to(struct item_position *position, const struct nn_attention *a, size_t ite
 	return false;
 }
 
-/* Item `item` of a sequence. */
+/*
+ * Item `item` of a sequence.  All its panels meet a tile of keys before the next tile comes, so that long texts read keys and
+ * values from the cache.
+ */
 static void
 attend_item(float *out, float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a, size_t sequence, size_t item)
 {
+	_Alignas(64) float qt[ITEM * NN_MAX_HEAD];
+	struct attending panels[ITEM / PANEL];
 	size_t start = (size_t)a->sequences.starts[sequence];
 	size_t length = (size_t)a->sequences.starts[sequence + 1] - start;
 	size_t h = item % a->H, kv = start * a->ldkv + h / (a->H / a->K) * a->D;
-	size_t first = item / a->H * ITEM;
+	size_t first = item / a->H * ITEM, count = 0, left = 0;
 	size_t last = length - first < ITEM ? length : first + ITEM;
+	struct head_forward head = { out + start * a->H * a->D + h * a->D,
+		lse ? lse + start * a->H + h : NULL, q + start * a->ldq + h * a->D,
+		k + kv, v + kv };
 
 	if (length <= FETCH && h + 1 < a->H) {
-		fetch(q + start * a->ldq + (h + 1) * a->D, a->ldq, length, a->D);
+		fetch(head.q + a->D, a->ldq, length, a->D);
 		size_t next = start * a->ldkv + (h + 1) / (a->H / a->K) * a->D;
 		fetch(k + next, a->ldkv, length, a->D);
 		fetch(v + next, a->ldkv, length, a->D);
 	}
-	for (; first < last; first += PANEL) {
-		struct panel p = panel_at(a, sequence, h, first, length);
-		attend(out + start * a->H * a->D + h * a->D,
-		    lse ? lse + start * a->H + h : NULL, q + start * a->ldq + h * a->D,
-		    k + kv, v + kv, a, &p);
+	for (; first < last; first += PANEL, count++) {
+		panels[count].panel = panel_at(a, sequence, h, first, length);
+		panels[count].qt = qt + count * PANEL * a->D;
+		if (panels[count].panel.from < panels[count].panel.to)
+			left++;
+		else
+			attend_nothing(&panels[count].panel, &head, a);
 	}
+	for (size_t ahead = 0; left; ahead += KEYS)
+		for (size_t i = 0; i < count; i++) {
+			size_t key = panels[i].panel.from + ahead;
+			if (key >= panels[i].panel.to)
+				continue;
+			attend(panels + i, &head, a, key);
+			left -= key + KEYS >= panels[i].panel.to;
+		}
 }
 
 void
