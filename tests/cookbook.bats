@@ -204,11 +204,19 @@ setup() {
 	command=$(sed -n 's/^ExecStart=//p' motes@.service)
 	echo 'where are the keys?' | bash -c "$command" | grep '  1 .*The keys hang'
 	mv vectors.service motes@.service
+	recipe systemd 5 >near.socket
+	recipe systemd 6 >near.service
+	command=$(sed -n 's/^ExecStart=//p' near.service | sed "s|%[th]|$T|g")
+	$command 3>&- &
+	until [ -S near.sock ]; do kill -0 $!; done
+	recipe systemd 7 >ask
+	XDG_RUNTIME_DIR=$T bash -eu -o pipefail ask | jq -e '.hits[0].text | test("keys hang")'
+	kill $!
 	# the unit files themselves, where systemd looks at them
 	recipe systemd 3 | bash -n
 	systemd-analyze verify --help >/dev/null 2>&1 || skip "needs systemd-analyze"
 	cp motes@.service motes@1.service
-	XDG_RUNTIME_DIR=$T systemd-analyze --user --man=no verify "$T/motes.socket" "$T/motes@1.service" >out 2>&1 || true
+	XDG_RUNTIME_DIR=$T systemd-analyze --user --man=no verify "$T/motes.socket" "$T/motes@1.service" "$T/near.socket" "$T/near.service" >out 2>&1 || true
 	cat out
 	if grep 'Failed to initialize' out; then skip "systemd-analyze does not start here"; fi
 	run ! grep 'Unknown\|Failed to parse\|Invalid' out

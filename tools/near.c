@@ -17,13 +17,15 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/local_socket.h"
 #include "base/mem.h"
 #include "base/output.h"
-#include "base/terminal.h"
+#include "base/serve.h"
 #include "mts/hits.h"
 #include "nn/nn.h"
 #include "search/corpus_search.h"
 #include "search/fuse.h"
+#include "search/index_search.h"
 #include "search/merge.h"
 #include "search/mine.h"
 
@@ -31,7 +33,7 @@ struct settings {
 	struct search_options search;
 	struct cli_list where;
 	const char *probe;
-	const char *run, *text, *output;
+	const char *run, *text, *output, *listen;
 	bool json, merge, self;
 	enum fuse_method fuse; /* 0: none */
 	const char *run_weights;
@@ -69,6 +71,9 @@ static const struct cli_option options[] = {
 	{ 0, "json", NULL, "print a JSON object for each query", CLI_FLAG(json) },
 	{ 0, "run", "FILE", "write a TREC run ('-': standard output) instead",
 	    CLI_TEXT(run) },
+	{ 0, "listen", "SOCKET",
+	    "answer streams of queries that come to a Unix socket: 'near QUERIES SOCKET'",
+	    CLI_TEXT(listen) },
 	{ 0, "merge", NULL, "merge the runs of a corpus' shards into one",
 	    CLI_FLAG(merge) },
 	{ 0, "fuse", "rrf|min-max",
@@ -116,6 +121,8 @@ static const struct cli cli = { "near",
 	"[OPTION]... QUERIES CORPUS...\n"
 	"       near [OPTION]... QUERIES INDEX\n"
 	"       near [OPTION]... CORPUS\n"
+	"       near --listen SOCKET [OPTION]... CORPUS|INDEX\n"
+	"       near QUERIES SOCKET\n"
 	"       near --self [OPTION]... CORPUS\n"
 	"       near --merge [-k N] RUN...\n"
 	"       near --fuse rrf|min-max [--run-weights W,...] [-k N] RUN...\n"
@@ -133,66 +140,33 @@ static const struct cli cli = { "near",
 
 /* One operand is the corpus; of several the first is the queries. */
 static void
-take_streams(struct search_options *search, char **operands, int count, bool self)
+take_streams(
+    struct search_options *search, char **operands, int count, bool self, bool listens)
 {
+	bool given = self || listens; /* the queries */
+
 	if (self && (count != 1 || !strcmp(operands[0], "-")))
 		die_usage("--self takes one stream, in a file, which is read twice");
 	if (count == 0)
 		die_usage("near takes two streams: queries and corpus");
-	if (count == 1 && !self && isatty(STDIN_FILENO))
+	if (count == 1 && !given && isatty(STDIN_FILENO))
 		die_usage(
 		    "there are no queries: %s is the corpus, and standard input a terminal; --self searches it for its own rows",
 		    operands[0]);
-	search->queries = count == 1 && !self ? "-" : operands[0];
-	search->corpus = (const char *const *)operands + (count > 1);
-	search->streams = count - (count > 1);
+	int queries = count > 1 && !listens;
+	search->queries = listens || (count == 1 && !self) ? "-" : operands[0];
+	search->corpus = (const char *const *)operands + queries;
+	search->streams = count - queries;
 	if (count == 1 && !self && !strcmp(operands[0], "-"))
 		die_usage("standard input is the queries: name the corpus");
 }
 
-static void
-print(
-    const struct run *run, bool json, bool self, const struct output *output, bool first)
-{
-	int width = terminal_width(STDOUT_FILENO);
-
-	if (self) {
-		hits_print_pairs(run, json, width);
-		if (fflush(stdout) || ferror(stdout))
-			die("%s:", output_name(output));
-		return;
-	}
-	for (int64_t i = 0; i < strings_count(run->queries); i++) {
-		if (json) {
-			hits_print_json(run, i);
-			continue;
-		}
-		if (i || !first)
-			putchar('\n');
-		hits_print(run, i, width);
-	}
-	if (fflush(stdout) || ferror(stdout))
-		die("%s:", output_name(output));
-}
-
-/* Cells, or 0 for all. */
-static int64_t
-read_probe(const char *text)
-{
-	char *end = NULL;
-	long long cells = text ? strtoll(text, &end, 10) : 0;
-
-	if (!text || !strcmp(text, "all"))
-		return 0;
-	if (end == text || *end || cells < 1)
-		die_usage("--probe: '%s' is neither a number from 1 nor 'all'", text);
-	return cells;
-}
-
 /* Opens the output, and leaves the terminal alone, only when there is an answer. */
 static void
-answer(struct corpus_search *searching, const struct settings *settings)
+search_all(void *context)
 {
+	const struct settings *settings = context;
+	struct corpus_search *searching = corpus_search_open(&settings->search);
 	struct output *output = NULL;
 	struct run *run;
 
@@ -207,10 +181,39 @@ answer(struct corpus_search *searching, const struct settings *settings)
 		} else {
 			if (settings->text)
 				run_read_texts(run, settings->text);
-			print(run, settings->json, settings->self, output, first);
+			hits_print_run(
+			    run, settings->json, settings->self, first, output);
 		}
 		run_free(run);
 	}
+	output_finish(output);
+	corpus_search_close(searching);
+}
+
+/* Answers the clients of a socket, each in a process that opens the corpus: an index that grew is found as it is. */
+static void
+listen_at(struct settings *settings)
+{
+	bool made;
+
+	if (settings->run && strcmp(settings->run, "-") != 0)
+		die_usage("--run: with --listen the run goes to the client: '-'");
+	corpus_search_check(&settings->search);
+	int listener = local_socket_listen(settings->listen, &made);
+	inform("listens at %s", settings->listen);
+	serve(listener, search_all, settings);
+	if (made)
+		unlink(settings->listen);
+}
+
+/* Asks a near that listens. */
+static void
+ask(const struct settings *settings)
+{
+	cli_only(&cli, "a socket, whose program has the options", "output");
+	struct output *output = output_open(settings->output, false);
+
+	local_socket_ask(settings->search.corpus[0], settings->search.queries, output);
 	output_finish(output);
 }
 
@@ -227,7 +230,7 @@ merge(const struct settings *settings, char **runs, int count)
 	struct output *output =
 	    json ? output_print(settings->output) : output_open(settings->output, false);
 	if (json)
-		print(run, json, false, output, true);
+		hits_print_run(run, json, false, true, output);
 	else
 		run_write(run, output, INT64_MAX);
 	output_finish(output);
@@ -262,21 +265,12 @@ mine_run(struct settings *settings, int argc, char **argv)
 	o->count = settings->search.depth ? settings->search.depth : 3;
 	o->least = settings->search.threshold;
 	o->texts = settings->text;
-	if (!o->texts != !o->query_texts)
-		die_usage("--texts and --query-texts are given together, or neither");
-	if (o->last && o->last - o->first < o->count)
-		die_usage(
-		    "--depth %lld after --skip %lld leaves fewer candidates than -k %lld",
-		    (long long)o->last, (long long)o->first, (long long)o->count);
+	mine_check(o);
 	struct output *output = output_print(settings->output);
-	int64_t without = mine(o);
-
+	mine(o);
 	if (fflush(stdout) || ferror(stdout))
 		die("%s:", output_name(output));
 	output_finish(output);
-	if (without)
-		inform(
-		    "%lld pairs have no negatives and are left out", (long long)without);
 }
 
 static void
@@ -287,12 +281,15 @@ check(const struct settings *settings)
 		    "top candidates run field similarity any-model memory threads");
 	else if (settings->run)
 		cli_only(&cli, "--run",
-		    "top threshold exclude-self rescore probe where run field similarity any-model memory threads");
+		    "listen top threshold exclude-self rescore probe where run field similarity any-model memory threads");
 	if (settings->search.candidates && !settings->run)
 		die_usage("--candidates needs --run");
 	if (settings->self)
 		cli_only(&cli, "--self",
 		    "self top threshold where show json field similarity any-model memory output threads");
+	if (settings->listen)
+		cli_only(&cli, "--listen",
+		    "listen top threshold exclude-self rescore probe where show texts json run field similarity any-model memory threads");
 	if (settings->text && settings->search.show)
 		die_usage("--texts and --show exclude each other");
 }
@@ -324,12 +321,18 @@ main(int argc, char **argv)
 	if (settings.run_weights)
 		die_usage("--run-weights needs --fuse");
 	cli_only(&cli, "a search",
-	    "top threshold exclude-self self rescore probe where candidates show texts json run field similarity any-model memory output threads");
-	take_streams(search, argv + optind, argc - optind, settings.self);
+	    "top threshold exclude-self self rescore probe where candidates show texts json run field similarity any-model memory output threads listen");
+	take_streams(
+	    search, argv + optind, argc - optind, settings.self, settings.listen);
 	check(&settings);
+	if (!settings.listen && search->streams == 1 &&
+	    local_socket_is(search->corpus[0])) {
+		ask(&settings);
+		return 0;
+	}
 	if (!search->depth)
 		search->depth = settings.run ? 1000 : settings.self ? 100 : 10;
-	search->probe = read_probe(settings.probe);
+	search->probe = index_search_probe(settings.probe);
 	search->where = settings.where.items;
 	search->where_count = settings.where.count;
 	search->reason = settings.run ? "by which a run names the rows" : NULL;
@@ -338,9 +341,10 @@ main(int argc, char **argv)
 	search->self = settings.self;
 	search->exclude_self |= settings.self;
 	nn_start(settings.threads, argv);
-	struct corpus_search *searching = corpus_search_open(search);
-	answer(searching, &settings);
-	corpus_search_close(searching);
+	if (settings.listen)
+		listen_at(&settings);
+	else
+		search_all(&settings);
 	free(settings.where.items);
 	return 0;
 }

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/terminal.h"
 #include "stream/print.h"
@@ -232,4 +234,25 @@ hits_print_pairs(const struct run *run, bool json, int width)
 	if (count == 0 && !json)
 		puts("nothing was found");
 	free(pairs);
+}
+
+void
+hits_print_run(
+    const struct run *run, bool json, bool self, bool first, const struct output *output)
+{
+	int width = terminal_width(STDOUT_FILENO);
+
+	if (self)
+		hits_print_pairs(run, json, width);
+	for (int64_t i = 0; !self && i < strings_count(run->queries); i++) {
+		if (json) {
+			hits_print_json(run, i);
+			continue;
+		}
+		if (i || !first)
+			putchar('\n');
+		hits_print(run, i, width);
+	}
+	if (fflush(stdout) || ferror(stdout))
+		die("%s:", output_name(output));
 }

@@ -456,6 +456,30 @@ corpus_search_open(const struct search_options *options)
 	return searching;
 }
 
+void
+corpus_search_check(const struct search_options *options)
+{
+	struct vector_index *index = index_search_open(options);
+
+	if (index) {
+		if (options->reason && index->ids == ROW_PLACES)
+			die("%s: its rows have no ids, %s", index->name, options->reason);
+		vector_index_close(index);
+		return;
+	}
+	if (!is_of_files(options))
+		die("%s: is no file, which is read again for each client",
+		    options->corpus[0]);
+	struct rows *rows =
+	    rows_open(options->corpus, options->streams, NULL, options->field, NULL,
+		options->any_model, options->reason, true, options->similarity);
+	if (options->show)
+		rows_show(rows, options->show);
+	if (options->where_count)
+		rows_where(rows, options->where, options->where_count);
+	rows_close(rows);
+}
+
 /* Rows without ids store no names. */
 static void
 use_numbers(struct corpus_search *searching, struct run *run)

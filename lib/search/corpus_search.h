@@ -50,6 +50,9 @@ struct search_options {
 /* Opens the streams and checks that they agree. */
 struct corpus_search *corpus_search_open(const struct search_options *options);
 
+/* Dies if the corpus cannot be searched, whatever the queries; opens and closes it. */
+void corpus_search_check(const struct search_options *options);
+
 /* The best documents of the next queries, in stream order: of all queries at once, or if `live` of those read before a
  * pause.  The first run has at least one query; NULL after the last run. */
 struct run *corpus_search_next(struct corpus_search *searching);

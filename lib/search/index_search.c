@@ -49,6 +49,19 @@ index_search_open(const struct search_options *options)
 	return index;
 }
 
+int64_t
+index_search_probe(const char *text)
+{
+	char *end = NULL;
+	long long cells = text ? strtoll(text, &end, 10) : 0;
+
+	if (!text || !strcmp(text, "all"))
+		return 0;
+	if (end == text || *end || cells < 1)
+		die_usage("--probe: '%s' is neither a number from 1 nor 'all'", text);
+	return cells;
+}
+
 void
 index_search_agree(const struct vector_index *index, const struct rows *queries,
     enum similarity similarity, const struct search_options *options)

@@ -11,6 +11,9 @@
  * if an option does not apply to an index. */
 struct vector_index *index_search_open(const struct search_options *options);
 
+/* The number of cells to search that --probe says; 0: all.  A usage error if it is another text. */
+int64_t index_search_probe(const char *text);
+
 /* Dies unless the index can be searched for the queries' vectors by their similarity. */
 void index_search_agree(const struct vector_index *index, const struct rows *queries,
     enum similarity similarity, const struct search_options *options);

@@ -282,7 +282,7 @@ add_relevant(struct mine *mine)
 					number_of(mine, j);
 }
 
-int64_t
+void
 mine(const struct mine_options *options)
 {
 	struct mine mine = { .options = options,
@@ -315,5 +315,19 @@ mine(const struct mine_options *options)
 	free(mine.at);
 	run_free(mine.run);
 	qrels_free(mine.qrels);
-	return without;
+	if (without)
+		inform(
+		    "%lld pairs have no negatives and are left out", (long long)without);
+}
+
+void
+mine_check(const struct mine_options *options)
+{
+	if (!options->texts != !options->query_texts)
+		die_usage("--texts and --query-texts are given together, or neither");
+	if (options->last && options->last - options->first < options->count)
+		die_usage(
+		    "--depth %lld after --skip %lld leaves fewer candidates than -k %lld",
+		    (long long)options->last, (long long)options->first,
+		    (long long)options->count);
 }

@@ -32,7 +32,10 @@ struct mine_options {
 	int64_t seed;
 };
 
-/* Prints a JSON object for each query and relevant document that has negatives.  Returns the number of pairs without. */
-int64_t mine(const struct mine_options *options);
+/* Prints a JSON object for each query and relevant document that has negatives; says how many pairs have none. */
+void mine(const struct mine_options *options);
+
+/* A usage error if the options contradict each other. */
+void mine_check(const struct mine_options *options);
 
 #endif
