@@ -148,7 +148,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	run -1 --separate-stderr mts cat -o out a8.mts b8.mts
 	[[ $stderr == *"the property 'text.emb.ranges' differs"* ]]
 	mts cast i8 --ranges a8.mts b.mts | mts cat a8.mts - >/dev/null
-	mts cat -c text.emb --rename text.emb=left.emb a8.mts | mts rows --rows 1-200 >left.mts
+	mts rows --rows 1-200 a8.mts | mts cat -c text.emb --rename text.emb=left.emb >left.mts
 	mts paste left.mts <(mts cat -c text.emb b8.mts) >both.mts
 	mts cast f32 both.mts | mts diff - <(mts paste <(mts cast f32 left.mts) <(mts cat -c text.emb b8.mts | mts cast f32))
 	mts cat -c left.emb both.mts | mts head -n 0 --json | jq -e '.properties | keys == ["left.emb.ranges"]'
