@@ -345,3 +345,24 @@ hold() {
 	grep -q '"model"' mine/tokenizer.json
 	[ -e mine/config.json ]
 }
+
+# bats test_tags=plain
+@test "folder: make refuse lists nothing of mts, and what a program that writes in place leaves behind" {
+	[[ $BUILD != *-sanitize* ]] || skip "strace refuses calls of the sanitizers, too"
+	need_ptrace
+	strace -V >/dev/null 2>&1 || skip "needs strace"
+	run -0 "$ROOT/tests/refuse" -b "$BUILD" -n 8 cat
+	[[ "${lines[-1]}" =~ ^all:\ [4-9][0-9]\ calls\ refused,\ 0\ faults\ listed$ ]]
+	mkdir -p fake/bin
+	ln -s "$BUILD"/bin/* fake/bin
+	rm fake/bin/mts
+	cat >fake/bin/mts <<-E
+		#!/bin/sh
+		[ "\$1" = cat ] || exec "$BUILD/bin/mts" "\$@"
+		echo begun >new.mts
+		cat more.mts >>new.mts || { echo "mts: failed" >&2; exit 1; }
+	E
+	chmod +x fake/bin/mts
+	run -1 "$ROOT/tests/refuse" -b fake -n 8 cat
+	[[ "$output" == *"cat: write "*": half: new.mts: "* ]]
+}

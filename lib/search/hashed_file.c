@@ -46,10 +46,12 @@ hashed_file_open(const char *path, uint64_t size)
 	file->path = mem_string(path);
 	file->written = file->used = 0;
 	file->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (file->file < 0 || fstat(file->file, &status))
+	if (file->file < 0)
 		die("%s:", path);
 	if (!size)
 		temporary_made(path);
+	if (fstat(file->file, &status))
+		die("%s:", path);
 	if ((uint64_t)status.st_size < size)
 		die("%s: it is shorter than its index says; make the index again", path);
 	if (ftruncate(file->file, (off_t)size) || lseek(file->file, 0, SEEK_END) < 0)

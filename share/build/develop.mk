@@ -16,6 +16,10 @@ compile_commands:
 mutate:
 	tests/mutate -n $(or $(N),40) -s $(or $(SEED),1) $(TESTS:%=-t %) $(AGAIN:%=-a %) $(FILES)
 
+## refuse    fail one call to the system at a time: what loses results, or says nothing? (NAMES="train index")
+refuse: all
+	tests/refuse -b $B $(NAMES)
+
 ## bench     time the programs beside their peers (PEER_PYTHON=: a python that has them)
 bench: all $(HELPERS:%=$B/support/%) $(TEXT)/corpus.txt
 	tests/bench/run $B
@@ -26,4 +30,4 @@ bench-peers:
 	python3 -m venv $(PEERS)
 	$(PEERS)/bin/pip install -q torch transformers sentence-transformers mteb scikit-learn scipy peft safetensors onnx onnxruntime faiss-cpu
 	@echo 'now: make bench PEER_PYTHON=$(PEERS)/bin/python'
-.PHONY: lint compile_commands mutate bench bench-peers
+.PHONY: lint compile_commands mutate refuse bench bench-peers
