@@ -207,9 +207,28 @@ logs() {
 	echo text >file
 	dies "near: file: exists and is no socket" near --listen file c.index
 	grep -q text file
-	dies "near: none/s.sock: No such file or directory" near --listen none/s.sock c.index
+	dies "near: none/s.sock: cannot make its lock none/s.sock.lock: No such file or directory" near --listen none/s.sock c.index
 	dies "near: $(printf '%0120d' 0): is too long for the path of a socket" near --listen "$(printf '%0120d' 0)" c.index
 	[ -z "$(ls s.sock* 2>/dev/null)" ]
+}
+
+@test "listen: of servers that start at once beside a stale socket, one listens" {
+	listens c.index
+	kill -9 "$server"
+	wait "$server" || true
+	server=
+	[ -S s.sock ]
+	servers=()
+	for i in 1 2 3 4 5 6; do
+		near --listen s.sock c.index 2>"log$i" 3>&- &
+		servers+=($!)
+	done
+	until [ "$(cat log? | grep -c "s.sock: another process listens there")" -eq 5 ]; do sleep 0.01; done
+	near q.mts s.sock >/dev/null
+	[ ! -e s.sock.lock ]
+	kill "${servers[@]}" 2>/dev/null || true
+	wait "${servers[@]}" || true
+	[ ! -e s.sock ]
 }
 
 @test "listen: the socket of a systemd unit; one of a network is refused" {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/lock.h"
 #include "base/mem.h"
 
 enum { HANDED_OVER = 3, BACKLOG = 128, CHUNK = 1 << 16, MESSAGE = 4096 };
@@ -112,6 +113,9 @@ local_socket_listen(const char *path, bool *made)
 	if (!*made)
 		return listener;
 	(void)address_of(path);
+	/* of two processes that find the file of an ended one, the second finds the first */
+	bool waited;
+	struct lock *lock = lock_wait(path, &waited);
 	check_free(path);
 	/* it gets its name when it listens */
 	char *hidden = mem_format("%s.%ld", path, (long)getpid());
@@ -129,6 +133,7 @@ local_socket_listen(const char *path, bool *made)
 		errno = saved;
 		die("%s:", path);
 	}
+	lock_end(lock);
 	free(hidden);
 	return listener;
 }
