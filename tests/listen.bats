@@ -236,7 +236,8 @@ logs() {
 	# hands over descriptor 3, as systemd does
 	activate='use Socket; $^F = 9; open(my $i, "</dev/null"); close(STDERR) if 0;
 		my $family = shift; socket(my $s, $family eq "unix" ? AF_UNIX : AF_INET, SOCK_STREAM, 0) or die;
-		bind($s, $family eq "unix" ? sockaddr_un("u.sock") : sockaddr_in(0, inet_aton("127.0.0.1"))) or die "$!"; listen($s, 8) or die;
+		bind($s, $family eq "unix" ? sockaddr_un("u.part") : sockaddr_in(0, inet_aton("127.0.0.1"))) or die "$!"; listen($s, 8) or die;
+		rename("u.part", "u.sock"); # the name is there when it listens
 		POSIX::dup2(fileno($s), 3); $ENV{LISTEN_PID} = $$; $ENV{LISTEN_FDS} = shift; exec(@ARGV) or die'
 	perl -MPOSIX -MSocket -e 1 2>/dev/null || skip "needs perl"
 	perl -MPOSIX -e "$activate" unix 1 near --listen s.sock --json c.index 2>log &
