@@ -99,6 +99,11 @@ $Z/start/late-$1-%/config.json: $Z/models/scale-ic/$(scale-ic.lr)/%/$(LATE_HALF)
 endef
 $(foreach kind,ic $(SCALE_ARMS),$(eval $(call start_of,$(kind))))
 
+# the dense halves by name: make does not use its one rule for models twice in a chain
+halves = $(1:%=$Z/models/scale-ic/$(scale-ic.lr)/%/$(LATE_HALF)/config.json)
+$Z/dev/late.tsv: | $(call halves,$(firstword $(SEEDS)))
+$Z/tables/late-$(LATE_HALF).tsv: | $(call halves,$(SEEDS))
+
 $Z/start/forget-dense/config.json: $Z/start/forget-plain/config.json | $X/upcycle
 	$(call instructed,forget,$(@D))
 $Z/start/forget-experts/config.json: $Z/start/forget-plain/config.json | $X/upcycle

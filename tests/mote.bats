@@ -345,6 +345,10 @@ design() {
 	design LR=1e-3 "$T/out/mote/experts/start/late-mote-1/config.json"
 	design LR=1e-3 -n "$T/out/mote/experts/tables/late-2.md" >plan
 	for arm in ic mote shared chance; do grep -q "train late-$arm/1e-3/1/2" plan; done
+	# also of a seed whose dense half is not trained yet
+	design LR=1e-3 SEEDS="1 2" -n "$T/out/mote/experts/tables/late-2.md" >plan
+	grep -q "train scale-ic/1e-3/2/2" plan
+	grep -q "train late-mote/1e-3/2/2" plan
 	upcycle -m out/mote/experts/models/scale-ic/1e-3/1/2 --experts classification,clustering,search_query,search_document -o late
 	cmp late/model.safetensors out/mote/experts/start/late-mote-1/model.safetensors
 
