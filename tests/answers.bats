@@ -101,9 +101,10 @@ setup() {
 		rerank -q -m qwen3 --precision $precision pairs.mts | mts to tsv -c pair.score | sed 1d | within "$A/qwen3/expected.tsv" 0.1
 	done
 	# the prints of models that read other answers differ
-	before=$(rerank -q -m qwen3 pairs.mts | mts head --json -n 0 | jq -r .properties.model)
+	print_of() { rerank -q -m qwen3 pairs.mts >scored.mts && mts head --json -n 0 scored.mts | jq -r .properties.model; }
+	before=$(print_of)
 	sed -i 's/71/72/' qwen3/1_LogitScore/config.json
-	[ "$before" != "$(rerank -q -m qwen3 pairs.mts | mts head --json -n 0 | jq -r .properties.model)" ]
+	[ "$before" != "$(print_of)" ]
 }
 
 # Usage and bad input. --------------------------------------------------------------------

@@ -639,6 +639,10 @@ failing() { # NAME WORD...
 		o/demo/packages/%.mts
 		o/demo/packages/adapter/adapter_config.json
 		o/demo/packages/questions.mts
+		o/demo/packages/rerank/%.mts
+		o/demo/packages/rerank/%.run
+		o/demo/packages/rerank/hard.jsonl
+		o/demo/packages/rerank/model/config.json
 		o/demo/questions.mts
 		o/demo/routed/%.mts
 		o/demo/words.mts
