@@ -610,8 +610,8 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 		diff - <(sed -n 5,6p "$T/got" | sed 's/\t[^\t]*\t[^\t]*$//')
 	leaderboard compare -q --resamples 1000 --seed 7 A B | sed -n '/^query by query$/,$p' | cut -f10- | sed -n 6p | run ! diff - <(cut -f10- "$T/got" | sed -n 6p)
 	for set in few:44 many:45; do
-		leaderboard compare -q --resamples 1000 --seed ${set#*:} --from-per-query */results/*/1/${set%:*}.tsv >one
-		[ "$(awk -F'\t' '$1 == "ndcg_at_10" { printf "%+.2f\t%+.2f", 100 * $8, 100 * $9 }' one)" = "$(awk -F'\t' -v set="${set%:*}" '$2 == set { print $10 "\t" $11 }' "$T/got")" ]
+		leaderboard compare -q --resamples 1000 --seed ${set#*:} --from-per-query */results/*/1/${set%:*}.tsv >"$T/one"
+		[ "$(awk -F'\t' '$1 == "ndcg_at_10" { printf "%+.2f\t%+.2f", 100 * $8, 100 * $9 }' "$T/one")" = "$(awk -F'\t' -v set="${set%:*}" '$2 == set { print $10 "\t" $11 }' "$T/got")" ]
 	done
 	[ "$(leaderboard compare -q --format markdown A B | grep -c '^|---|---|---:|\|^|---|---|---|')" -ge 3 ]
 }
