@@ -69,6 +69,8 @@ $B/%.o: %.c Makefile share/build/compile.mk $B/flags | $(DEPS)
 $B/%.o: $B/%.c share/build/compile.mk $B/flags | $(DEPS)
 	$(compile)
 
+# the programs of the tests that need no GPU and no stand-in for one
+helpers: $(HELPERS:%=$B/support/%)
 tested: all $(TESTED)
 
 ## check     run the tests, all or TESTS=, against this build (SANITIZE=1: under ASan and UBSan; CUDA=1: those for a device)
@@ -88,4 +90,4 @@ help:
 
 include $(wildcard pipelines/tables.mk) $(filter-out %/common.mk %/tables.mk,$(wildcard pipelines/*.mk))
 -include $(wildcard $(addprefix $B/,*/*.d */*/*.d */*/*/*.d */*/*/*/*.d))
-.PHONY: FORCE deps all tested check clean help
+.PHONY: FORCE deps all helpers tested check clean help

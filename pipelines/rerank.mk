@@ -4,7 +4,7 @@
 # description and four that the base model finds for it and that are not its own.  The cross-encoder starts from the base model and
 # scores the RERANK_TOP best documents of a query.  reranked: by its score alone; blend: cosine + weight * score, with the weight that
 # is best on the development part.  Temperature 0.1 makes the target of the own description nearly 1; at 1 it is 0.40.
-# No gain is shown yet: after 240 batches of 16 queries the loss has fallen from 1.61 to 1.57 only, in one trial with two random
+# No gain is shown yet: over 240 batches of 16 queries the loss hardly fell (1.61 at first, 1.51 to 1.64 later), in a trial with two random
 # negatives among the four, and the order by the score alone is far worse than base; the blend is as good as base.  A cross-encoder
 # of three layers that begins without attention between two texts needs many more batches (RERANK_EVERY=1 has eight times as many).
 RERANK       := $(DEBIAN)/rerank
@@ -13,7 +13,7 @@ RERANK_TOP   ?= 20
 # weights of the cross-encoder's score to try beside the cosine
 RERANK_WEIGHTS := 0.01 0.03 0.1 0.2 0.5 1 2 5
 
-## rerank-packages train a cross-encoder on Debian's packages and rerank a search with it (40 minutes)
+## rerank-packages train a cross-encoder on Debian's packages and rerank a search with it
 rerank-packages:
 	+@$(call programs,tok encode near train rerank mteb-score)
 	+@$(in_parts) $(DEBIAN)/train.jsonl $(DEBIAN)/corpus.mts $(foreach part,dev test,$(DEBIAN)/$(part)-base.run)

@@ -214,6 +214,8 @@ random() { mkstream random "$1" "$2" "$3"; }
 	dies "mts: bits.mts: column 'x.emb' has no ranges, only bits" mts cast i8 --ranges bits.mts x.mts
 	mts cat -c every x.mts >e.mts
 	dies "mts: e.mts: there is no column '*.emb'" mts cast i8 --ranges e.mts x.mts
+	mts rows --rows 21 five.mts >none.mts
+	dies "mts: none.mts: column 'text.emb' has no vector to take ranges from" mts cast i8 --ranges none.mts five.mts
 	mts cast -q i8 x.mts >i8.mts
 	# a number fewer, one more, none, NaN, least above greatest, beyond f32
 	for ranges in '0 0 1' '0 0 1 1 1' '' '0 0 1 NaN' '2 0 1 1' '0 0 1 1e39' '-3e38 0 3e38 1' '0 0  1 1'; do

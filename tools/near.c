@@ -190,7 +190,7 @@ search_all(void *context)
 	corpus_search_close(searching);
 }
 
-/* Answers the clients of a socket, each in a process that opens the corpus: an index that grew is found as it is. */
+/* Answers the clients of a socket.  The process of each client opens the corpus, and so finds rows that were appended. */
 static void
 listen_at(struct settings *settings)
 {

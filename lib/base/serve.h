@@ -1,6 +1,6 @@
 /*
- * serve - answers the clients of a listening socket, each in a process of its own, whose standard input and output are the
- * connection: as inetd does, without starting a program.
+ * serve - answers the clients of a listening socket.  Each client gets a process, whose standard input and output are the
+ * connection, as inetd does it, but without starting a program.
  *
  * A failed answer ends with a zero byte and the process's message, so that a client does not take half an answer for a whole one.
  * The message also goes to standard error when the process has ended.

@@ -109,18 +109,6 @@ vectors_agree(const struct vectors *vectors, const struct vectors *other, bool a
 	    any_model);
 }
 
-static const float *
-decode(struct vectors *vectors)
-{
-	struct floats *room = &vectors->room;
-
-	room->data = mem_grow(room->data, &room->capacity,
-	    mem_multiply((size_t)vectors->count, (size_t)vectors->width, "vectors"),
-	    sizeof *room->data);
-	coded_decode(vectors->coded, room->data, vectors->array->data, vectors->count);
-	return room->data;
-}
-
 void
 vectors_load(struct vectors *vectors, const struct record *record)
 {
@@ -134,9 +122,8 @@ vectors_load(struct vectors *vectors, const struct record *record)
 	}
 	vectors->array = &record->columns[vectors->column];
 	vectors->count = column_elements(column, vectors->array, record->rows);
-	vectors->raw = vectors->coded ? decode(vectors)
-				      : values_floats(column, vectors->array,
-					    vectors->count, &vectors->room);
+	vectors->raw = coded_floats(
+	    vectors->coded, column, vectors->array, vectors->count, &vectors->room);
 	for (int64_t i = 0; i < vectors->count && !(vectors->wanted & VECTORS_NAN); i++)
 		values_refuse_nan(
 		    vectors->reader, vectors->column, i, vectors->raw + i * width, width);

@@ -97,6 +97,7 @@ calibrate_all(struct coded *coded, struct reader *reader, int index)
 	const struct column *column = stream_column(reader, index);
 	struct floats room = { 0 };
 	struct record record;
+	int64_t vectors = 0;
 
 	while (stream_next(reader, &record)) {
 		const struct array *array = &record.columns[index];
@@ -106,7 +107,11 @@ calibrate_all(struct coded *coded, struct reader *reader, int index)
 			values_refuse_nan(
 			    reader, index, i, x + i * coded->width, coded->width);
 		coded_calibrate(coded, x, count);
+		vectors += count;
 	}
+	if (!vectors)
+		die("%s: column '%s' has no vector to take ranges from",
+		    stream_name(reader), column->name);
 	free(room.data);
 	coded_ready(coded);
 }
@@ -207,16 +212,9 @@ static const float *
 floats_of(struct cast_column *column, const struct record *record, int64_t *count)
 {
 	const struct array *array = &record->columns[column->index];
-	struct floats *room = &column->floats;
 
 	*count = column_elements(&column->from, array, record->rows);
-	if (!column->read)
-		return values_floats(&column->from, array, *count, room);
-	room->data = mem_grow(room->data, &room->capacity,
-	    mem_multiply((size_t)*count, (size_t)column->width, "vectors"),
-	    sizeof *room->data);
-	coded_decode(column->read, room->data, array->data, *count);
-	return room->data;
+	return coded_floats(column->read, &column->from, array, *count, &column->floats);
 }
 
 static void

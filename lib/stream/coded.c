@@ -211,16 +211,24 @@ decode_bits(const struct coded *coded, float *to, const uint8_t *from)
 		to[c] = from[c / BYTE] >> (BYTE - 1 - c % BYTE) & 1 ? length : -length;
 }
 
-void
-coded_decode(const struct coded *coded, float *to, const void *from, int64_t count)
+const float *
+coded_floats(const struct coded *coded, const struct column *column,
+    const struct array *array, int64_t count, struct floats *room)
 {
-	const char *at = from;
+	const char *from = array->data;
 
-	for (int64_t i = 0; i < count; i++, to += coded->width, at += coded->size)
+	if (!coded)
+		return values_floats(column, array, count, room);
+	room->data = mem_grow(room->data, &room->capacity,
+	    mem_multiply((size_t)count, (size_t)coded->width, "vectors"),
+	    sizeof *room->data);
+	float *to = room->data;
+	for (int64_t i = 0; i < count; i++, to += coded->width, from += coded->size)
 		if (coded->least)
-			decode_i8(coded, to, (const int8_t *)at);
+			decode_i8(coded, to, (const int8_t *)from);
 		else
-			decode_bits(coded, to, (const uint8_t *)at);
+			decode_bits(coded, to, (const uint8_t *)from);
+	return room->data;
 }
 
 void

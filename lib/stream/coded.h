@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "stream/stream.h"
+#include "stream/values.h"
 
 struct coded {
 	enum dtype dtype; /* of a stored vector: I8, or U8 of bits */
@@ -37,9 +38,12 @@ void coded_ready(struct coded *coded);
 /* Sets the column's properties. */
 void coded_tell(const struct coded *coded, struct writer *writer, const char *name);
 
-/* Vectors [count, width] to codes [count, size], and back.  The floats are finite. */
+/* Vectors [count, width] to codes [count, size].  The floats are finite. */
 void coded_encode(const struct coded *coded, void *to, const float *from, int64_t count);
-void coded_decode(const struct coded *coded, float *to, const void *from, int64_t count);
+
+/* The `count` vectors of a column in a record as floats [count, width], in `room`; coded: NULL: as values_floats. */
+const float *coded_floats(const struct coded *coded, const struct column *column,
+    const struct array *array, int64_t count, struct floats *room);
 void coded_free(struct coded *coded);
 
 #endif

@@ -172,7 +172,7 @@ void stream_rename(struct writer *writer, const char *name, const char *to);
  * before.  The name is copied. */
 int stream_add(struct writer *writer, const struct column *column);
 
-/* The columns of made records; those that are not written are NULL. */
+/* The number of columns of made records, and a column; NULL if it was dropped. */
 int stream_made_columns(const struct writer *writer);
 const struct column *stream_made_column(const struct writer *writer, int index);
 

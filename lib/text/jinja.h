@@ -1,5 +1,6 @@
 /*
- * jinja - renders chat templates: the part of Jinja that templates of pairs use, as transformers renders it.
+ * jinja - renders chat templates: the part of Jinja that templates of pairs use, as transformers renders it.  Debian has no C
+ * library for Jinja.
  *
  * Text; {{ expressions }}, with the filters selectattr, rejectattr, map(attribute=), first, last, list, length, join,
  * default, trim and string; {% set %}, {% if %}, {% for %}; {# comments #}.  White space around tags is removed as with

@@ -21,7 +21,7 @@ refuse: all
 	tests/refuse -b $B $(NAMES)
 
 ## bench     time the programs beside their peers (PEER_PYTHON=: a python that has them)
-bench: all $(HELPERS:%=$B/support/%) $(TEXT)/corpus.txt
+bench: all helpers $(TEXT)/corpus.txt
 	tests/bench/run $B
 
 ## bench-peers  install the peers from PyPI into the virtual environment PEERS=dir (build/peers)

@@ -3,7 +3,7 @@ FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_cflags = $(if $(FUZZ),-fsanitize=fuzzer-no-link -Wno-pass-failed)
 
 ## fuzz      throw damaged files at the readers, FUZZ_SECONDS=60 each (share/deps fuzz)
-fuzz: all $(HELPERS:%=$B/support/%)
+fuzz: all helpers
 	tests/fuzz/run $B
 
 fuzzers: $(FUZZERS:%=$B/fuzz/%)
