@@ -142,6 +142,14 @@ setup() {
 	[ ! -e out ]
 }
 
+@test "answers: a folder that does not say what its model is has no chat template of pairs" {
+	folder qwen3
+	jq 'del(.architectures)' qwen3/config.json >c && mv c qwen3/config.json
+	tok -q -m qwen3 --pair -f query -f text "$R/pairs.jsonl" >pairs.mts
+	run ! cmp -s <(mts to jsonl pairs.mts | jq -c '."pair.ids"') <(jq -c . "$A/qwen3/ids.jsonl")
+	dies "rerank: qwen3/config.json: 'architectures' is ''" rerank -q -m qwen3 pairs.mts
+}
+
 @test "answers: heads that do not fit are refused in one line" {
 	folder llama_text
 	tok -q -m llama_text --pair -f query -f text "$R/pairs.jsonl" >pairs.mts

@@ -212,6 +212,33 @@ logs() {
 	[ -z "$(ls s.sock* 2>/dev/null)" ]
 }
 
+@test "listen: a client ends while a later one stays; the socket of a killed server refuses, though a client stays" {
+	listens c.index
+	mkfifo one two
+	near - s.sock <one >one.out 3>&- 6>&- 7>&- &
+	first=$!
+	exec 6>one
+	head -c 100 q.mts >&6
+	until [ "$(workers | wc -w)" -eq 1 ]; do sleep 0.01; done
+	near - s.sock <two >two.out 3>&- 6>&- 7>&- &
+	second=$!
+	exec 7>two
+	head -c 100 q.mts >&7
+	until [ "$(workers | wc -w)" -eq 2 ]; do sleep 0.01; done
+	tail -c +101 q.mts >&6
+	exec 6>&-
+	wait "$first"
+	[ "$(wc -l <one.out)" -gt 19 ]
+	kill -9 "$server"
+	wait "$server" || true
+	server=
+	dies "near: s.sock: Connection refused" near q.mts s.sock
+	tail -c +101 q.mts >&7
+	exec 7>&-
+	wait "$second"
+	cmp one.out two.out
+}
+
 @test "listen: of servers that start at once beside a stale socket, one listens" {
 	listens c.index
 	kill -9 "$server"
