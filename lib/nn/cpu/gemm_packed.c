@@ -26,6 +26,15 @@ row_bytes(const struct gemm *g, const struct gemm_block *b)
 	return nn_round_up(b->depth * size, PACKED_DEPTH);
 }
 
+/* Bytes of a row of a in a strip. */
+static size_t
+strip_bytes(const struct gemm *g, const struct gemm_block *b)
+{
+	bool wide = g->b.dtype == DTYPE_I8 && microkernel(DTYPE_I8)->widen;
+
+	return row_bytes(g, b) * (wide ? sizeof(uint16_t) : 1);
+}
+
 /* Floats to bf16. ------------------------------------------------------------------ */
 
 NN_INLINE void
@@ -178,13 +187,20 @@ static void
 pack_a_i8(const struct gemm *g, struct gemm_block *b)
 {
 	const float *smooth = packed_parts(g->b.at, DTYPE_I8, g->N, g->K).smooth;
+	void (*widen)(uint16_t *, const char *, size_t, size_t) =
+	    microkernel(DTYPE_I8)->widen;
+	char narrow[PACKED_WIDE * NN_MAX_PACKED];
 	size_t bytes = row_bytes(g, b);
 
 	for (size_t r = 0; r < b->rows; r++) {
-		char *to = b->strip + r * bytes;
+		size_t first = r - r % PACKED_WIDE;
+		char *to = widen ? narrow + (r - first) * bytes : b->strip + r * bytes;
 		b->scales[r] =
 		    quantize_row((uint8_t *)to, g->a + (b->m + r) * g->lda, smooth, g->K);
 		memset(to + g->K, 0, bytes - g->K);
+		if (widen && (r - first == PACKED_WIDE - 1 || r == b->rows - 1))
+			widen((uint16_t *)(void *)b->strip + first * bytes, narrow,
+			    r - first + 1, bytes);
 	}
 }
 
@@ -264,7 +280,7 @@ multiply(const struct gemm *g, const struct gemm_block *b)
 	const struct microkernel *kernel =
 	    microkernel(g->b.dtype == DTYPE_I8 ? DTYPE_I8 : DTYPE_BF16);
 	_Alignas(64) union packed_sum sums[PACKED_HEIGHT * PACKED_WIDTH];
-	size_t bytes = row_bytes(g, b);
+	size_t bytes = row_bytes(g, b), strip = strip_bytes(g, b);
 	struct packed_matrix w = { .values = b->panels };
 
 	if (g->b.packed) {
@@ -278,7 +294,7 @@ multiply(const struct gemm *g, const struct gemm_block *b)
 		for (size_t r = 0; r < b->rows; r += kernel->rows) {
 			size_t rows =
 			    b->rows - r < kernel->rows ? b->rows - r : kernel->rows;
-			kernel->sums(sums, b->strip + r * bytes, w.values + at * bytes,
+			kernel->sums(sums, b->strip + r * strip, w.values + at * bytes,
 			    panels, rows, bytes);
 			for (size_t i = 0; i < rows; i++)
 				put_row(g, b, &w, sums + i * PACKED_WIDTH, r + i,
@@ -317,7 +333,7 @@ gemm_packed(const struct gemm *g, const struct gemm_rectangle *at)
 {
 	_Alignas(64) char strip[STRIP_BYTES];
 	const struct gemm_block whole = { .depth = g->K };
-	size_t bytes = row_bytes(g, &whole);
+	size_t bytes = strip_bytes(g, &whole);
 	size_t most =
 	    bytes ? STRIP_BYTES / bytes / PACKED_TILE * PACKED_TILE : GEMM_STRIP;
 	const struct gemm_kind kind = { most < GEMM_STRIP ? most : GEMM_STRIP,

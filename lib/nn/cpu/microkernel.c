@@ -26,7 +26,7 @@ plain_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
 }
 
 static const struct microkernel plain = { "plain", DTYPE_I8, 1, 512, plain_sums, NULL,
-	NULL };
+	NULL, NULL };
 
 static bool
 has_plain(void)
@@ -146,9 +146,9 @@ avx512_bf16_sums(union packed_sum *sums, const char *x, const char *w, size_t pa
 }
 
 static const struct microkernel avx512 = { "avx512", DTYPE_I8, 24, 512, avx512_sums, NULL,
-	NULL };
+	NULL, NULL };
 static const struct microkernel avx512_bf16 = { "avx512", DTYPE_BF16, 24, 512,
-	avx512_bf16_sums, NULL, NULL };
+	avx512_bf16_sums, NULL, NULL, NULL };
 
 /* AMX: tiles of 16 rows by 16 columns, two by two. */
 #define AMX "amx-tile,amx-int8,amx-bf16"
@@ -267,9 +267,9 @@ amx_bf16_sums(union packed_sum *sums, const char *x, const char *w, size_t panel
 }
 
 static const struct microkernel amx = { "amx", DTYPE_I8, PACKED_HEIGHT, 128, amx_sums,
-	amx_begin, amx_end };
+	amx_begin, amx_end, NULL };
 static const struct microkernel amx_bf16 = { "amx", DTYPE_BF16, PACKED_HEIGHT, 128,
-	amx_bf16_sums, amx_begin, amx_end };
+	amx_bf16_sums, amx_begin, amx_end, NULL };
 
 /* AVX2: two registers of eight columns a panel. */
 
@@ -314,16 +314,14 @@ avxvnni_tile(
 }
 
 /* without VNNI: vpmaddwd multiplies and adds pairs of 16-bit words, because vpmaddubsw saturates.  A register has four
- * columns, two sums each, that are added at the end: 6 rows by 8 columns in 12 registers.  x is widened before, four words of each
- * row and then the next four.  In assembler for the same reason as AVX-512. */
-enum { AVX2_ROWS = 6 };
-
+ * columns, two sums each, that are added at the end: 6 rows by 8 columns in 12 registers.  avx2_widen has made words of x, four of
+ * each row and then the next four.  In assembler for the same reason as AVX-512. */
 NN_TILE_FOR("avx2")
 void
 avx2_tile(
     union packed_sum *sums, const uint16_t *x, const char *w, size_t depth, size_t rows)
 {
-	__m256i sum[AVX2_ROWS][2];
+	__m256i sum[PACKED_WIDE][2];
 
 #pragma GCC unroll 6
 	for (size_t r = 0; r < rows; r++)
@@ -363,19 +361,31 @@ avxvnni_sums(union packed_sum *sums, const char *x, const char *w, size_t panels
 	}
 }
 
-NN_TILE_FOR("avx2")
-void
-avx2_words(uint16_t *to, const char *x, size_t depth, size_t rows)
+/* The rows that a tile of avx2_sums has, of so many that are left. */
+NN_INLINE size_t
+avx2_rows(size_t left)
 {
-	for (size_t r = 0; r < rows; r++, x += depth)
-		for (size_t k = 0; k < depth; k += 8) {
-			__m128i words = _mm_cvtepu8_epi16(
-			    _mm_loadl_epi64((const __m128i *)(const void *)(x + k)));
-			uint16_t *at = to + k * rows + 4 * r;
-			_mm_storel_epi64((__m128i *)(void *)at, words);
-			_mm_storel_epi64((__m128i *)(void *)(at + 4 * rows),
-			    _mm_unpackhi_epi64(words, words));
-		}
+	return left >= PACKED_WIDE ? PACKED_WIDE : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
+
+NN_FOR("avx2")
+static void
+avx2_widen(uint16_t *to, const char *x, size_t rows, size_t depth)
+{
+	size_t some;
+
+	for (; rows; rows -= some, to += some * depth) {
+		some = avx2_rows(rows);
+		for (size_t r = 0; r < some; r++, x += depth)
+			for (size_t k = 0; k < depth; k += 8) {
+				__m128i words = _mm_cvtepu8_epi16(_mm_loadl_epi64(
+				    (const __m128i *)(const void *)(x + k)));
+				uint16_t *at = to + k * some + 4 * r;
+				_mm_storel_epi64((__m128i *)(void *)at, words);
+				_mm_storel_epi64((__m128i *)(void *)(at + 4 * some),
+				    _mm_unpackhi_epi64(words, words));
+			}
+	}
 }
 
 NN_FOR("avx2")
@@ -383,12 +393,11 @@ static void
 avx2_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
     size_t rows, size_t depth)
 {
-	uint16_t words[AVX2_ROWS * NN_MAX_PACKED];
+	const uint16_t *words = (const void *)x;
 	size_t some;
 
-	for (; rows; rows -= some, sums += some * PACKED_WIDTH, x += some * depth) {
-		some = rows >= AVX2_ROWS ? AVX2_ROWS : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
-		avx2_words(words, x, depth, some);
+	for (; rows; rows -= some, sums += some * PACKED_WIDTH, words += some * depth) {
+		some = avx2_rows(rows);
 		for (size_t h = 0; h < 2 * panels; h++) {
 			union packed_sum *to = sums + h * PACKED_PANEL / 2;
 			const char *half =
@@ -397,16 +406,16 @@ avx2_sums(union packed_sum *sums, const char *x, const char *w, size_t panels,
 			case 1: avx2_tile(to, words, half, depth, 1); break;
 			case 2: avx2_tile(to, words, half, depth, 2); break;
 			case 4: avx2_tile(to, words, half, depth, 4); break;
-			default: avx2_tile(to, words, half, depth, AVX2_ROWS);
+			default: avx2_tile(to, words, half, depth, PACKED_WIDE);
 			}
 		}
 	}
 }
 
 static const struct microkernel avxvnni = { "avxvnni", DTYPE_I8, 24, 512, avxvnni_sums,
-	NULL, NULL };
-static const struct microkernel avx2 = { "avx2", DTYPE_I8, 24, 512, avx2_sums, NULL,
-	NULL };
+	NULL, NULL, NULL };
+static const struct microkernel avx2 = { "avx2", DTYPE_I8, 24, 512, avx2_sums, NULL, NULL,
+	avx2_widen };
 
 /* The processor's features. -------------------------------------------------------- */
 

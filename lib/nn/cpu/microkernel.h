@@ -13,9 +13,10 @@ enum {
 	PACKED_PANEL = 16, /* rows of weights interleaved */
 	PACKED_DEPTH =
 	    64, /* a row's bytes are a multiple of it, the last of them zeros */
-	PACKED_WIDTH = 64, /* columns of a tile of sums: up to four panels */
-	PACKED_TILE = 16,  /* rows of an AMX tile, all of which are read */
-	PACKED_HEIGHT = 32 /* rows of a tile of sums, at most */
+	PACKED_WIDTH = 64,  /* columns of a tile of sums: up to four panels */
+	PACKED_TILE = 16,   /* rows of an AMX tile, all of which are read */
+	PACKED_HEIGHT = 32, /* rows of a tile of sums, at most */
+	PACKED_WIDE = 6	    /* rows that are widened at once */
 };
 
 union packed_sum {
@@ -32,7 +33,7 @@ struct microkernel {
 	size_t tokens;
 	/*
 	 * sums[rows][PACKED_WIDTH] = x w^T in the columns of 1 to 4 `panels`; rows of x and w have `depth` bytes.
-	 *	x: a row each `depth` bytes, u8 or bf16; whole PACKED_TILEs of rows can be read
+	 *	x: a row each `depth` bytes, u8 or bf16; whole PACKED_TILEs of rows can be read; or what `widen` made
 	 *	w: panel after panel, each [depth / 4][PACKED_PANEL][4 bytes], i8 or bf16
 	 * Sums of i8 are exact, the same for each microkernel; those of bf16 differ.  No row depends on another.
 	 */
@@ -40,6 +41,9 @@ struct microkernel {
 	    size_t rows, size_t depth);
 	/* a thread calls them before and after its tiles; may be NULL */
 	void (*begin)(void), (*end)(void);
+	/* At most PACKED_WIDE rows of u8 as words of 16 bits, in the order that `sums` reads; NULL: it reads the bytes.  Each
+	 * tile but the last of a strip has a multiple of so many rows, which begin at rows * depth words. */
+	void (*widen)(uint16_t *to, const char *x, size_t rows, size_t depth);
 };
 
 /* The quickest that this processor has, or the one named by MOTES_ISA: amx, avx512, avxvnni, avx2 or plain.  bf16: NULL if f32
