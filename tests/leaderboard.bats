@@ -1095,6 +1095,101 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	wrong "q.jsonl: there is no 'sentence1' in its first records" leaderboard fields --type STS q.jsonl
 }
 
+@test "leaderboard --registry: entries that are read when asked for are those of the whole file" {
+	# with a comment behind an entry the file is read whole
+	sed '$s/$/ # the last/' "$REGISTRY" >whole.yaml
+	[ "$(tail -n 1 "$REGISTRY")" != "$(tail -n 1 whole.yaml)" ]
+	mkdir -p r/m/1
+	for set in CQADupstackEnglishRetrieval STS12 mine; do
+		echo '{"task_name": "'$set'", "mteb_version": "2.1.0", "scores": {"test": [{"main_score": 0.5, "ndcg_at_10": 0.25, "hf_subset": "default"}]}}' >r/m/1/$set.json
+	done
+	files d/STS12/test.tsv d/datasets--mteb--cqadupstack-english/{corpus,queries}.jsonl d/banking_77/{train,test}.jsonl d/sts/mine/test.tsv
+	both() {
+		leaderboard "${@//FILE/$REGISTRY}" >a 2>a.err
+		leaderboard "${@//FILE/whole.yaml}" >b 2>b.err
+		cmp a b
+		cmp a.err b.err
+		[ "$(wc -l <a)" -gt 1 ]
+	}
+	both list --registry FILE STS 'MTEB(eng, v2)' CQADupstackRetrieval
+	both table --registry FILE r/m/1
+	both table --registry FILE --protocol v1 r/m/1
+	both table --registry FILE --benchmark 'MTEB(eng, v1)' r/m/1
+	report >report
+	both result --registry FILE --dataset STS12 report
+	both plan -m "$MODEL" --registry FILE d
+	both plan -m "$MODEL" --registry FILE d 'MTEB(eng, v1)'
+}
+
+@test "leaderboard --registry: quotes, brackets, comments, aliases and lines of one entry are YAML's" {
+	sed '/^benchmarks:/,$d' "$REGISTRY" >head.yaml
+	# the tasks of a registry with these lines, and the same after a line that has the file read whole
+	same() {
+		cat head.yaml - >entries.yaml
+		{ cat entries.yaml; printf '%s\n' '  Last: {' '    type: STS }'; } >whole.yaml
+		echo '  Last: { type: STS }' >>entries.yaml
+		for file in entries whole; do
+			status=0
+			leaderboard list --registry $file.yaml STS >$file.out 2>$file.err || status=$?
+			sed -i "s/$file.yaml/FILE/" $file.err
+			[ $status -eq "$1" ]
+		done
+		cmp entries.out whole.out
+		cmp entries.err whole.err
+	}
+	same 0 <<-'END'
+		tasks:
+		  # a comment
+		  A: { type: STS, path: "a } b", instruction: "it's {" }
+
+		  "B (two)": { type: STS, path: 'it''s # no comment', languages: [deu-Latn, "eng }"] }
+		  C: {type: STS, path: it's, instruction: {query: "a \"} b", document: c}}
+		  D.v2: { type: STS, path: "\u00e9 & co", instruction: a&b*c#d }
+	END
+	same 0 <<-'END'
+		tasks:
+		  A: &a { type: STS, path: a }
+		  B: { <<: *a, path: b }
+		  C: *a
+	END
+	same 0 <<-'END'
+		tasks:
+		  A: { type: STS,
+		       path: more }
+		  B:
+		    type: STS
+		  C: { type: STS } # { }
+	END
+	same 1 <<-'END'
+		tasks:
+		  A: { type: STS }
+		  B: { type: STS }
+		  A: { type: STS }
+	END
+	[[ "$(cat entries.err)" == *"'A' is given twice" ]]
+	for line in 'B: { type: STS, typo: 1 }' 'B: { type: no }' 'B: { type: STS, path: [ }' 'B: { type: STS }}' 'B: { type: STS, type: STS }' \
+		'B: { type: STS, path: !x y }' 'B: 3'; do
+		printf '%s\n' 'tasks:' '  A: { type: STS }' "  $line" | same 1
+	done
+}
+
+@test "leaderboard --registry: a fault in an entry of the first file is found when it is asked for, of the others at once" {
+	report >report
+	sed '/^  STS13: /s/{/{ typo: 1,/' "$REGISTRY" >first.yaml
+	line=$(grep -n '^  STS13: ' first.yaml | cut -d: -f1)
+	leaderboard result --registry first.yaml --dataset STS12 report >out
+	run -1 --separate-stderr leaderboard result --registry first.yaml --dataset STS13 report
+	[[ $stderr == "leaderboard: first.yaml:$line: "*typo* ]]
+	run -1 --separate-stderr leaderboard list --registry first.yaml STS12
+	[[ $stderr == "leaderboard: first.yaml:$line: "*typo* ]]
+	run -1 --separate-stderr leaderboard result --registry "$REGISTRY" --registry first.yaml --dataset STS12 report
+	[[ $stderr == "leaderboard: first.yaml:$line: "*typo* ]]
+	# a later file's type is not that of earlier tasks
+	echo 'types: { STS: { main: pearson } }' >types.yaml
+	leaderboard list --registry "$REGISTRY" --registry types.yaml STS12 | grep STS12 >list
+	[ "$(cut -f 3 list)" = cosine_spearman ]
+}
+
 # 5. the page
 
 @test "leaderboard: the examples of the page run" {

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "text/yaml_entries.h"
 
 /* Parts. --------------------------------------------------------------------------- */
 
@@ -122,11 +123,25 @@ benchmark_check(const struct tree *benchmark)
 	}
 }
 
+/* The benchmarks of a file of the registry, all read; NULL: none. */
+static const struct tree *
+benchmarks_of(struct tree *file)
+{
+	struct tree *all = tree_get(file, "benchmarks");
+
+	if (!all || !all->count || all->items[0]->kind != TREE_UNREAD)
+		return all;
+	yaml_entries(all);
+	for (size_t i = 0; i < all->count; i++)
+		benchmark_check(all->items[i]);
+	return all;
+}
+
 const struct tree *
 benchmark_find(const struct registry *registry, const char *name)
 {
 	for (size_t f = registry->file_count; f-- > 0;) {
-		const struct tree *all = tree_get(registry->files[f], "benchmarks");
+		const struct tree *all = benchmarks_of(registry->files[f]);
 		for (size_t i = 0; all && i < all->count; i++)
 			if (!strcasecmp(all->items[i]->key, name) ||
 			    is_in(tree_get(all->items[i], "also"), name))
@@ -192,7 +207,7 @@ print_benchmarks(const struct registry *registry, FILE *out)
 {
 	fputs("benchmark\talso\ttasks\n", out);
 	for (size_t f = 0; f < registry->file_count; f++) {
-		const struct tree *all = tree_get(registry->files[f], "benchmarks");
+		const struct tree *all = benchmarks_of(registry->files[f]);
 		for (size_t i = 0; all && i < all->count; i++) {
 			const struct tree *also = tree_get(all->items[i], "also");
 			fprintf(out, "%s\t", all->items[i]->key);
@@ -248,9 +263,10 @@ benchmark_list(const struct registry *registry, char *const *words, int count, F
 		return;
 	}
 	bool *met = mem_zero((size_t)count, sizeof *met);
+	registry_read_all(registry);
 	fputs("task\ttype\tmain score\tparts\tlanguages\tHub\n", out);
 	for (size_t i = 0; i < registry->count; i++) {
-		const struct registry_task *task = registry->tasks[i];
+		const struct registry_task *task = registry_task(registry, i);
 		bool meant = false;
 		for (int w = 0; w < count; w++)
 			if (benchmark_means(registry, task, NULL, words[w]))

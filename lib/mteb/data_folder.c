@@ -77,6 +77,17 @@ is_called(const char *folder, const struct registry_task *task, enum match match
 	return same;
 }
 
+/* False if no task of this name matches: to know its settings takes longer. */
+static bool
+may_be_called(const char *folder, const char *name, enum match match)
+{
+	if (match == BY_EXACT_NAME)
+		return !strcmp(folder, name);
+	while (*name && !isalnum((unsigned char)*name))
+		name++;
+	return match == BY_PATH || tolower((unsigned char)*name) == *folder;
+}
+
 /* The last part of a folder's name in a cache of the Hugging Face Hub, datasets--OWNER--NAME; else the whole. */
 static const char *
 without_owner(const char *folder)
@@ -98,15 +109,22 @@ search(const struct registry *registry, const struct tree *benchmark, const char
 	const struct registry_task *found = NULL;
 
 	for (int in = benchmark ? 1 : 0; in >= 0 && !found; in--)
-		for (int match = 0; match < matches && !found; match++)
+		for (int match = 0; match < matches && !found; match++) {
+			if (match == BY_PATH)
+				registry_read_all(registry);
 			for (size_t i = 0; i < registry->count && !found; i++) {
-				const struct registry_task *task = registry->tasks[i];
-				if ((!in || benchmark_has(benchmark, task->name, NULL)) &&
-				    (!type || !strcmp(task->type, type)) &&
-				    is_called(match == BY_EXACT_NAME ? own : name, task,
-					(enum match)match))
+				const char *called = registry_name(registry, i),
+					   *wanted = match == BY_EXACT_NAME ? own : name;
+				if (!may_be_called(wanted, called, (enum match)match) ||
+				    (in && !benchmark_has(benchmark, called, NULL)))
+					continue;
+				const struct registry_task *task =
+				    registry_task(registry, i);
+				if ((!type || !strcmp(task->type, type)) &&
+				    is_called(wanted, task, (enum match)match))
 					found = task;
 			}
+		}
 	free(name);
 	return found;
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "mteb/benchmark.h"
 #include "text/yaml.h"
+#include "text/yaml_entries.h"
 
 struct registry *
 registry_new(bool v2)
@@ -20,11 +21,11 @@ registry_new(bool v2)
 	return registry;
 }
 
-/* The node of a type, given in any case, in the last file that has it. */
+/* The node of a type, given in any case, in the last of the first `files` files that has it. */
 static const struct tree *
-type_node(const struct registry *registry, const char *name)
+type_node(const struct registry *registry, const char *name, size_t files)
 {
-	for (size_t f = registry->file_count; f-- > 0;) {
+	for (size_t f = files; f-- > 0;) {
 		const struct tree *types = tree_get(registry->files[f], "types");
 		for (size_t i = 0; types && i < types->count; i++)
 			if (!strcasecmp(types->items[i]->key, name))
@@ -36,7 +37,7 @@ type_node(const struct registry *registry, const char *name)
 const char *
 registry_type(const struct registry *registry, const char *name)
 {
-	const struct tree *node = type_node(registry, name);
+	const struct tree *node = type_node(registry, name, registry->file_count);
 
 	return node ? node->key : NULL;
 }
@@ -214,28 +215,14 @@ set_task(
 	task->in = names_of(node, "in", task->in);
 }
 
-struct registry_task *
-registry_find(const struct registry *registry, const char *name)
-{
-	int64_t number = strings_find(registry->names, name, strlen(name));
-
-	return number >= 0 ? registry->tasks[number] : NULL;
-}
-
+/* The settings of a type. */
 static struct registry_task *
-add(struct registry *registry, const char *name, const struct tree *type)
+of_type(const struct registry *registry, const char *name, const struct tree *type)
 {
-	bool fresh;
-	int64_t number = strings_add(registry->names, name, strlen(name), &fresh);
+	struct registry_task *task = mem_new(1, sizeof *task);
 
-	if (fresh) {
-		registry->tasks = mem_grow(registry->tasks, &registry->capacity,
-		    registry->count + 1, sizeof *registry->tasks);
-		registry->tasks[registry->count++] = mem_new(1, sizeof **registry->tasks);
-	}
-	struct registry_task *task = registry->tasks[number];
 	*task = (struct registry_task){
-		.name = strings_get(registry->names, number),
+		.name = name,
 		.type = type->key,
 		.train = "train",
 		.documents = 0.04 /* mteb's */
@@ -246,6 +233,77 @@ add(struct registry *registry, const char *name, const struct tree *type)
 	return task;
 }
 
+static const char *const task_keys[] = { "type", "main", "main_v2", "prompt",
+	"instruction", "split", "subset", "subsets", "path", "revision", "samples",
+	"groups", "experiments", "train", "at", "ignore_identical_ids", "size", "sizes",
+	"part_of", "family", "folds", "in", "fast", "documents", "protocol", "languages",
+	NULL };
+
+const char *
+registry_name(const struct registry *registry, size_t number)
+{
+	return strings_get(registry->names, (int64_t)number);
+}
+
+struct registry_task *
+registry_task(const struct registry *registry, size_t number)
+{
+	struct registry_entry *entry = &registry->entries[number];
+
+	if (entry->task)
+		return entry->task;
+	const struct tree *node = yaml_entry(entry->node);
+	tree_only(node, task_keys);
+	const char *type = tree_string(node, "type", NULL);
+	const struct tree *known =
+	    type ? type_node(registry, type, entry->file + 1) : NULL;
+	if (!known)
+		tree_die(node, "%s: type: %s", node->key,
+		    type ? "there is no such type" : "it is missing");
+	struct registry_task *task =
+	    of_type(registry, registry_name(registry, number), known);
+	task->languages =
+	    names_of(registry->files[entry->file], "languages", task->languages);
+	set_task(registry, task, node);
+	return entry->task = task;
+}
+
+void
+registry_read_all(const struct registry *registry)
+{
+	struct tree *tasks =
+	    registry->file_count ? tree_get(registry->files[0], "tasks") : NULL;
+
+	if (tasks)
+		yaml_entries(tasks);
+	for (size_t i = 0; i < registry->count; i++)
+		registry_task(registry, i);
+}
+
+struct registry_task *
+registry_find(const struct registry *registry, const char *name)
+{
+	int64_t number = strings_find(registry->names, name, strlen(name));
+
+	return number >= 0 ? registry_task(registry, (size_t)number) : NULL;
+}
+
+/* The entry of the name, new or emptied. */
+static struct registry_entry *
+add(struct registry *registry, const char *name)
+{
+	bool fresh;
+	size_t number = (size_t)strings_add(registry->names, name, strlen(name), &fresh);
+
+	if (fresh)
+		registry->entries = mem_grow(registry->entries, &registry->capacity,
+		    ++registry->count, sizeof *registry->entries);
+	else
+		free(registry->entries[number].task);
+	registry->entries[number] = (struct registry_entry){ 0 };
+	return &registry->entries[number];
+}
+
 const struct registry_task *
 registry_add(struct registry *registry, const char *name, const char *type)
 {
@@ -253,12 +311,14 @@ registry_add(struct registry *registry, const char *name, const char *type)
 	size_t length = strlen(type), rest = strlen(fast);
 	bool is_fast = length > rest && !strcmp(type + length - rest, fast);
 	char *plain = mem_format("%.*s", (int)(is_fast ? length - rest : length), type);
-	const struct tree *node = type_node(registry, plain);
+	const struct tree *node = type_node(registry, plain, registry->file_count);
 
 	if (!node)
 		die("%s: '%s' is no type of task", name, type);
 	free(plain);
-	struct registry_task *task = add(registry, name, node);
+	struct registry_entry *entry = add(registry, name);
+	struct registry_task *task = entry->task = of_type(
+	    registry, registry_name(registry, (size_t)(entry - registry->entries)), node);
 	task->fast = is_fast ? REGISTRY_FAST_SETS : task->fast;
 	return task;
 }
@@ -268,40 +328,32 @@ registry_read(struct registry *registry, const char *path)
 {
 	static const char *const top[] = { "types", "tasks", "benchmarks", "languages",
 		NULL };
-	static const char *const keys[] = { "type", "main", "main_v2", "prompt",
-		"instruction", "split", "subset", "subsets", "path", "revision",
-		"samples", "groups", "experiments", "train", "at", "ignore_identical_ids",
-		"size", "sizes", "part_of", "family", "folds", "in", "fast", "documents",
-		"protocol", "languages", NULL };
-	struct tree *file = yaml_read(path);
+	size_t number = registry->file_count;
+	struct tree *file = number ? yaml_read(path) : yaml_read_entries(path);
 
-	registry->files = mem_grow(registry->files, &registry->file_capacity,
-	    registry->file_count + 1, sizeof *registry->files);
+	registry->files = mem_grow(registry->files, &registry->file_capacity, number + 1,
+	    sizeof *registry->files);
 	registry->files[registry->file_count++] = file;
 	tree_only(file, top);
-	const struct tree *types = tree_get(file, "types"),
-			  *tasks = tree_get(file, "tasks"),
-			  *benchmarks = tree_get(file, "benchmarks");
+	struct tree *types = tree_get(file, "types"), *tasks = tree_get(file, "tasks"),
+		    *benchmarks = tree_get(file, "benchmarks");
 	if ((types && types->kind != TREE_OBJECT) ||
 	    (tasks && tasks->kind != TREE_OBJECT) ||
 	    (benchmarks && benchmarks->kind != TREE_OBJECT))
 		tree_die(file,
 		    "types, tasks and benchmarks: lines of NAME: { ... } are expected");
 	for (size_t i = 0; benchmarks && i < benchmarks->count; i++)
-		benchmark_check(benchmarks->items[i]);
+		if (benchmarks->items[i]->kind != TREE_UNREAD)
+			benchmark_check(benchmarks->items[i]);
 	for (size_t i = 0; types && i < types->count; i++)
-		tree_only(types->items[i], keys + 1);
+		tree_only(yaml_entry(types->items[i]), task_keys + 1);
 	for (size_t i = 0; tasks && i < tasks->count; i++) {
-		const struct tree *node = tasks->items[i];
-		tree_only(node, keys);
-		const char *type = tree_string(node, "type", NULL);
-		const struct tree *known = type ? type_node(registry, type) : NULL;
-		if (!known)
-			tree_die(node, "%s: type: %s", node->key,
-			    type ? "there is no such type" : "it is missing");
-		struct registry_task *task = add(registry, node->key, known);
-		task->languages = names_of(file, "languages", task->languages);
-		set_task(registry, task, node);
+		struct tree *node = tasks->items[i];
+		struct registry_entry *entry = add(registry, node->key);
+		entry->node = node;
+		entry->file = number;
+		if (node->kind != TREE_UNREAD)
+			registry_task(registry, (size_t)(entry - registry->entries));
 	}
 }
 
@@ -332,11 +384,11 @@ void
 registry_free(struct registry *registry)
 {
 	for (size_t i = 0; i < registry->count; i++)
-		free(registry->tasks[i]);
+		free(registry->entries[i].task);
 	strings_free(registry->names);
 	for (size_t i = 0; i < registry->file_count; i++)
 		tree_free(registry->files[i]);
-	free(registry->tasks);
+	free(registry->entries);
 	free(registry->files);
 	free(registry);
 }

@@ -5,7 +5,8 @@
  * its parts.  A benchmark is a list of tasks, some with a part of their subsets or splits.
  *
  * Files are read in order; a later entry replaces an earlier one of the same name.  Dies with FILE:LINE on unknown
- * keys and values.
+ * keys and values.  The first file, which has a thousand tasks, is read by entries (yaml_entries.h): those that are
+ * asked for.
  */
 #ifndef MTEB_REGISTRY_H
 #define MTEB_REGISTRY_H
@@ -60,9 +61,16 @@ struct registry_task {
 	const struct tree *in; /* benchmarks: a name, a list of names, or NULL */
 };
 
+/* A task's last entry, in file number `file`; node NULL: of no file. */
+struct registry_entry {
+	struct tree *node;
+	size_t file;
+	struct registry_task *task; /* NULL: not read yet */
+};
+
 struct registry {
-	struct strings *names; /* of the tasks */
-	struct registry_task **tasks;
+	struct strings *names; /* of the tasks, in the order of entries */
+	struct registry_entry *entries;
 	size_t count, capacity;
 	struct tree **files;
 	size_t file_count, file_capacity;
@@ -73,6 +81,13 @@ struct registry {
 
 struct registry *registry_new(bool v2);
 void registry_read(struct registry *registry, const char *path);
+
+/* Name and settings of task `number`, below registry->count. */
+const char *registry_name(const struct registry *registry, size_t number);
+struct registry_task *registry_task(const struct registry *registry, size_t number);
+
+/* Reads all tasks, in less time than registry_task one by one. */
+void registry_read_all(const struct registry *registry);
 
 /* NULL if absent. */
 struct registry_task *registry_find(const struct registry *registry, const char *name);

@@ -82,8 +82,9 @@ join_parts(struct score_row *row, const struct registry *registry,
 	double sum = 0;
 	size_t parts = 0, met = 0;
 
+	registry_read_all(registry);
 	for (size_t i = 0; i < registry->count; i++) {
-		const struct registry_task *part = registry->tasks[i];
+		const struct registry_task *part = registry_task(registry, i);
 		if (!part->part_of || strcmp(part->part_of, row->task) != 0)
 			continue;
 		const struct task_result *result = results_find(model, part->name);
@@ -138,10 +139,13 @@ add_missing(struct score_table *table, const struct registry *registry)
 	for (size_t i = 0; i < tasks->count; i++) {
 		const char *task = benchmark_task(tasks->items[i]);
 		const struct registry_task *known = registry_find(registry, task);
-		for (size_t k = 0; !known && k < registry->count; k++)
-			if (registry->tasks[k]->part_of &&
-			    !strcmp(registry->tasks[k]->part_of, task))
-				known = registry->tasks[k];
+		if (!known)
+			registry_read_all(registry);
+		for (size_t k = 0; !known && k < registry->count; k++) {
+			const struct registry_task *part = registry_task(registry, k);
+			if (part->part_of && !strcmp(part->part_of, task))
+				known = part;
+		}
 		if (!known || has_row(table, task))
 			continue;
 		struct score_row *row = new_row(table, known->type, task);

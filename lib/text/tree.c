@@ -11,7 +11,7 @@
 #include "base/strings.h"
 
 static const char *const kinds[] = { "null", "a boolean", "an integer", "a number",
-	"a string", "a list", "an object" };
+	"a string", "a list", "an object", "an entry that is not read" };
 
 void
 tree_die(const struct tree *node, const char *format, ...)

@@ -18,7 +18,8 @@ enum tree_kind {
 	TREE_REAL,
 	TREE_STRING,
 	TREE_LIST,
-	TREE_OBJECT
+	TREE_OBJECT,
+	TREE_UNREAD /* yaml_entries.h */
 };
 
 struct tree {

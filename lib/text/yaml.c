@@ -15,14 +15,15 @@ enum { DEPTH_MAX = 64, NODES_MAX = 1000000 };
 struct yaml_reader {
 	yaml_document_t document;
 	const char *name;
+	int line; /* number of the first line */
 	size_t
 	    nodes; /* number of nodes made: aliases can expand a small file without limit */
 };
 
 static int
-line_of(const yaml_node_t *node)
+line_of(const struct yaml_reader *reader, const yaml_node_t *node)
 {
-	return (int)node->start_mark.line + 1;
+	return reader->line + (int)node->start_mark.line;
 }
 
 static struct tree *
@@ -62,7 +63,8 @@ key_of(struct yaml_reader *reader, const yaml_node_pair_t *pair)
 	const yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
 
 	if (key->type != YAML_SCALAR_NODE)
-		die("%s:%d: a key must be a plain word", reader->name, line_of(key));
+		die("%s:%d: a key must be a plain word", reader->name,
+		    line_of(reader, key));
 	return (const char *)key->data.scalar.value;
 }
 
@@ -102,7 +104,7 @@ object_of(struct yaml_reader *reader, const yaml_node_t *node, int depth)
 		struct tree *value =
 		    tree_add(members, convert(reader, pair->value, depth + 1));
 		value->key = mem_string(name);
-		value->line = line_of(key);
+		value->line = line_of(reader, key);
 	}
 	const struct tree *twice = tree_repeated(members);
 	if (twice)
@@ -121,7 +123,7 @@ check_tag(const struct yaml_reader *reader, const yaml_node_t *node)
 
 	if (node->tag && strcmp((const char *)node->tag, expected))
 		die("%s:%d: the tag '%s' is not known; leave tags out", reader->name,
-		    line_of(node), (const char *)node->tag);
+		    line_of(reader, node), (const char *)node->tag);
 }
 
 static struct tree *
@@ -132,7 +134,7 @@ convert(struct yaml_reader *reader, int index, int depth)
 
 	if (depth > DEPTH_MAX || ++reader->nodes > NODES_MAX)
 		die("%s:%d: nested too deeply, or too large", reader->name,
-		    line_of(node));
+		    line_of(reader, node));
 	check_tag(reader, node);
 	switch (node->type) {
 	case YAML_SCALAR_NODE: tree = scalar(node); break;
@@ -144,47 +146,72 @@ convert(struct yaml_reader *reader, int index, int depth)
 		break;
 	default: tree = object_of(reader, node, depth);
 	}
-	tree->line = line_of(node);
+	tree->line = line_of(reader, node);
 	tree->file = reader->name;
 	return tree;
 }
 
 static void
-load(yaml_parser_t *parser, yaml_document_t *document, const char *name)
+load(yaml_parser_t *parser, yaml_document_t *document, const struct yaml_reader *reader)
 {
 	if (yaml_parser_load(parser, document))
 		return;
 	const char *problem = parser->problem ? parser->problem : "unreadable";
 	if (parser->error == YAML_READER_ERROR) /* there is no mark yet */
-		die("%s: not valid YAML: %s at byte %zu", name, problem,
+		die("%s: not valid YAML: %s at byte %zu", reader->name, problem,
 		    parser->problem_offset);
-	die("%s:%zu: not valid YAML: %s", name, parser->problem_mark.line + 1, problem);
+	die("%s:%zu: not valid YAML: %s", reader->name,
+	    parser->problem_mark.line + (size_t)reader->line, problem);
+}
+
+static struct tree *
+read_document(yaml_parser_t *parser, const char *name, int line)
+{
+	struct yaml_reader reader = { .name = name, .line = line };
+
+	load(parser, &reader.document, &reader);
+	if (!yaml_document_get_root_node(&reader.document))
+		die("%s: empty", name);
+	struct tree *tree = convert(&reader, 1, 0);
+	yaml_document_delete(&reader.document);
+	yaml_document_t next;
+	load(parser, &next, &reader);
+	if (yaml_document_get_root_node(&next))
+		die("%s: holds more than one document", name);
+	yaml_document_delete(&next);
+	yaml_parser_delete(parser);
+	return tree;
+}
+
+static void
+start(yaml_parser_t *parser, const char *name)
+{
+	if (!yaml_parser_initialize(parser))
+		die("out of memory: %s", name);
+}
+
+struct tree *
+yaml_parse(const char *text, size_t length, const char *name, int line)
+{
+	yaml_parser_t parser;
+
+	start(&parser, name);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+	return read_document(&parser, name, line);
 }
 
 struct tree *
 yaml_read(const char *path)
 {
 	char *name = mem_string(strcmp(path, "-") ? path : "<stdin>");
-	struct yaml_reader reader = { .name = name };
 	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
 	yaml_parser_t parser;
 
 	if (!file)
 		die("%s:", path);
-	if (!yaml_parser_initialize(&parser))
-		die("out of memory: %s", reader.name);
+	start(&parser, name);
 	yaml_parser_set_input_file(&parser, file);
-	load(&parser, &reader.document, reader.name);
-	if (!yaml_document_get_root_node(&reader.document))
-		die("%s: empty", reader.name);
-	struct tree *tree = convert(&reader, 1, 0);
-	yaml_document_delete(&reader.document);
-	yaml_document_t next;
-	load(&parser, &next, reader.name);
-	if (yaml_document_get_root_node(&next))
-		die("%s: holds more than one document", reader.name);
-	yaml_document_delete(&next);
-	yaml_parser_delete(&parser);
+	struct tree *tree = read_document(&parser, name, 1);
 	tree->name = name;
 	if (file != stdin)
 		fclose(file);

@@ -12,4 +12,7 @@
 /* "-" is standard input.  Free with tree_free. */
 struct tree *yaml_read(const char *path);
 
+/* The same of a text, whose first line is number `line` of the file `name`, which the nodes borrow. */
+struct tree *yaml_parse(const char *text, size_t length, const char *name, int line);
+
 #endif
