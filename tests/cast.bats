@@ -180,12 +180,29 @@ random() { mkstream random "$1" "$2" "$3"; }
 	for role in query document; do
 		printf 'a small red house\nthe boat\n' | tok -q -m "$L" --task $role | encode -q -m "$L" >$role.mts
 	done
+	printf '{"_id":"%s"}\n' 1 2 | mts from jsonl >ids.mts
+	printf '%s Q0 %s 1 0 x\n' 1 2 2 1 2 2 >first.run
 	for kind in f16 i8 bit; do
 		mts cast -q $kind document.mts >d.mts
 		mts head d.mts | grep -q 'text.tokens'
 		near -q --json query.mts d.mts | cmp - <(near -q --json query.mts <(mts cast f32 d.mts))
 		printf 'a small red house\nthe boat\n' | tok -q -m "$L" --task document | encode -q -m "$L" --dtype $kind | mts diff - d.mts
+		# queries, too; the candidates of a run; the mean
+		mts cast -q $kind query.mts >q.mts
+		near -q --json q.mts d.mts | cmp - <(near -q --json <(mts cast f32 q.mts) <(mts cast f32 d.mts))
+		mts paste ids.mts query.mts >named.mts
+		near -q --run - --candidates first.run named.mts <(mts paste ids.mts d.mts) |
+			cmp - <(near -q --run - --candidates first.run named.mts <(mts cast f32 d.mts | mts paste ids.mts -))
+		near -q --json --similarity meanmaxsim q.mts d.mts |
+			cmp - <(near -q --json --similarity meanmaxsim <(mts cast f32 q.mts) <(mts cast f32 d.mts))
+		dies "mts: d.mts: there is no column '*.emb' of vectors, only: text.tokens" mts index -o $kind.index d.mts
 	done
+	# other ranges than the codes have cannot be one stream, but can be one corpus
+	mts cast -q i8 document.mts >d.mts
+	mts cast i8 --ranges query.mts document.mts >other.mts
+	run -1 --separate-stderr mts cat -o out d.mts other.mts
+	[[ $stderr == *"the property 'text.tokens.ranges' differs"* ]]
+	near -q --json query.mts d.mts other.mts | cmp - <(near -q --json query.mts <(mts cast f32 d.mts) <(mts cast f32 other.mts))
 }
 
 # 3. usage

@@ -155,6 +155,9 @@ setup() {
 	diff <(cut -f1,3 first.run | sort) <(cut -f1,3 second.run | sort)
 	cut -f1,3,5 all.run | sort >all
 	cut -f1,3,5 second.run | sort | comm -23 - all | diff - /dev/null
+	recipe 'Late interaction' 2 >recipe.sh
+	bash -eu -o pipefail recipe.sh
+	cut -f1,3 all.run | sort | diff - <(cut -f1,2 all)
 }
 
 @test "cookbook: Training a reranker" {
