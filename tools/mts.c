@@ -79,6 +79,8 @@ static const struct cli_option options[] = {
 	{ 0, "cells", "N",
 	    "index: lay similar rows together in N cells, for near --probe",
 	    CLI_INTEGER(index.cells, 1, 1 << 24) },
+	{ 0, "graph", "N", "index: link each row to N others, for near --beam (try 32)",
+	    CLI_INTEGER(index.degree, 2, GRAPH_LINKS_MOST) },
 	{ 0, "codes-only", NULL, "index: keep 8 bits of a number, no floats",
 	    CLI_FLAG(index.codes_only) },
 	{ 'f', "field", "NAME", "index: embeddings are NAME.emb (default: the only ones)",
@@ -274,8 +276,8 @@ static const struct cli_command commands[] = {
 	{ "cast", "vectors as other numbers: f32, f16, codes of 8 bits, single bits",
 	    "columns ranges level output", 1, 2, cast },
 	{ "index", "a folder of vectors that near(1) searches quickly",
-	    "append cells codes-only check columns field similarity threads output", 0,
-	    -1, make_index },
+	    "append cells graph codes-only check columns field similarity threads output",
+	    0, -1, make_index },
 	{ 0 },
 };
 
@@ -334,7 +336,7 @@ main(int argc, char **argv)
 		}
 	if (settings.seed > 0)
 		settings.chosen.seed = (uint64_t)settings.seed;
-	if (settings.append || settings.index.cells)
+	if (settings.append || settings.index.cells || settings.index.degree)
 		nn_start(settings.threads, argv);
 	int status = cli_find(&cli, argc, argv)
 			 ->run(&settings, argv + optind + 1, argc - optind - 1);

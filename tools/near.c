@@ -58,6 +58,9 @@ static const struct cli_option options[] = {
 	{ 0, "probe", "N",
 	    "of an index with cells: search the N cells nearest to a query, or 'all' (default: all)",
 	    CLI_TEXT(probe) },
+	{ 0, "beam", "N",
+	    "of an index with a graph: keep the N nearest documents while following links (default: exact by all)",
+	    CLI_INTEGER(search.beam, 1, 1000000) },
 	{ 0, "where", "CONDITION",
 	    "search documents with COLUMN=VALUE, or !=, <, <=, >, >=, ~, !~; repeatable: all must hold",
 	    CLI_LIST(where) },
@@ -217,7 +220,7 @@ ask(const struct settings *settings)
 	output_finish(output);
 }
 
-static void
+static int
 merge(const struct settings *settings, char **runs, int count)
 {
 	bool json;
@@ -235,9 +238,10 @@ merge(const struct settings *settings, char **runs, int count)
 		run_write(run, output, INT64_MAX);
 	output_finish(output);
 	run_free(run);
+	return 0;
 }
 
-static void
+static int
 fuse(const struct settings *settings, char **runs, int count)
 {
 	cli_only(&cli, "--fuse", "fuse run-weights top output");
@@ -252,9 +256,10 @@ fuse(const struct settings *settings, char **runs, int count)
 	output_finish(output);
 	run_free(run);
 	free(weights);
+	return 0;
 }
 
-static void
+static int
 mine_run(struct settings *settings, int argc, char **argv)
 {
 	struct mine_options *o = &settings->mine;
@@ -271,6 +276,7 @@ mine_run(struct settings *settings, int argc, char **argv)
 	if (fflush(stdout) || ferror(stdout))
 		die("%s:", output_name(output));
 	output_finish(output);
+	return 0;
 }
 
 static void
@@ -281,7 +287,7 @@ check(const struct settings *settings)
 		    "top candidates run field similarity any-model memory threads");
 	else if (settings->run)
 		cli_only(&cli, "--run",
-		    "listen top threshold exclude-self rescore probe where run field similarity any-model memory threads");
+		    "listen top threshold exclude-self rescore probe beam where run field similarity any-model memory threads");
 	if (settings->search.candidates && !settings->run)
 		die_usage("--candidates needs --run");
 	if (settings->self)
@@ -289,7 +295,7 @@ check(const struct settings *settings)
 		    "self top threshold where show json field similarity any-model memory output threads");
 	if (settings->listen)
 		cli_only(&cli, "--listen",
-		    "listen top threshold exclude-self rescore probe where show texts json run field similarity any-model memory threads");
+		    "listen top threshold exclude-self rescore probe beam where show texts json run field similarity any-model memory threads");
 	if (settings->text && settings->search.show)
 		die_usage("--texts and --show exclude each other");
 }
@@ -306,22 +312,16 @@ main(int argc, char **argv)
 
 	cli_start(&cli, argc, argv);
 	cli_next(&cli, argc, argv, &settings);
-	if (settings.merge) {
-		merge(&settings, argv + optind, argc - optind);
-		return 0;
-	}
-	if (settings.fuse) {
-		fuse(&settings, argv + optind, argc - optind);
-		return 0;
-	}
-	if (settings.mine.qrels) {
-		mine_run(&settings, argc, argv);
-		return 0;
-	}
+	if (settings.merge)
+		return merge(&settings, argv + optind, argc - optind);
+	if (settings.fuse)
+		return fuse(&settings, argv + optind, argc - optind);
+	if (settings.mine.qrels)
+		return mine_run(&settings, argc, argv);
 	if (settings.run_weights)
 		die_usage("--run-weights needs --fuse");
 	cli_only(&cli, "a search",
-	    "top threshold exclude-self self rescore probe where candidates show texts json run field similarity any-model memory output threads listen");
+	    "top threshold exclude-self self rescore probe beam where candidates show texts json run field similarity any-model memory output threads listen");
 	take_streams(
 	    search, argv + optind, argc - optind, settings.self, settings.listen);
 	check(&settings);

@@ -107,10 +107,11 @@ codes_decode(float *x, const uint8_t *codes, float error,
 enum { WORD = 127 * 128, PLANES_MOST = (1 << (CODES_PLANES - 1)) - 1 };
 static const double SUM_MOST = 2e9;
 
-/* Two's complement of the weights q[c] spread[c], scaled to the planes. */
-static void
-make_planes(struct code_query *query, const float *q, const float *spread, int width)
+void
+code_query_planes(struct code_query *query, const float *q,
+    const struct code_columns *columns, int width)
 {
+	const float *spread = columns->spread;
 	size_t words = codes_words(width);
 	double most = 0;
 
@@ -132,15 +133,14 @@ code_query_new(const float *q, const struct code_columns *columns, int width)
 {
 	struct code_query query = { .norm = sqrt(similarity_dot(q, q, width)) };
 	size_t stride = codes_stride(width);
-	double most = 0, sum = 0, starts = 0, rest = 0, losses = 0;
+	double most = 0, sum = 0, starts = 0, rest = 0, losses = 0, inverse;
 
 	query.words = mem_zero(stride, sizeof *query.words);
 	query.high = mem_zero(stride, 1);
 	query.low = mem_zero(stride, 1);
-	make_planes(&query, q, columns->spread, width);
 	for (int c = 0; c < width; c++) {
 		double weight = (double)q[c] * columns->step[c];
-		most = fmax(most, fabs(weight));
+		most = fabs(weight) > most ? fabs(weight) : most;
 		sum += fabs(weight);
 		starts += fabs((double)q[c] * columns->start[c]);
 		query.base += (double)q[c] * columns->start[c];
@@ -152,9 +152,10 @@ code_query_new(const float *q, const struct code_columns *columns, int width)
 	query.scale = fmax(most / WORD, 255 * sum / SUM_MOST);
 	if (query.scale < DBL_MIN)
 		query.scale = 1; /* words are zeros */
+	inverse = 1 / query.scale;
 	for (int c = 0; c < width; c++) {
 		double weight = (double)q[c] * columns->step[c];
-		int word = (int)lrint(weight / query.scale);
+		int word = (int)lrint(weight * inverse);
 		int high = (word + 64) >> 7;
 		double loss = weight - query.scale * word;
 		query.words[c] = (int16_t)word;

@@ -58,13 +58,17 @@ void codes_decode(float *x, const uint8_t *codes, float error,
 struct code_query {
 	int16_t *words;	    /* [stride], of q[c] step[c] / scale */
 	int8_t *high, *low; /* [stride]: words = 128 high + low */
-	uint64_t
-	    *planes; /* [CODES_PLANES, codes_words]: two's complement of q[c] spread[c] */
+	uint64_t *
+	    planes; /* [CODES_PLANES, codes_words], or NULL: two's complement of q[c] spread[c] */
 	double scale, base, slack; /* q.x <= base + scale sum + norm error + slack */
 	double norm;		   /* |q|; not finite: the bound does not hold */
 };
 struct code_query code_query_new(
     const float *query, const struct code_columns *columns, int width);
+
+/* Makes the planes, which only the sums of bits read. */
+void code_query_planes(struct code_query *query, const float *q,
+    const struct code_columns *columns, int width);
 void code_query_free(struct code_query *query);
 
 /* sums[r] = sum over c of words[c] codes[r,c] */

@@ -34,7 +34,9 @@ struct search_options {
 	int where_count;
 	int64_t
 	    rescore; /* of an index: rows to compare exactly, times depth (vector_scan.h) */
-	int64_t probe;	 /* cells of an index to search; 0: all */
+	int64_t probe; /* cells of an index to search; 0: all */
+	int64_t
+	    beam; /* rows kept by a search in an index's graph, at least depth; 0: none */
 	float threshold; /* minimum score; -INFINITY: none */
 	bool
 	    exclude_self; /* drop the document with the query's id; without ids, the query's row */

@@ -10,6 +10,7 @@
 #include "search/index_columns.h"
 #include "search/search.h"
 #include "search/vector_scan.h"
+#include "search/vector_walk.h"
 
 enum {
 	FEW = 32, /* queries up to which a scan of codes is quicker than a GEMM */
@@ -23,10 +24,19 @@ index_search_open(const struct search_options *options)
 
 	for (int i = 0; i < options->streams; i++)
 		found += vector_index_is(options->corpus[i]);
-	if (!found && (options->rescore || options->probe))
+	if (!found && (options->rescore || options->probe || options->beam))
 		die_usage("%s needs an index, as 'mts index%s' makes it",
-		    options->rescore ? "--rescore" : "--probe",
-		    options->rescore ? "" : " --cells");
+		    options->rescore ? "--rescore"
+		    : options->probe ? "--probe"
+				     : "--beam",
+		    options->rescore ? ""
+		    : options->probe ? " --cells"
+				     : " --graph");
+	if (options->beam && (options->rescore || options->probe || options->where_count))
+		die_usage(
+		    "--beam and %s exclude each other", options->rescore ? "--rescore"
+							: options->probe ? "--probe"
+									 : "--where");
 	if (!found)
 		return NULL;
 	if (options->streams > 1)
@@ -43,6 +53,9 @@ index_search_open(const struct search_options *options)
 	struct vector_index *index = vector_index_open(options->corpus[0]);
 	if (options->probe && !index->cells)
 		die_usage("--probe: %s has no cells, which 'mts index --cells' makes",
+		    index->name);
+	if (options->beam && !index->degree)
+		die_usage("--beam: %s has no graph, which 'mts index --graph' makes",
 		    index->name);
 	if (options->where_count)
 		index_columns_choose(index, options->where, options->where_count);
@@ -253,6 +266,9 @@ index_search(const struct vector_index *index, const float *queries, double long
 	struct vector_scan_options scan = { options->depth, options->threshold,
 		options->rescore, options->probe < index->cells ? options->probe : 0,
 		own };
+	struct vector_walk_options walk = { options->depth,
+		options->beam > options->depth ? options->beam : options->depth,
+		options->threshold, own };
 
 	if (!index->rows)
 		die("%s: there is no document in it", index->name);
@@ -261,9 +277,12 @@ index_search(const struct vector_index *index, const float *queries, double long
 		    index->name, index->longest, longest);
 	run->places = index->rows;
 	run->hits = mem_zero((size_t)count, sizeof *run->hits);
-	run->memory = options->rescore || scan.probe || (count <= FEW && !nn_device())
-			  ? vector_scan(index, queries, count, &scan, run->hits)
-			  : search_all(index, queries, count, options, own, run->hits);
+	if (options->beam)
+		run->memory = vector_walk(index, queries, count, &walk, run->hits);
+	else if (options->rescore || scan.probe || (count <= FEW && !nn_device()))
+		run->memory = vector_scan(index, queries, count, &scan, run->hits);
+	else
+		run->memory = search_all(index, queries, count, options, own, run->hits);
 	name_hits(index, options->texts, run);
 	free(own);
 }

@@ -13,13 +13,13 @@
 /*
  * index.json: {"format": "motes index", "version": 1, or 2 with "cells" or "codes_only", "width", "similarity", "ids":
  * "names"|"numbers"|"places", "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns":
- * hash, "cells": number, "centroids": hash, "keeps", "parts": [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash},
+ * hash, "graph": links of a row, "cells": number, "centroids": hash, "keeps", "parts": [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash},
  * "kept", "command"}], "checksum"}.  A part is what one run of mts index added.
  */
 
 const char *const vector_index_names[INDEX_FILES] = { "vectors.f32", "codes.u8",
-	"bits.u64", "errors.f32", "places.u32", "cells.u64", "ids.u64", "ids",
-	"texts.u64", "texts" };
+	"bits.u64", "errors.f32", "places.u32", "cells.u64", "links.u32", "ids.u64",
+	"ids", "texts.u64", "texts" };
 static const char *const id_kinds[] = { "names", "numbers", "places" };
 static const char format[] = "motes index";
 static const int64_t ROWS_MOST = UINT32_MAX - 1;
@@ -53,6 +53,7 @@ vector_index_has(const struct vector_index *index, enum vector_index_file file)
 	case INDEX_VECTORS: return !index->codes_only;
 	case INDEX_PLACES:
 	case INDEX_CELL_ENDS: return index->cells;
+	case INDEX_LINKS: return index->degree;
 	case INDEX_ID_ENDS:
 	case INDEX_IDS: return index->ids != ROW_PLACES;
 	case INDEX_TEXT_ENDS:
@@ -73,6 +74,7 @@ vector_index_bytes(
 	case INDEX_BITS: return count * codes_words(index->width) * sizeof(uint64_t);
 	case INDEX_ERRORS: return count * sizeof(float);
 	case INDEX_PLACES: return count * sizeof(uint32_t);
+	case INDEX_LINKS: return count * (uint64_t)index->degree * sizeof(uint32_t);
 	case INDEX_ID_ENDS:
 	case INDEX_TEXT_ENDS: return count * sizeof(uint64_t);
 	default: return 0;
@@ -154,6 +156,8 @@ parse(struct vector_index *index)
 	index->width = (int)tree_integer_in(about, "width", 1, WIDTH_MOST);
 	if (version == LATER && tree_get(about, "cells"))
 		index->cells = (int)tree_integer_in(about, "cells", 1, CELLS_MOST);
+	if (tree_get(about, "graph"))
+		index->degree = (int)tree_integer_in(about, "graph", 1, GRAPH_LINKS_MOST);
 	index->codes_only = tree_boolean(about, "codes_only", false);
 	index->longest = tree_real(about, "longest", 0);
 	index->texts = tree_boolean(about, "texts", false);
@@ -257,6 +261,7 @@ vector_index_open(const char *path)
 	index->errors = start_of(index, INDEX_ERRORS);
 	index->places = start_of(index, INDEX_PLACES);
 	index->cell_ends = start_of(index, INDEX_CELL_ENDS);
+	index->links = start_of(index, INDEX_LINKS);
 	check_ends(index, INDEX_ID_ENDS, INDEX_IDS);
 	check_ends(index, INDEX_TEXT_ENDS, INDEX_TEXTS);
 	return index;

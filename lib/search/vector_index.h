@@ -6,6 +6,7 @@
  *	cells.f32	centroids [cells, width] (cells.h); none without cells, as the next two
  *	places.u32	u32 [rows], the row of each vector: those of a part of index.json are sorted by cell
  *	cells.u64	u64 [parts, cells], where each cell ends in the part
+ *	links.u32	u32 [rows, degree], rows of the same part, counted from its first (graph.h); none without a graph
  *	vectors.f32	f32 [rows, width]; for cosine the unit vectors; all NaN if the vector was not finite; none if only codes
  *			are kept
  *	codes.u8	u8 [rows, codes_stride]
@@ -27,7 +28,7 @@
 #include <stdint.h>
 
 #include "base/file.h"
-#include "search/codes.h"
+#include "search/graph.h"
 #include "search/rows.h"
 #include "search/similarity.h"
 #include "text/tree.h"
@@ -39,6 +40,7 @@ enum vector_index_file {
 	INDEX_ERRORS,
 	INDEX_PLACES,
 	INDEX_CELL_ENDS,
+	INDEX_LINKS,
 	INDEX_ID_ENDS,
 	INDEX_IDS,
 	INDEX_TEXT_ENDS,
@@ -55,6 +57,7 @@ struct vector_index {
 	struct tree *about; /* index.json */
 	int64_t rows;
 	int width, cells;	    /* cells 0: none */
+	int degree;		    /* links of a row; 0: there is no graph */
 	enum similarity similarity; /* cosine or dot */
 	enum row_ids ids;
 	bool texts,
@@ -70,6 +73,7 @@ struct vector_index {
 	const uint64_t *bits;
 	const uint32_t *places; /* NULL: vectors are in the order of rows */
 	const uint64_t *cell_ends;
+	const uint32_t *links;
 	const float *centroids;
 	struct code_columns columns;
 	/* of a search under conditions: */
@@ -133,7 +137,7 @@ struct vector_index_options {
 	enum similarity similarity;
 	const char *const *kept; /* columns to keep for conditions; not of an appendix */
 	int kept_count;
-	int cells; /* 0: none; not of an appendix, as the next */
+	int cells, degree; /* 0: none; not of an appendix, as the next */
 	bool codes_only;
 };
 

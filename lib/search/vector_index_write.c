@@ -290,34 +290,70 @@ put_codes(struct addition *adding, const float *vectors, const uint32_t *order)
 	free(bits);
 }
 
+static const void *
+view_file(struct addition *adding, enum vector_index_file file, struct file_view *view)
+{
+	char *path = path_in(adding, vector_index_names[file]);
+
+	if (!file_view(path, view))
+		die("%s:", path);
+	free(path);
+	return view->text;
+}
+
+/* Links the vectors [count, width], whose codes are written. */
+static void
+put_links(struct addition *adding, const float *vectors)
+{
+	const struct vector_index *index = adding->index;
+	struct file_view codes, errors;
+	size_t size = (size_t)adding->count * (size_t)index->degree;
+	uint32_t *links = mem_new(size, sizeof *links);
+	const uint8_t *first = view_file(adding, INDEX_CODES, &codes);
+	const float *error = view_file(adding, INDEX_ERRORS, &errors);
+	struct graph graph = { .codes = first +
+					(size_t)index->rows * codes_stride(index->width),
+		.errors = error + index->rows,
+		.rows = adding->count,
+		.width = index->width,
+		.code_sums = code_sums_best() };
+
+	graph_build(
+	    links, index->degree, &graph, vectors, &index->columns, adding->longest);
+	open_file(adding, INDEX_LINKS);
+	hashed_file_write(adding->files[INDEX_LINKS], links, size * sizeof *links);
+	close_file(adding, INDEX_LINKS);
+	file_view_close(&codes);
+	file_view_close(&errors);
+	free(links);
+}
+
 /* Encodes the new rows, whose vectors are in a file. */
 static void
 encode(struct addition *adding)
 {
 	const struct vector_index *index = adding->index;
-	char *path = path_in(adding, vector_index_names[INDEX_VECTORS]);
 	struct file_view view = adding->raw_view;
-
-	if (!index->codes_only && !file_view(path, &view))
-		die("%s:", path);
 	const float *vectors = (const float *)(const void *)view.text;
+
+	if (!index->codes_only)
+		vectors = (const float *)view_file(adding, INDEX_VECTORS, &view) +
+			  index->rows * index->width;
 	open_file(adding, INDEX_CODES);
 	open_file(adding, INDEX_BITS);
 	open_file(adding, INDEX_ERRORS);
-	if (index->codes_only)
-		put_codes(adding, vectors, adding->order);
-	else
-		put_codes(adding, vectors + index->rows * index->width, NULL);
+	put_codes(adding, vectors, index->codes_only ? adding->order : NULL);
 	close_file(adding, INDEX_CODES);
 	close_file(adding, INDEX_BITS);
 	close_file(adding, INDEX_ERRORS);
+	if (index->degree)
+		put_links(adding, vectors);
 	if (!index->codes_only)
 		file_view_close(&view);
 	if (adding->raw)
 		remove_raw(adding);
 	adding->longest += adding->worst; /* decoded vectors may be longer */
 	free(adding->order);
-	free(path);
 }
 
 static void
@@ -406,6 +442,8 @@ describe(const struct addition *adding, const struct vector_index_options *optio
 		tree_set(about, "codes_only", tree_of_boolean(true));
 	if (index->cells)
 		tree_set(about, "cells", tree_of_integer(index->cells));
+	if (index->degree)
+		tree_set(about, "graph", tree_of_integer(index->degree));
 	if (options->kept_count) {
 		struct tree *keeps = tree_list();
 		for (int i = 0; i < options->kept_count; i++)
@@ -446,6 +484,8 @@ vector_index_make(const char *folder, const struct vector_index_options *options
 	struct addition adding = { .index = &index };
 	struct lock *lock = lock_take(folder);
 
+	if (options->cells && options->degree)
+		die_usage("index: --cells and --graph exclude each other");
 	check_free(folder);
 	adding.rows = open_rows(options);
 	index.similarity = rows_similarity(adding.rows, options->similarity);
@@ -456,6 +496,7 @@ vector_index_make(const char *folder, const struct vector_index_options *options
 	index.ids = rows_ids(adding.rows);
 	index.texts = rows_have_texts(adding.rows);
 	index.cells = options->cells;
+	index.degree = options->degree;
 	index.codes_only = options->codes_only;
 	struct tree *about = describe(&adding, options);
 	char *temporary = folder_begin(folder);

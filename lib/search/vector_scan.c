@@ -42,35 +42,42 @@ by_row(const void *none, uint32_t a, uint32_t b)
 	return (a < b) - (a > b);
 }
 
-/* Compares vectors of the index exactly with a query. */
-static void
-rescore(const struct scan *scan, int64_t query, struct top_hits *top,
-    const uint32_t *places, int64_t count)
+void
+vector_rescore(const struct vector_index *index, const float *q, uint32_t excluded,
+    const struct hit_ranking *ranking, struct top_hits *top, const uint32_t *places,
+    int64_t count)
 {
 	enum { AT_ONCE = 4 };
-	int width = scan->index->width;
-	const float *q = scan->queries + query * width, *a[AT_ONCE] = { q, q, q, q },
-		    *b[AT_ONCE];
-	float *room = count && scan->index->codes_only
+	int width = index->width;
+	const float *a[AT_ONCE] = { q, q, q, q }, *b[AT_ONCE];
+	float *room = count && index->codes_only
 			  ? mem_new(AT_ONCE * (size_t)width, sizeof *room)
 			  : NULL;
 	double score[AT_ONCE];
 
 	for (int64_t i = 0; i < count; i += AT_ONCE) {
 		for (int j = 0; j < AT_ONCE; j++) /* the last one repeats at the end */
-			b[j] = vector_index_vector(scan->index,
+			b[j] = vector_index_vector(index,
 			    places[i + j < count ? i + j : count - 1],
 			    room ? room + j * width : NULL);
 		similarity_dots(score, a, b, width);
 		for (int j = 0; j < AT_ONCE && i + j < count; j++) {
-			uint32_t row = vector_index_row(scan->index, places[i + j]);
-			if (row != scan->excluded[query])
-				top_hits_put(top, &scan->exact,
+			uint32_t row = vector_index_row(index, places[i + j]);
+			if (row != excluded)
+				top_hits_put(top, ranking,
 				    (struct hit){
 					isnan(score[j]) ? -1 : (float)score[j], row });
 		}
 	}
 	free(room);
+}
+
+static void
+rescore(const struct scan *scan, int64_t query, struct top_hits *top,
+    const uint32_t *places, int64_t count)
+{
+	vector_rescore(scan->index, scan->queries + query * scan->index->width,
+	    scan->excluded[query], &scan->exact, top, places, count);
 }
 
 /* The rows from `first` on that may be among the best by their codes; returns how many. */
@@ -252,6 +259,17 @@ start_tops(struct scan *scan, struct hit *memory, int64_t room)
 		scan->tops[i] = (struct top_hits){ memory + i * room, 0, least };
 }
 
+static void
+code_query(struct scan *scan, int64_t q)
+{
+	const struct vector_index *index = scan->index;
+	const float *query = scan->queries + q * index->width;
+
+	scan->coded[q] = code_query_new(query, &index->columns, index->width);
+	if (scan->options->rescore)
+		code_query_planes(&scan->coded[q], query, &index->columns, index->width);
+}
+
 /* cells [GROUP, probe]: those to scan; NULL: all rows. */
 static void
 scan_group(struct scan *scan, const uint32_t *cells)
@@ -264,8 +282,7 @@ scan_group(struct scan *scan, const uint32_t *cells)
 	else
 		add_jobs(scan, (struct cell_span){ 0, index->rows }, UINT32_MAX);
 	for (int64_t q = 0; q < scan->count; q++)
-		scan->coded[q] = code_query_new(
-		    scan->queries + q * index->width, &index->columns, index->width);
+		code_query(scan, q);
 	nn_parallel_for(scan->jobs_count, work, scan);
 	for (int64_t q = 0; q < scan->count; q++)
 		code_query_free(&scan->coded[q]);

@@ -25,4 +25,9 @@ struct vector_scan_options {
 struct hit *vector_scan(const struct vector_index *index, const float *queries,
     int64_t count, const struct vector_scan_options *options, struct hits *hits);
 
+/* Compares vectors of the index, by their places, exactly with a query; puts all but the row `excluded` into top. */
+void vector_rescore(const struct vector_index *index, const float *query,
+    uint32_t excluded, const struct hit_ranking *ranking, struct top_hits *top,
+    const uint32_t *places, int64_t count);
+
 #endif

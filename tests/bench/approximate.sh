@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # peer, work: run sets them
-# Recall@10 and queries a second of near --probe beside FAISS's IVF, flat, for 1,000 rows of BENCH_VECTORS, a stream of embeddings
-# of real texts, as queries in its other rows.  A table; tests/bench/cells.gnuplot draws it:
-#	gnuplot -e "table='cells.tsv'" tests/bench/cells.gnuplot > cells.svg
+# Recall@10 and queries a second of near --beam and --probe beside FAISS's HNSW and IVF and usearch, for 1,000 rows of BENCH_VECTORS, a
+# stream of embeddings of real texts, as queries in its other rows.  A table; tests/bench/approximate.gnuplot draws it:
+#	gnuplot -e "table='approximate.tsv'" tests/bench/approximate.gnuplot > approximate.svg
 if [ -n "$peer" ] && [ -n "${BENCH_VECTORS:-}" ]; then
 	# each of 1,000 rows, evenly spaced, and the ranges between them
 	count=$(mts stat --json "$BENCH_VECTORS" | jq .rows)
@@ -11,11 +11,11 @@ if [ -n "$peer" ] && [ -n "${BENCH_VECTORS:-}" ]; then
 	mts rows -q --rows "$(cat "$work/others")" "$BENCH_VECTORS" >"$work/c.mts"
 	column=$(mts head -n 0 "$work/c.mts" | awk '$1 == "column" && $2 ~ /\.emb$/ { print $2; exit }')
 	for side in q c; do mts to npy -c "$column" "$work/$side.mts" >"$work/$side.npy"; done
-	near --run "$work/exact.run" -k 10 "$work/q.mts" "$work/c.mts"
-	for cells in ${BENCH_CELLS:-256 1024}; do
-		rm -rf "$work/c.index"
-		mts index -q --cells "$cells" -o "$work/c.index" "$work/c.mts"
-		"$peer" tests/bench/cells.py "$work" "$cells"
-	done | tee "$work/cells.tsv"
-	rm -r "$work/c.index" "$work"/[qc].npy
+	near -q --run "$work/exact.run" -k 10 "$work/q.mts" "$work/c.mts"
+	cells=${BENCH_CELLS:-512}
+	made() { clock mts index -q "$1" "$2" -o "$work/${1#--}.index" "$work/c.mts"; }
+	echo "seconds of mts index: --graph 32 $(made --graph 32), --cells $cells $(made --cells "$cells")"
+	printf 'program\tthreads\tsetting\trecall\trate\n'
+	"$peer" tests/bench/approximate.py "$work" "$cells"
+	rm -r "$work"/*.index "$work"/[qc].npy
 fi

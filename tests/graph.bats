@@ -1,0 +1,170 @@
+#!/usr/bin/env bats
+load helper
+
+# mts index --graph, and near --beam.
+
+setup() { cd "$T" || return; }
+
+dies() { # MESSAGE COMMAND...
+	run -1 --separate-stderr "${@:2}"
+	[ -z "$output" ]
+	[[ $stderr == "$1"* ]]
+}
+
+# vectors COUNT SEED [WIDTH] [SCALE]: of groups around 40 points; their lengths differ by a factor up to 1 + SCALE
+vectors() {
+	awk -v count="$1" -v seed="$2" -v width="${3:-24}" -v scale="${4:-0}" 'BEGIN { srand(9); for (k = 0; k < 40; k++) for (j = 0; j < width; j++) base[k, j] = rand() - 0.5
+		srand(seed); for (i = 1; i <= count; i++) { k = int(rand() * 40); n = "d" seed "-" i; length_ = 1 + scale * rand()
+			printf "{\"_id\":\"%s\",\"text\":\"text of %s\",\"part\":%d,\"x.emb\":[", n, n, i % 4
+			for (j = 0; j < width; j++) printf "%.5f%s", length_ * (base[k, j] + (rand() - 0.5) * 0.6), j < width - 1 ? "," : "]}\n" } }'
+}
+
+# Answers of two files of JSON that are the same
+common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"' | sort | uniq -d | wc -l; }
+
+numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
+
+@test "graph: --beam finds nearly all, more with more; without it the answer is exact to the byte" {
+	vectors 3000 1 | mkstream 700 >c.mts
+	vectors 40 2 | mkstream >q.mts
+	mts index -j 2 --graph 16 -c part -o c.index c.mts
+	mts index --check c.index
+	near --json q.mts c.mts >exact
+	near --json q.mts c.index | cmp - exact
+	near --json --beam 3000 q.mts c.index | cmp - exact # as many as there are
+	near --json --rescore 300 q.mts c.index | cmp - exact
+	last=0
+	for n in 10 20 40 100; do
+		near --json --beam $n q.mts c.index >n$n
+		MOTES_ISA=plain near -j 1 --json --beam $n q.mts c.index | cmp - n$n
+		MOTES_ISA=avx2 near -j 2 --json --beam $n q.mts c.index | cmp - n$n
+		found=$(common exact n$n)
+		[ "$found" -ge "$last" ]
+		last=$found
+	done
+	[ "$(common exact n10)" -ge 300 ]
+	[ "$last" -ge 398 ]
+	# one by one: the same
+	for i in 1 2 3; do near --json --beam 20 <(mts rows --rows $i q.mts) c.index; done | cmp - <(head -3 n20)
+	# a beam is at least -k
+	near --json -k 40 --beam 1 q.mts c.index | cmp - <(near --json -k 40 --beam 40 q.mts c.index)
+	near --json --beam 40 --threshold 0.3 q.mts c.index | cmp - <(jq -c '.hits |= map(select(.score >= 0.3))' n40)
+	mts rows --rows 5-30 c.mts >own.mts
+	near --json --exclude-self --beam 100 own.mts c.index >others
+	near --json --exclude-self own.mts c.mts >exact
+	[ "$(common exact others)" -ge 255 ]
+	jq -se 'map(.id as $id | .hits | map(.id == $id) | any) | any | not' others >/dev/null
+}
+
+@test "graph: links are of N near rows, the same with any number of threads; a row is found by its own vector" {
+	vectors 1000 1 | mkstream >c.mts
+	mts index -j 1 --graph 8 -o c.index c.mts
+	for options in "plain 2" "avx2 1"; do
+		read -r isa threads <<<"$options"
+		rm -rf again.index
+		MOTES_ISA=$isa mts index -j "$threads" --graph 8 -o again.index c.mts
+		cmp c.index/links.u32 again.index/links.u32
+	done
+	[ "$(stat -c %s c.index/links.u32)" = $((1000 * 8 * 4)) ]
+	# no row twice, none to itself, the end only after links
+	numbers c.index/links.u32 8 | awk 'NF != 8 { exit 1 } { delete seen; end = 0
+		for (i = 1; i <= 8; i++) { if ($i == 4294967295) { end = 1; continue }
+			if (end || $i >= 1000 || $i == NR - 1 || seen[$i]++) exit 1; links++ } }
+		END { if (links < 4000) exit 1 }'
+	near --json -k 1 --beam 16 c.mts c.index | jq -e 'select(.hits[0].id != .id) | .id' >missed || true
+	[ "$(wc -l <missed)" -le 50 ]
+}
+
+@test "graph: dot products of vectors of different lengths; codes only" {
+	vectors 2000 1 16 3 | mkstream >c.mts
+	vectors 40 2 16 3 | mkstream >q.mts
+	near --json --similarity dot q.mts c.mts >exact
+	mts index --similarity dot --graph 24 -o c.index c.mts
+	near --json --similarity dot --beam 100 q.mts c.index >some
+	[ "$(common exact some)" -ge 390 ]
+	mts index --similarity dot --graph 24 --codes-only -o codes.index c.mts
+	near --json --similarity dot q.mts codes.index >exact
+	near --json --similarity dot --beam 100 q.mts codes.index >some
+	[ "$(common exact some)" -ge 390 ]
+}
+
+@test "graph: --append links the new rows with one another" {
+	vectors 1000 1 | mkstream >a.mts
+	vectors 300 2 | mkstream >b.mts
+	vectors 20 3 | mkstream >c.mts
+	vectors 20 4 | mkstream >q.mts
+	mts index --graph 12 -c part -o c.index a.mts
+	mts index --append -o c.index b.mts
+	mts index --append -j 1 -o c.index c.mts a.mts
+	mts index --check c.index
+	near --json q.mts a.mts b.mts c.mts >exact
+	near --json q.mts c.index | cmp - exact
+	near --json --beam 64 q.mts c.index >some
+	[ "$(common exact some)" -ge 198 ]
+	near --json --beam 2000 q.mts c.index | cmp - exact
+	[ "$(stat -c %s c.index/links.u32)" = $((1320 * 12 * 4)) ]
+}
+
+@test "graph: NaN, zeros, equal rows, rows without ids, few rows" {
+	{
+		for _ in $(seq 300); do echo '{"x.emb":[1,2,2]}'; done
+		printf '{"x.emb":[%s]}\n' null,0,1 0,0,0 1,0,0 0,1,0 0,0,1 -1,0,0 null,null,null
+	} | mkstream 50 >c.mts
+	printf '{"x.emb":[%s]}\n' 1,2,2 1,0.1,0 null,0,0 0,0,0 | mkstream >q.mts
+	mts index -q --graph 8 -o c.index c.mts
+	near -q --json -k 3 q.mts c.mts >answer
+	near -q --json -k 3 --beam 400 q.mts c.index | cmp - answer
+	near -q --json -k 3 --beam 20 q.mts c.index >some
+	jq -se 'length == 4 and (.[0].hits | map(.id) == [1, 2, 3]) and .[1].hits[0].id == 303' some >/dev/null
+	printf '{"x.emb":[%s]}\n' null,0 0,null null,1 | mkstream >nan.mts
+	mts index -q --graph 2 -o nan.index nan.mts
+	near -q --json --beam 1 -k 1 nan.mts nan.index | jq -se 'map(.hits | length == 0) | all' >/dev/null
+	printf '{"x.emb":[1,0]}\n' | mkstream >one.mts
+	mts index -q --graph 2 -o one.index one.mts
+	near -q --json --beam 1 one.mts one.index | jq -se '.[0].hits | length == 1' >/dev/null
+}
+
+@test "graph: usage; damage; killed at any step" {
+	vectors 60 1 8 | mkstream >a.mts
+	vectors 20 2 8 | mkstream >b.mts
+	vectors 2 3 8 | mkstream >q.mts
+	mts index --graph 4 -o c.index a.mts
+	mts index -o none.index a.mts
+	for words in "--graph 1 -o x.index a.mts" "--graph 257 -o x.index a.mts" "--graph 4 --cells 4 -o x.index a.mts" "--append --graph 4 -o c.index b.mts"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr mts index $words
+		[ -z "$output" ]
+	done
+	[ -z "$(find . -name 'x.index*')" ]
+	for words in "--beam 0 q.mts c.index" "--beam 20 q.mts none.index" "--beam 20 q.mts a.mts" "--beam 20 --rescore 2 q.mts c.index" "--beam 20 --where part=1 q.mts c.index" "--beam 20 --probe 2 q.mts c.index"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr near $words
+		[ -z "$output" ]
+	done
+	# a link to a row that there is not
+	cp -r c.index x.index
+	for i in $(seq 60); do printf '\xfe\xff\xff\x00' | dd of=x.index/links.u32 bs=1 seek=$((16 * (i - 1))) conv=notrunc status=none; done
+	dies "mts: x.index/links.u32: it does not agree with its checksum" mts index --check x.index
+	dies "near: x.index/links.u32: a link leads beyond the last row: the index is damaged" near --beam 10 -k 5 q.mts x.index
+	near --json q.mts x.index | cmp - <(near --json q.mts a.mts) # exact answers need no links
+	truncate -s -1 x.index/links.u32
+	dies "near: x.index/links.u32: it " near q.mts x.index
+	rm x.index/links.u32
+	dies "near: x.index/links.u32: no such file" near q.mts x.index
+	killed_at 0 true 3>/dev/null || skip "needs ptrace"
+	near --json q.mts a.mts >old
+	near --json q.mts a.mts b.mts >new
+	cp -r c.index whole.index
+	OMP_NUM_THREADS=1 killed_at 0 mts index -j 1 --append -o whole.index b.mts 3>steps
+	for ((n = 1; n <= $(wc -l <steps); n += 3)); do
+		rm -rf k.index*
+		cp -r c.index k.index
+		OMP_NUM_THREADS=1 killed_at "$n" mts index -j 1 --append -o k.index b.mts 3>/dev/null || [ $? -eq 137 ]
+		near --json --beam 60 q.mts k.index >answer
+		cmp -s answer old || cmp answer new
+		mts index --check k.index
+		cmp -s answer new || mts index --append -o k.index b.mts
+		near --json --beam 60 q.mts k.index | cmp - new
+		mts index --check k.index
+	done
+}
