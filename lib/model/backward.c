@@ -4,7 +4,7 @@
 #include "model/model_struct.h"
 #include "model/pass.h"
 
-/* From pass->d, the gradient of x0, to what is before the blocks. */
+/* From pass->d, the gradient of x0, to the parameters before the blocks. */
 static void
 stem_back(const struct model *model, const struct pass *pass)
 {

@@ -68,7 +68,7 @@ struct attention_buffers {
 };
 struct mlp_buffers {
 	float *up, *gate; /* [rows,I]; gate NULL in a plain MLP */
-	float *inner;	  /* [rows,I], what goes into down */
+	float *inner;	  /* [rows,I], input of down */
 };
 
 /* Inference: memory that each block overwrites. */

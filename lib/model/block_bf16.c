@@ -163,7 +163,7 @@ norm(const struct nn_bf16 *k, const struct block *block, enum block_parameter wh
 		k->norm(in, in, out, C, w, b, spec->norm_eps, spec->norm, T, C);
 }
 
-/* What the block reads; `before`: the output of the block before, which the hidden states lack, or NULL. */
+/* The input of the block; `before`: the output of the block before, which the hidden states lack, or NULL. */
 static void
 enter(const struct nn_bf16 *k, const struct block *block, float *x,
     const struct bf16_arrays *at, const uint16_t *before)

@@ -1,5 +1,5 @@
 /*
- * block_internal - what block.c (inference) and block_train.c share; nobody else includes it.
+ * block_internal - shared by block.c (inference) and block_train.c alone.
  */
 #ifndef MODEL_BLOCK_INTERNAL_H
 #define MODEL_BLOCK_INTERNAL_H
@@ -50,7 +50,7 @@ struct nn_attention block_attention(const struct block *block);
 /* Rotates q and k of qkv[T,G]; direction 1, or -1 for gradients. */
 void block_rotate(const struct block *block, float *qkv, int direction);
 
-/* Of q or k: the groups of columns that are normed each by itself. */
+/* The groups of columns of q or k, each normed by itself. */
 struct norm_groups {
 	size_t count, columns;
 };
@@ -69,7 +69,7 @@ void block_feed(const struct block *block, const struct mlp_buffers *buffers,
 void block_norm(const struct block *block, enum block_parameter which, float *y, float *s,
     float *stats, const float *x, const float *r, size_t T);
 
-/* With branch_norms `to` = norm(out), the output of a branch.  Returns what is added: to, or out. */
+/* With branch_norms `to` = norm(out), the output of a branch.  Returns the array to add: to, or out. */
 float *block_norm_branch(const struct block *block, enum block_parameter which, float *to,
     float *stats, float *out, size_t T);
 

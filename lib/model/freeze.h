@@ -3,7 +3,7 @@
  *
  * A pattern is a glob whose * stands for dots too, or several separated by commas: "embeddings.*,*.attention.*".  "!GLOB" lets what
  * it fits learn again; the last that fits a name decides.  A frozen weight has no gradient and no moments, a backward pass ends at
- * the first block of which something learns, and the saved model has the weight's own values.
+ * the first block with a weight that learns, and the saved model has the weight's own values.
  */
 #ifndef MODEL_FREEZE_H
 #define MODEL_FREEZE_H

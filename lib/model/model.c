@@ -32,7 +32,7 @@ classifier_tensor_name(const char *prefix, const struct head_module *module, int
 	    which ? "bias" : "weight");
 }
 
-/* Whether a tensor of the head is drawn: of a new classifier the last layer, and those that the folder lacks. */
+/* Whether a tensor of the head is drawn: the last layer of a new classifier, and tensors that the folder lacks. */
 static bool
 drawn(const struct model *model, const struct head_module *module,
     const struct safetensors *file, const char *name)

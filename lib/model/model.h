@@ -94,7 +94,7 @@ char *model_refuses(const struct model *model, const struct batch *batch, int64_
 void model_encode(struct model *model, const struct batch *batch, float *emb);
 
 /*
- * The same in two steps.  begin copies what it needs of the batch and starts the work, on a device asynchronously; emb is complete
+ * The same in two steps.  begin copies the parts of the batch that it needs and starts the work, on a device asynchronously; emb is complete
  * when end returns.  Several may be begun; they are ended in that order.
  */
 struct encoding;

@@ -257,7 +257,7 @@ pack_noted(struct model *model, size_t first)
 	packed_weights_resolve(model);
 }
 
-/* Frees the device's copies of tensors of which every part is packed. */
+/* Frees the device's copies of tensors whose every part is packed. */
 static void
 drop_stored(struct model *model)
 {

@@ -1,5 +1,5 @@
 /*
- * hashed_file - writes a file of an index from an offset on, with a checksum of what is written.
+ * hashed_file - writes a file of an index from an offset on, with a checksum of the bytes written.
  *
  * The checksum is XXH3 of 64 bits, which finds damage and is no protection against forgery.
  */

@@ -14,7 +14,7 @@
  * index.json: {"format": "motes index", "version": 1, or 2 with "cells" or "codes_only", "width", "similarity", "ids":
  * "names"|"numbers"|"places", "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns":
  * hash, "graph": links of a row, "cells": number, "centroids": hash, "keeps", "parts": [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash},
- * "kept", "command"}], "checksum"}.  A part is what one run of mts index added.
+ * "kept", "command"}], "checksum"}.  A part has the rows that one run of mts index added.
  */
 
 const char *const vector_index_names[INDEX_FILES] = { "vectors.f32", "codes.u8",

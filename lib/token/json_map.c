@@ -15,8 +15,8 @@
 #include "text/json.h"
 #include "text/json_string.h"
 
-/* A cursor that only walks; what it cannot read it leaves to the strict parser, which then
- * says what is wrong and where. */
+/* A cursor that only walks; the strict parser reads again whatever it cannot, and
+ * names the fault and its place. */
 struct json_cursor {
 	const char *at, *end;
 };

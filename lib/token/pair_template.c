@@ -176,7 +176,7 @@ pair_template_is(const char *dir)
 	return is;
 }
 
-/* What sentence-transformers' settings add to the variables; returns whether what is after the texts is put back. */
+/* Adds sentence-transformers' settings to the variables; returns whether the text after the two texts is put back. */
 static bool
 take_settings(struct tree *variables, const struct tree *sentence)
 {

@@ -24,7 +24,7 @@ struct cutter {
 	struct outline outline;
 	struct framed string;
 	struct ids ids;
-	size_t counted; /* offset of which `line` is the line */
+	size_t counted; /* offset whose line is `line` */
 	int64_t line;
 	struct passage_list *to;
 };

@@ -163,7 +163,7 @@ gather(struct tokenised *made, struct tokenised_part *part, int parts)
 	}
 }
 
-/* Runs a job of which lengths and second are not set. */
+/* Runs a job whose lengths and second are not set. */
 static void
 run(struct tokenised *made, struct tokenised_job job, int64_t texts)
 {

@@ -371,8 +371,8 @@ child(const struct trie_group *group, const struct trie_node *node, unsigned cha
 	return found ? &group->node[found - group->label] : NULL;
 }
 
-/* The next node at or below `node`, of which all bytes have been read, where text goes on at *at; NULL:
- * none.  *at moves behind what it stands for. */
+/* The next node at or below `node`, all of whose bytes have been read, where text goes on at *at; NULL:
+ * none.  *at moves behind its text. */
 static const struct trie_node *
 descend(const struct unigram *unigram, const struct trie_group *group,
     const struct trie_node *node, const char *text, size_t length, size_t *at)

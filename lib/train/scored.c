@@ -38,7 +38,7 @@ own(struct paired *pairs)
 	return (struct scored *)pairs;
 }
 
-/* What a type of objective is: the loss and the similarity. */
+/* A type of objective: its loss and similarity. */
 struct scored_kind {
 	const struct objective_type *type;
 	enum pair_loss_kind loss;

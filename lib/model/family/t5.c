@@ -19,7 +19,7 @@
 	    NORMS("layer.0.layer_norm", "layer.1.layer_norm"),                           \
 	    [BLOCK_DISTANCE] = "layer.0.SelfAttention.relative_attention_bias"
 
-/* The encoder's embeddings, where they are not those that it shares with the decoder. */
+/* The encoder's own embeddings, where it does not share the decoder's. */
 static const struct tensor_names unshared = {
 	.prefixes = { "" },
 	.stem = { STEM("encoder.embed_tokens") },
