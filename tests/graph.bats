@@ -56,6 +56,22 @@ numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
 	jq -se 'map(.id as $id | .hits | map(.id == $id) | any) | any | not' others >/dev/null
 }
 
+@test "graph: under conditions the beam is wider; few rows that pass are compared all" {
+	vectors 3000 1 | mkstream 700 | mts rows --where 'part!=3' >c.mts
+	vectors 20 5 | mkstream >rare.mts
+	vectors 40 2 | mkstream >q.mts
+	mts index -j 2 --graph 16 -c part,_id -o c.index c.mts rare.mts
+	for where in part=1 part!=2 "_id~^d1-1"; do
+		near --json --where "$where" q.mts c.mts rare.mts >exact
+		near --json --where "$where" --beam 40 q.mts c.index >some
+		[ "$(common exact some)" -ge 388 ]
+		near --json --where "$where" --beam 40 <(mts rows --rows 7 q.mts) c.index | cmp - <(sed -n 7p some)
+	done
+	for where in part=3 "_id~^d5" "_id~nothing"; do # 5, 20 and 0 rows
+		near --json --where "$where" --beam 10 q.mts c.index | cmp - <(near --json --where "$where" q.mts c.mts rare.mts)
+	done
+}
+
 @test "graph: links are of N near rows, the same with any number of threads; a row is found by its own vector" {
 	vectors 1000 1 | mkstream >c.mts
 	mts index -j 1 --graph 8 -o c.index c.mts
@@ -136,7 +152,7 @@ numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
 		[ -z "$output" ]
 	done
 	[ -z "$(find . -name 'x.index*')" ]
-	for words in "--beam 0 q.mts c.index" "--beam 20 q.mts none.index" "--beam 20 q.mts a.mts" "--beam 20 --rescore 2 q.mts c.index" "--beam 20 --where part=1 q.mts c.index" "--beam 20 --probe 2 q.mts c.index"; do
+	for words in "--beam 0 q.mts c.index" "--beam 20 q.mts none.index" "--beam 20 q.mts a.mts" "--beam 20 --rescore 2 q.mts c.index" "--beam 20 --probe 2 q.mts c.index"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr near $words
 		[ -z "$output" ]

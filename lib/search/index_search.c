@@ -13,7 +13,8 @@
 #include "search/vector_walk.h"
 
 enum {
-	FEW = 32, /* queries up to which a scan of codes is quicker than a GEMM */
+	MANY = 10, /* --beam follows links if one row of MANY passes the conditions */
+	FEW = 32,  /* queries up to which a scan of codes is quicker than a GEMM */
 	BLOCK_ROWS = 1 << 16 /* rows that are searched at once */
 };
 
@@ -24,19 +25,16 @@ index_search_open(const struct search_options *options)
 
 	for (int i = 0; i < options->streams; i++)
 		found += vector_index_is(options->corpus[i]);
-	if (!found && (options->rescore || options->probe || options->beam))
-		die_usage("%s needs an index, as 'mts index%s' makes it",
-		    options->rescore ? "--rescore"
-		    : options->probe ? "--probe"
-				     : "--beam",
-		    options->rescore ? ""
-		    : options->probe ? " --cells"
-				     : " --graph");
-	if (options->beam && (options->rescore || options->probe || options->where_count))
-		die_usage(
-		    "--beam and %s exclude each other", options->rescore ? "--rescore"
-							: options->probe ? "--probe"
-									 : "--where");
+	if (!found && options->rescore)
+		die_usage("--rescore needs an index, as 'mts index' makes it");
+	if (!found && options->probe)
+		die_usage("--probe needs an index, as 'mts index --cells' makes it");
+	if (!found && options->beam)
+		die_usage("--beam needs an index, as 'mts index --graph' makes it");
+	if (options->beam && options->rescore)
+		die_usage("--beam and --rescore exclude each other");
+	if (options->beam && options->probe)
+		die_usage("--beam and --probe exclude each other");
 	if (!found)
 		return NULL;
 	if (options->streams > 1)
@@ -277,7 +275,7 @@ index_search(const struct vector_index *index, const float *queries, double long
 		    index->name, index->longest, longest);
 	run->places = index->rows;
 	run->hits = mem_zero((size_t)count, sizeof *run->hits);
-	if (options->beam)
+	if (options->beam && index->rows <= MANY * index->passing)
 		run->memory = vector_walk(index, queries, count, &walk, run->hits);
 	else if (options->rescore || scan.probe || (count <= FEW && !nn_device()))
 		run->memory = vector_scan(index, queries, count, &scan, run->hits);

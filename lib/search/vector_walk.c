@@ -1,5 +1,6 @@
 #include "search/vector_walk.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct walks {
 	const struct vector_index *index;
 	const struct vector_walk_options *options;
 	const float *queries;
+	int64_t beam; /* rows that pass or not: so many that about options->beam pass */
 	struct walked_part *parts;
 	struct walker *walkers;
 	struct hit_ranking ranking;
@@ -73,6 +75,18 @@ choose(struct walker *walker, const struct walked_part *part,
 	return walker->walk.count;
 }
 
+/* Keeps the places of rows that pass; returns their number. */
+static int64_t
+keep_passing(const struct vector_index *index, uint32_t *places, int64_t count)
+{
+	int64_t kept = 0;
+
+	for (int64_t i = 0; i < count; i++)
+		if (!index->pass || index->pass[places[i]])
+			places[kept++] = places[i];
+	return kept;
+}
+
 static void
 walk(void *context, size_t worker, size_t query)
 {
@@ -85,7 +99,8 @@ walk(void *context, size_t worker, size_t query)
 	struct top_hits top = { walker->hits, 0, options->threshold };
 
 	for (int64_t i = 0; i < index->parts; i++) {
-		int64_t count = choose(walker, &all->parts[i], &coded, options->beam);
+		int64_t count = choose(walker, &all->parts[i], &coded, all->beam);
+		count = keep_passing(index, walker->places, count);
 		vector_rescore(index, q, options->excluded[query], &all->ranking, &top,
 		    walker->places, count);
 	}
@@ -98,14 +113,12 @@ walk(void *context, size_t worker, size_t query)
 static void
 start_walkers(struct walks *all)
 {
-	const struct vector_walk_options *options = all->options;
-
 	all->walkers = mem_new(nn_workers(), sizeof *all->walkers);
 	for (size_t w = 0; w < nn_workers(); w++)
 		all->walkers[w] = (struct walker){
-			.walk = graph_walk_new(options->beam),
+			.walk = graph_walk_new(all->beam),
 			.places =
-			    mem_new((size_t)options->beam, sizeof *all->walkers->places),
+			    mem_new((size_t)all->beam, sizeof *all->walkers->places),
 			.hits = mem_new((size_t)top_hits_room(all->ranking.depth),
 			    sizeof *all->walkers->hits),
 		};
@@ -122,6 +135,15 @@ end_walkers(struct walks *all)
 	free(all->walkers);
 }
 
+static int64_t
+wide_beam(const struct vector_index *index, int64_t beam)
+{
+	double wide = (double)beam * (double)index->rows /
+		      (double)(index->passing ? index->passing : 1);
+
+	return wide < (double)index->rows ? (int64_t)ceil(wide) : index->rows;
+}
+
 struct hit *
 vector_walk(const struct vector_index *index, const float *queries, int64_t count,
     const struct vector_walk_options *options, struct hits *hits)
@@ -131,6 +153,7 @@ vector_walk(const struct vector_index *index, const float *queries, int64_t coun
 	struct walks all = { .index = index,
 		.options = options,
 		.queries = queries,
+		.beam = wide_beam(index, options->beam),
 		.parts = mem_new((size_t)index->parts, sizeof *all.parts),
 		.ranking = { depth, vector_index_order, index },
 		.hits = hits };

@@ -1,7 +1,8 @@
 /*
  * vector_walk - the nearest rows of an index for queries, by its graphs: approximate.
  *
- * The graph of each part of the index finds the `beam` nearest rows by codes (graph.h); these are compared exactly.
+ * The graph of each part of the index finds the `beam` nearest rows by codes (graph.h); these are compared exactly.  If conditions
+ * leave rows out, the beam is wider, so that about `beam` rows pass.
  */
 #ifndef SEARCH_VECTOR_WALK_H
 #define SEARCH_VECTOR_WALK_H
