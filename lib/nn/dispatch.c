@@ -10,8 +10,9 @@
 #define KERNEL(name)                                                                     \
 	extern char name##_x86_64[], name##_x86_64_v3[], name##_x86_64_v4[];             \
 	void *name##_chosen;                                                             \
-	__asm__(".text\n\t.globl " #name "\n\t.type " #name ", @function\n" #name ":"    \
-		"\n\tjmp *" #name "_chosen(%rip)\n");
+	__asm__(                                                                         \
+	    ".pushsection .text\n\t.globl " #name "\n\t.type " #name                     \
+	    ", @function\n" #name ":\n\tjmp *" #name "_chosen(%rip)\n\t.popsection\n");
 #include <kernels.inc>
 #undef KERNEL
 
