@@ -25,7 +25,7 @@ $B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): own_cppflags += $(if $(QUICK),-DQUICK)
 $B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): own_cflags += $(if $(filter x86_64,$(MACHINE)),-mprefer-vector-width=512) \
 	$(if $(SANITIZE),-O2 -fno-sanitize=null$(,)alignment$(,)pointer-overflow)
 
-# for tests: at -O1, but for the kernels, in half the time, and so in a folder of its own
+# for tests: at -O0 and without -g, but for the kernels, in a third of the time, and so in a folder of its own
 any:
 	+@$(MAKE) --no-print-directory ARCH=any QUICK=1 B=build/cpu-any-quick all
 TESTED  += $(if $(filter build/cpu,$B),$(if $(filter x86_64-%,$(MAKE_HOST)),any))

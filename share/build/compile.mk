@@ -14,7 +14,8 @@ march    =
 own_cppflags = -D_GNU_SOURCE -iquote lib $(patsubst /usr/lib/%,-I$(SYSROOT)/usr/include/%,$(BLAS))
 # on Zen 2 and 3 gcc would split what it takes for a chain of multiply-adds: slower, and other bits
 FUSE     = $(if $(filter clang,$(COMPILER)),,--param=avoid-fma-max-bits=0)
-own_cflags = -std=c11 $(if $(SANITIZE)$(FUZZ)$(QUICK),-O1,-O3) -g $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp \
+# the sanitizers' reports take lines and functions; more of -g is a fifth of the time that compiling them takes
+own_cflags = -std=c11 $(if $(QUICK),-O0,$(if $(SANITIZE)$(FUZZ),-O1 -g1,-O3 -g)) $(addprefix --sysroot=,$(SYSROOT)) $(if $(CROSS),,$(patsubst -march=any,,-march=$(ARCH))) -fopenmp \
            -fno-math-errno -fno-trapping-math -ffp-contract=fast $(FUSE) $(WARN) $(sanitizer_cflags) $(fuzz_cflags)
 # the linker finds OpenBLAS by its full path here; a program for other machines takes the OpenBLAS that they have
 # a sanitized process starts in a tenth less time where its tables need no relocation
