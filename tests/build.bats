@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
+# bats file_tags=plain,unsanitized
 load helper
 
 # The Makefile: which files are compiled again, and with which flags; tests/run: its counts.  Each in its own folder.
@@ -7,7 +7,6 @@ load helper
 OBJECT=build/cpu/lib/base/utf8.o
 
 setup() {
-	[[ $BUILD != *-sanitize* ]] || skip "for the plain build"
 	cd "$T" || return
 	cp "$ROOT/Makefile" .
 	ln -s "$ROOT"/{lib,tools,tests,share,pipelines,man} .
@@ -92,6 +91,15 @@ up_to_date() {
 	[ "${lines[-1]}" = "2 passed, 0 failed" ]
 	run -0 tree/tests/run "$T" --filter-tags plain
 	[ "${lines[-1]}" = "1 passed, 0 failed" ]
+	# a sanitized build leaves out tests that do not depend on the sanitizers, unless tags are chosen
+	printf '# bats test_tags=plain,unsanitized\n@test "sources" { true; }\n' >>tree/tests/b.bats
+	mkdir cpu-sanitize
+	run -0 tree/tests/run "$T" tests/a.bats tests/b.bats
+	[ "${lines[-1]}" = "4 passed, 0 failed, 1 skipped" ]
+	run -0 tree/tests/run "$T/cpu-sanitize" tests/a.bats tests/b.bats
+	[ "${lines[-1]}" = "3 passed, 0 failed, 1 skipped" ]
+	run -0 tree/tests/run "$T/cpu-sanitize" --filter-tags plain
+	[ "${lines[-1]}" = "2 passed, 0 failed" ]
 	run -1 tree/tests/run "$T" tests/a.bats tests/none.bats
 	[ "${lines[-1]}" = "1 passed, 1 failed, 1 skipped" ]
 	echo '@test "cut" { exit' >tree/tests/d.bats

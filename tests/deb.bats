@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# bats file_tags=plain
+# bats file_tags=plain,unsanitized
 load helper
 
 # The package of make deb; what apt does with it is tried by hand.  It is made once, of the programs for any processor that

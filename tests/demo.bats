@@ -143,9 +143,8 @@ a_demo() {
 		STEPS=2 JOBS=2 "$@" </dev/null
 }
 
-# bats test_tags=plain
+# bats test_tags=plain,unsanitized
 @test "demo: three acts on drawn packages; a second run makes nothing; a removed file is made again" {
-	[[ $BUILD != *-sanitize* ]] || skip "minutes of training, sanitized"
 	a_demo RUN= demo >shown 2>log || { cat log; false; }
 	cut -f1 out/demo/words.tsv | diff - <(printf '%s\n' _id kettle)
 	[ "$(grep -c '^search by' shown)" -eq 3 ]
@@ -166,9 +165,8 @@ a_demo() {
 	[ ! out/demo/packages/adapter/adapter_config.json -nt made ]
 }
 
-# bats test_tags=plain
+# bats test_tags=plain,unsanitized
 @test "demo: a cross-encoder is trained on drawn packages and reranks; a second run makes nothing, another RERANK_EVERY trains again" {
-	[[ $BUILD != *-sanitize* ]] || skip "minutes of training, sanitized"
 	reranked() { a_demo RERANK_TOP=5 rerank-packages "$@" 2>log || { cat log >&2; false; }; }
 	reranked RERANK_EVERY=24 >shown
 	tail -n 3 shown | cut -c1-16 | diff - <(printf '%-16s\n' base reranked blend)
@@ -187,9 +185,8 @@ a_demo() {
 		[ "$(wc -l <out/demo/packages/rerank/queries.jsonl)" -eq "$(wc -l <out/demo/packages/rerank/hard.jsonl)" ]
 }
 
-# bats test_tags=plain
+# bats test_tags=plain,unsanitized
 @test "demo: another STEPS or SEED trains the adapter again, the same does not" {
-	[[ $BUILD != *-sanitize* ]] || skip "minutes of training, sanitized"
 	learned() { a_demo "$@" "$T/out/demo/packages/adapter/adapter_config.json" 2>log; grep -c '^An adapter learns' log; }
 	[ "$(learned)" = 1 ]
 	run -1 learned

@@ -346,9 +346,8 @@ hold() {
 	[ -e mine/config.json ]
 }
 
-# bats test_tags=plain
+# bats test_tags=plain,unsanitized
 @test "folder: make refuse lists nothing of mts, and what a program that writes in place leaves behind" {
-	[[ $BUILD != *-sanitize* ]] || skip "strace refuses calls of the sanitizers, too"
 	need_ptrace
 	strace -V >/dev/null 2>&1 || skip "needs strace"
 	run -0 "$ROOT/tests/refuse" -b "$BUILD" -n 8 cat

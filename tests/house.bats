@@ -13,6 +13,7 @@ overview() {
 		name { print name, $0; name = "" }' "$ROOT/man/motes.7"
 }
 
+# bats test_tags=plain,unsanitized
 @test "house: every program has a page, a test and its line in motes.7" {
 	missing=
 	for name in $(programs); do
@@ -24,6 +25,7 @@ overview() {
 	[ -z "$missing" ]
 }
 
+# bats test_tags=plain,unsanitized
 @test "house: motes.7 lists existing programs with the sentence of their pages" {
 	wrong=
 	while read -r name sentence; do
@@ -71,6 +73,7 @@ overview() {
 	[ -z "$wrong" ]
 }
 
+# bats test_tags=plain,unsanitized
 @test "house: make help lists the targets, and make knows each" {
 	run -0 make -s -C "$ROOT" help
 	for target in all check demo deps lint install base-model; do
@@ -79,18 +82,22 @@ overview() {
 	done
 }
 
-@test "house: files with tests that the sanitized run skips have the tag of the plain run" {
+# bats test_tags=plain,unsanitized
+@test "house: tests that the sanitized run skips or leaves out have the tag of the plain run" {
+	[ -z "$(grep '^# bats .*_tags=.*unsanitized' "$ROOT"/tests/*.bats | grep -v '_tags=plain,unsanitized$')" ]
 	for file in "$ROOT"/tests/*.bats; do
-		! grep -q 'BUILD.*sanitize.*skip' "$file" || grep -q '^# bats \(file\|test\)_tags=plain$' "$file" || echo "$file"
+		! grep -q 'BUILD.*sanitize.*skip' "$file" || grep -q '^# bats \(file\|test\)_tags=plain\(,unsanitized\)\?$' "$file" || echo "$file"
 	done >"$T/untagged"
 	diff "$T/untagged" /dev/null
 }
 
+# bats test_tags=plain,unsanitized
 @test "house: man pages are free of warnings" {
 	command -v mandoc >/dev/null || skip "needs mandoc"
 	mandoc -Tlint -Wwarning "$ROOT"/man/*.[1-8]
 }
 
+# bats test_tags=plain,unsanitized
 @test "house: man pages fit a terminal of 80 columns" {
 	command -v groff >/dev/null || skip "needs groff"
 	wrong=
@@ -102,6 +109,7 @@ overview() {
 	[ -z "$wrong" ]
 }
 
+# bats test_tags=plain,unsanitized
 @test "house: a variable belongs to one pipeline: of two that set it, the last would win" {
 	cd "$ROOT/pipelines"
 	run -0 awk '{ sub(/^define /, "") } /^[A-Za-z$][A-Za-z0-9$_.-]* *([:+?]?=|$)/ && !/^(endef|else|endif)/ {
@@ -114,12 +122,14 @@ overview() {
 	[ -z "$output" ]
 }
 
+# bats test_tags=plain,unsanitized
 @test "house: in pipelines no reader of a pipe exits before its writer" {
 	cd "$ROOT/pipelines"
 	run ! grep -nE '\| *(head |sed [^|]*q[ ;}'"'"'"]|grep -(q|m))' ./*.mk
 	[ -z "$output" ]
 }
 
+# bats test_tags=plain,unsanitized
 @test "house: an include guard is its file's path, so that no two headers have the same" {
 	cd "$ROOT/lib"
 	find . -name '*.h' | while read -r file; do
@@ -130,6 +140,7 @@ overview() {
 }
 
 # A struct of both backends of the kernels, of which a program has one, is one struct.
+# bats test_tags=plain,unsanitized
 @test "house: a struct name is defined in one file of lib" {
 	cd "$ROOT/lib"
 	grep -roE --include='*.[ch]' --include='*.cu' --include='*.cuh' '^\s*((static|const|typedef) )*struct [a-z_0-9]+ \{' . |
@@ -151,6 +162,7 @@ overview() {
 	diff "$T/unlisted" /dev/null
 }
 
+# bats test_tags=plain,unsanitized
 @test "house: no file of lib has over 600 lines, none of tools over 350" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \
 		awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' {} +

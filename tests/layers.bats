@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain,unsanitized
 load helper
 
 @test "layers: every file includes only its own room, rooms above it, and the libraries of its line" {
