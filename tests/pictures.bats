@@ -166,3 +166,11 @@ cells() {
 	# a dot of ours and of the peer, on a line each, and in the key
 	for plot in 2 3; do [ "$(curve $plot | grep -c "<use xlink:href='#gpPt")" -eq $(($(wc -l <lines) + 1)) ]; done
 }
+
+@test "search: share/pictures/search.svg is drawn from tests/bench/approximate.tsv, in less than 40 kB" {
+	gnuplot "$ROOT/tests/bench/approximate.gnuplot" >out.svg
+	# where numbers changed: gnuplot tests/bench/approximate.gnuplot > share/pictures/search.svg
+	diff <(grep '<text' "$ROOT/share/pictures/search.svg") <(grep '<text' out.svg)
+	[ "$(wc -c <"$ROOT/share/pictures/search.svg")" -lt 40000 ]
+	has_texts 'recall@10' 'queries a second' 'near --beam' 'near --probe' 'FAISS HNSW' usearch 'usearch i8' 'FAISS IVF' 10 16 32 64 128 256
+}

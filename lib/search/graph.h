@@ -6,6 +6,9 @@
  * sqrt(longest^2 - |x|^2), so that the nearest vectors are those with the greatest dot products (Bachrach et al., 2014);
  * a query has 0 there.
  *
+ * Libraries (hnswlib, FAISS) read their graph and its floats whole into memory.  This one is mapped, compares codes, and its links do
+ * not depend on the number of threads.
+ *
  * Rows are numbered from 0.  Rows whose error is infinite (vectors with NaN) are not in the graph.
  */
 #ifndef SEARCH_GRAPH_H
