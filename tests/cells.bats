@@ -1,30 +1,14 @@
 #!/usr/bin/env bats
 load helper
+load index
 
 # mts index --cells, and near --probe.
 
 setup() { cd "$T" || return; }
 
-dies() { # MESSAGE COMMAND...
-	run -1 --separate-stderr "${@:2}"
-	[ -z "$output" ]
-	[[ $stderr == "$1"* ]]
-}
-
-# vectors COUNT SEED [WIDTH]: of groups around 40 points
-vectors() {
-	awk -v count="$1" -v seed="$2" -v width="${3:-24}" 'BEGIN { srand(9); for (k = 0; k < 40; k++) for (j = 0; j < width; j++) base[k, j] = rand() - 0.5
-		srand(seed); for (i = 1; i <= count; i++) { k = int(rand() * 40); n = "d" seed "-" i
-			printf "{\"_id\":\"%s\",\"text\":\"text of %s\",\"part\":%d,\"x.emb\":[", n, n, i % 4
-			for (j = 0; j < width; j++) printf "%.5f%s", base[k, j] + (rand() - 0.5) * 0.6, j < width - 1 ? "," : "]}\n" } }'
-}
-
-# Answers of two files of JSON that are the same
-common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"' | sort | uniq -d | wc -l; }
-
 @test "cells: without --probe, with all and with as many as there are: the exact answer, to the byte" {
-	vectors 3000 1 | mkstream 700 >c.mts
-	vectors 40 2 | mkstream >many.mts
+	grouped_vectors 3000 1 | mkstream 700 >c.mts
+	grouped_vectors 40 2 | mkstream >many.mts
 	mts rows --rows 1-4 many.mts >few.mts
 	mts index -j 2 --cells 40 -c part -o c.index c.mts
 	mts index --check c.index
@@ -51,8 +35,8 @@ common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"
 }
 
 @test "cells: --probe N is exact in the N cells, and finds more with more" {
-	vectors 4000 1 | mkstream >c.mts
-	vectors 30 2 | mkstream >q.mts
+	grouped_vectors 4000 1 | mkstream >c.mts
+	grouped_vectors 30 2 | mkstream >q.mts
 	mts index --cells 40 -o c.index c.mts
 	near --json q.mts c.mts >exact
 	for n in 1 2 4 10 39; do
@@ -73,7 +57,7 @@ common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"
 }
 
 @test "cells: a row is in the cell of the nearest centroid, and cells lie together" {
-	vectors 500 1 | mkstream >c.mts
+	grouped_vectors 500 1 | mkstream >c.mts
 	mts index --cells 8 -o c.index c.mts
 	floats() { od -An -v -w$((24 * 4)) -t f4 "c.index/$1"; }
 	floats cells.f32 | awk '{ s = 0; for (i = 1; i <= NF; i++) s += $i * $i; if (s < 0.99999 || s > 1.00001) exit 1 } END { exit NR != 8 }'
@@ -90,10 +74,10 @@ common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"
 }
 
 @test "cells: --append adds rows to the nearest cells" {
-	vectors 1000 1 | mkstream >a.mts
-	vectors 300 2 | mkstream >b.mts
-	vectors 200 3 | mkstream >c.mts
-	vectors 20 4 | mkstream >q.mts
+	grouped_vectors 1000 1 | mkstream >a.mts
+	grouped_vectors 300 2 | mkstream >b.mts
+	grouped_vectors 200 3 | mkstream >c.mts
+	grouped_vectors 20 4 | mkstream >q.mts
 	mts index --cells 20 -c part -o c.index a.mts
 	mts index --append -o c.index b.mts
 	mts index --append -j 1 -o c.index c.mts a.mts
@@ -130,9 +114,9 @@ common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"
 }
 
 @test "cells: usage; damage; killed at any step" {
-	vectors 60 1 8 | mkstream >a.mts
-	vectors 20 2 8 | mkstream >b.mts
-	vectors 2 3 8 | mkstream >q.mts
+	grouped_vectors 60 1 8 | mkstream >a.mts
+	grouped_vectors 20 2 8 | mkstream >b.mts
+	grouped_vectors 2 3 8 | mkstream >q.mts
 	mts index --cells 4 -o c.index a.mts
 	mts index -o none.index a.mts
 	for words in "--cells 0 -o x.index a.mts" "--append --cells 4 -o c.index b.mts" "--check --cells 3 c.index"; do
@@ -159,27 +143,12 @@ common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"
 		dies "near: x.index/$file: no such file" near q.mts x.index
 		rm -r x.index
 	done
-	killed_at 0 true 3>/dev/null || skip "needs ptrace"
-	near --json q.mts a.mts >old
-	near --json q.mts a.mts b.mts >new
-	cp -r c.index whole.index
-	OMP_NUM_THREADS=1 killed_at 0 mts index -j 1 --append -o whole.index b.mts 3>steps
-	for ((n = 1; n <= $(wc -l <steps); n += 3)); do
-		rm -rf k.index*
-		cp -r c.index k.index
-		OMP_NUM_THREADS=1 killed_at "$n" mts index -j 1 --append -o k.index b.mts 3>/dev/null || [ $? -eq 137 ]
-		near --json q.mts k.index >answer
-		cmp -s answer old || cmp answer new
-		mts index --check k.index
-		cmp -s answer new || mts index --append -o k.index b.mts
-		near --json q.mts k.index | cmp - new
-		mts index --check k.index
-	done
+	killed_appends
 }
 
 @test "codes: an index without floats: a quarter of the size, the answer that of the vectors that the codes stand for" {
-	vectors 3000 1 64 | mkstream 700 >c.mts
-	vectors 40 2 64 | mkstream >many.mts
+	grouped_vectors 3000 1 64 | mkstream 700 >c.mts
+	grouped_vectors 40 2 64 | mkstream >many.mts
 	mts rows --rows 1-5 many.mts >few.mts
 	mts index -o c.index c.mts
 	mts index --codes-only -o small.index c.mts
@@ -219,8 +188,8 @@ common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"
 }
 
 @test "codes: without floats: rows are added; NaN; what is damaged or missing" {
-	{ vectors 50 1 6; printf '{"_id":"n","text":"","part":0,"x.emb":[null,0,0,0,0,0]}\n{"_id":"z","text":"","part":0,"x.emb":[0,0,0,0,0,0]}\n'; } | mkstream >a.mts
-	vectors 40 2 6 | jq -c '."x.emb"[0] *= 3' | mkstream >b.mts
+	{ grouped_vectors 50 1 6; printf '{"_id":"n","text":"","part":0,"x.emb":[null,0,0,0,0,0]}\n{"_id":"z","text":"","part":0,"x.emb":[0,0,0,0,0,0]}\n'; } | mkstream >a.mts
+	grouped_vectors 40 2 6 | jq -c '."x.emb"[0] *= 3' | mkstream >b.mts
 	mts index -q --codes-only -o c.index a.mts
 	mts index -q --append -o c.index b.mts
 	mts index --check c.index

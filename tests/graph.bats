@@ -1,32 +1,16 @@
 #!/usr/bin/env bats
 load helper
+load index
 
 # mts index --graph, and near --beam.
 
 setup() { cd "$T" || return; }
 
-dies() { # MESSAGE COMMAND...
-	run -1 --separate-stderr "${@:2}"
-	[ -z "$output" ]
-	[[ $stderr == "$1"* ]]
-}
-
-# vectors COUNT SEED [WIDTH] [SCALE]: of groups around 40 points; their lengths differ by a factor up to 1 + SCALE
-vectors() {
-	awk -v count="$1" -v seed="$2" -v width="${3:-24}" -v scale="${4:-0}" 'BEGIN { srand(9); for (k = 0; k < 40; k++) for (j = 0; j < width; j++) base[k, j] = rand() - 0.5
-		srand(seed); for (i = 1; i <= count; i++) { k = int(rand() * 40); n = "d" seed "-" i; length_ = 1 + scale * rand()
-			printf "{\"_id\":\"%s\",\"text\":\"text of %s\",\"part\":%d,\"x.emb\":[", n, n, i % 4
-			for (j = 0; j < width; j++) printf "%.5f%s", length_ * (base[k, j] + (rand() - 0.5) * 0.6), j < width - 1 ? "," : "]}\n" } }'
-}
-
-# Answers of two files of JSON that are the same
-common() { cat "$1" "$2" | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"' | sort | uniq -d | wc -l; }
-
 numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
 
 @test "graph: --beam finds nearly all, more with more; without it the answer is exact to the byte" {
-	vectors 3000 1 | mkstream 700 >c.mts
-	vectors 40 2 | mkstream >q.mts
+	grouped_vectors 3000 1 | mkstream 700 >c.mts
+	grouped_vectors 40 2 | mkstream >q.mts
 	mts index -j 2 --graph 16 -c part -o c.index c.mts
 	mts index --check c.index
 	near --json q.mts c.mts >exact
@@ -57,9 +41,9 @@ numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
 }
 
 @test "graph: under conditions the beam is wider; few rows that pass are compared all" {
-	vectors 3000 1 | mkstream 700 | mts rows --where 'part!=3' >c.mts
-	vectors 20 5 | mkstream >rare.mts
-	vectors 40 2 | mkstream >q.mts
+	grouped_vectors 3000 1 | mkstream 700 | mts rows --where 'part!=3' >c.mts
+	grouped_vectors 20 5 | mkstream >rare.mts
+	grouped_vectors 40 2 | mkstream >q.mts
 	mts index -j 2 --graph 16 -c part,_id -o c.index c.mts rare.mts
 	for where in part=1 part!=2 "_id~^d1-1"; do
 		near --json --where "$where" q.mts c.mts rare.mts >exact
@@ -73,7 +57,7 @@ numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
 }
 
 @test "graph: links are of N near rows, the same with any number of threads; a row is found by its own vector" {
-	vectors 1000 1 | mkstream >c.mts
+	grouped_vectors 1000 1 | mkstream >c.mts
 	mts index -j 1 --graph 8 -o c.index c.mts
 	for options in "plain 2" "avx2 1"; do
 		read -r isa threads <<<"$options"
@@ -92,8 +76,8 @@ numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
 }
 
 @test "graph: dot products of vectors of different lengths; codes only" {
-	vectors 2000 1 16 3 | mkstream >c.mts
-	vectors 40 2 16 3 | mkstream >q.mts
+	grouped_vectors 2000 1 16 3 | mkstream >c.mts
+	grouped_vectors 40 2 16 3 | mkstream >q.mts
 	near --json --similarity dot q.mts c.mts >exact
 	mts index --similarity dot --graph 24 -o c.index c.mts
 	near --json --similarity dot --beam 100 q.mts c.index >some
@@ -105,10 +89,10 @@ numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
 }
 
 @test "graph: --append links the new rows with one another" {
-	vectors 1000 1 | mkstream >a.mts
-	vectors 300 2 | mkstream >b.mts
-	vectors 20 3 | mkstream >c.mts
-	vectors 20 4 | mkstream >q.mts
+	grouped_vectors 1000 1 | mkstream >a.mts
+	grouped_vectors 300 2 | mkstream >b.mts
+	grouped_vectors 20 3 | mkstream >c.mts
+	grouped_vectors 20 4 | mkstream >q.mts
 	mts index --graph 12 -c part -o c.index a.mts
 	mts index --append -o c.index b.mts
 	mts index --append -j 1 -o c.index c.mts a.mts
@@ -141,9 +125,9 @@ numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
 }
 
 @test "graph: usage; damage; killed at any step" {
-	vectors 60 1 8 | mkstream >a.mts
-	vectors 20 2 8 | mkstream >b.mts
-	vectors 2 3 8 | mkstream >q.mts
+	grouped_vectors 60 1 8 | mkstream >a.mts
+	grouped_vectors 20 2 8 | mkstream >b.mts
+	grouped_vectors 2 3 8 | mkstream >q.mts
 	mts index --graph 4 -o c.index a.mts
 	mts index -o none.index a.mts
 	for words in "--graph 1 -o x.index a.mts" "--graph 257 -o x.index a.mts" "--graph 4 --cells 4 -o x.index a.mts" "--append --graph 4 -o c.index b.mts"; do
@@ -167,20 +151,5 @@ numbers() { od -An -v -w$((4 * $2)) -t u4 "$1"; }
 	dies "near: x.index/links.u32: it " near q.mts x.index
 	rm x.index/links.u32
 	dies "near: x.index/links.u32: no such file" near q.mts x.index
-	killed_at 0 true 3>/dev/null || skip "needs ptrace"
-	near --json q.mts a.mts >old
-	near --json q.mts a.mts b.mts >new
-	cp -r c.index whole.index
-	OMP_NUM_THREADS=1 killed_at 0 mts index -j 1 --append -o whole.index b.mts 3>steps
-	for ((n = 1; n <= $(wc -l <steps); n += 3)); do
-		rm -rf k.index*
-		cp -r c.index k.index
-		OMP_NUM_THREADS=1 killed_at "$n" mts index -j 1 --append -o k.index b.mts 3>/dev/null || [ $? -eq 137 ]
-		near --json --beam 60 q.mts k.index >answer
-		cmp -s answer old || cmp answer new
-		mts index --check k.index
-		cmp -s answer new || mts index --append -o k.index b.mts
-		near --json --beam 60 q.mts k.index | cmp - new
-		mts index --check k.index
-	done
+	killed_appends --beam 60
 }

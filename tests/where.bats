@@ -1,15 +1,10 @@
 #!/usr/bin/env bats
 load helper
+load index
 
 # near --where, in streams and in an index.
 
 setup() { cd "$T" || return; }
-
-dies() { # MESSAGE COMMAND...
-	run -1 --separate-stderr "${@:2}"
-	[ -z "$output" ]
-	[[ $stderr == "$1"* ]]
-}
 
 # vectors COUNT SEED: of width 20, with ids, a language and a year
 vectors() {

@@ -16,8 +16,8 @@ bool local_socket_is(const char *path);
  * file is no socket.  *made: whether the file is to be removed at the end. */
 int local_socket_listen(const char *path, bool *made);
 
-/* Connects, sends a file ("-": standard input) and writes the answer as it comes.  If the answer failed (serve.h), dies with its
- * message. */
+/* Connects, sends a file ("-": standard input) and writes each part of the answer at once.  Dies with the
+ * server's message if the answer failed (serve.h). */
 void local_socket_ask(const char *path, const char *file, struct output *output);
 
 #endif

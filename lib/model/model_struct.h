@@ -50,7 +50,7 @@ struct model {
 	struct adapter_training *training; /* the adapter that learns; NULL: none */
 	/* MODEL_TRAIN: weights.size floats, and gradients of weights.learning_size; an adapter that learns: its pairs */
 	float *values, *gradients;
-	int first_learning; /* the first block with a weight that learns; -1: weights before the blocks learn, too */
+	int first_learning; /* the first block with a trained weight; -1: weights before the blocks are trained, too */
 	bool reached[SPEC_EXPERTS], predicts_reached; /* model_reached */
 	/* Each parameter as a matrix in `data` or `values`, and its gradient (NULL: not wanted) */
 	struct nn_matrix stem[STEM_PARAMETERS]; /* norms and biases are f32 */

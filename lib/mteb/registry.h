@@ -5,8 +5,8 @@
  * its parts.  A benchmark is a list of tasks, some with a part of their subsets or splits.
  *
  * Files are read in order; a later entry replaces an earlier one of the same name.  Dies with FILE:LINE on unknown
- * keys and values.  The first file, which has a thousand tasks, is read by entries (yaml_entries.h): those that are
- * asked for.
+ * keys and values.  The first file has a thousand tasks: each is parsed when it is asked for
+ * (yaml_entries.h).
  */
 #ifndef MTEB_REGISTRY_H
 #define MTEB_REGISTRY_H
