@@ -93,6 +93,21 @@ setup() { cd "$T" || return; }
 	[ ! -e c.index/unsorted.f32 ]
 }
 
+@test "cells: every column that -c names is kept, also where the program starts itself anew" {
+	grouped_vectors 60 1 8 | mkstream >c.mts
+	for kind in "--cells 4" "--graph 4" ""; do
+		for policy in "" passive; do
+			rm -rf c.index
+			# shellcheck disable=SC2086
+			env -u OMP_WAIT_POLICY ${policy:+OMP_WAIT_POLICY=$policy} mts index $kind -c part,_id -o c.index c.mts
+			mts head -n 0 c.index/kept.1.mts >head
+			grep -q '^column	part' head
+			grep -q '^column	_id' head
+			grep -q -- '-c part,_id' head
+		done
+	done
+}
+
 @test "cells: NaN, zeros, equal rows, rows without ids, one cell, as many cells as rows" {
 	{
 		for i in 1 2 3 4 5 6; do echo "{\"x.emb\":[1,2,2]}"; done

@@ -340,11 +340,11 @@ main(int argc, char **argv)
 		nn_start(settings.threads, argv);
 	int status = cli_find(&cli, argc, argv)
 			 ->run(&settings, argv + optind + 1, argc - optind - 1);
-	free(settings.selection.kept.items);
-	free(settings.selection.renames.items);
-	free(settings.numbers.items);
+	names_free(&settings.selection.kept);
+	names_free(&settings.selection.renames);
+	names_free(&settings.numbers);
 	free(settings.chosen.numbers.items);
 	free(settings.chosen.conditions.items);
-	free(settings.chosen.sorts.items);
+	names_free(&settings.chosen.sorts);
 	return status;
 }

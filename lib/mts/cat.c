@@ -12,14 +12,27 @@ names_add(struct name_list *names, const char *name)
 {
 	names->items =
 	    mem_resize(names->items, (size_t)names->count + 1, sizeof *names->items);
-	names->items[names->count++] = name;
+	names->items[names->count++] = mem_string(name);
 }
 
 void
-names_add_list(struct name_list *names, char *list)
+names_add_list(struct name_list *names, const char *list)
 {
-	for (char *name = strtok(list, ","); name; name = strtok(NULL, ","))
+	char *copy = mem_string(list),
+	     *rest = NULL; /* nn_start may run the command line again */
+
+	for (char *name = strtok_r(copy, ",", &rest); name;
+	     name = strtok_r(NULL, ",", &rest))
 		names_add(names, name);
+	free(copy);
+}
+
+void
+names_free(struct name_list *names)
+{
+	for (int i = 0; i < names->count; i++)
+		free((char *)names->items[i]);
+	free(names->items);
 }
 
 void

@@ -58,15 +58,16 @@ void stat_free(struct stat *stat);
 bool diff_streams(
     struct reader *one, struct reader *two, double absolute, double relative);
 
-/* Names from the command line, in order, borrowed; starts as zeros. */
+/* Names from the command line, in order, copies; starts as zeros. */
 struct name_list {
 	const char **items;
 	int count;
 };
 void names_add(struct name_list *names, const char *name);
 
-/* Adds the names of a comma-separated list, which is modified. */
-void names_add_list(struct name_list *names, char *list);
+/* Adds the names of a comma-separated list. */
+void names_add_list(struct name_list *names, const char *list);
+void names_free(struct name_list *names);
 
 /* Adds "OLD=NEW"; a usage error otherwise. */
 void names_add_rename(struct name_list *renames, const char *rename);
