@@ -96,6 +96,7 @@ same() {
 	done <<-END
 		$G/bert
 		$G/bert --bidirectional --tokens=64
+		$G/bert --denominator=qq,dq,dd --false-negatives=0.1
 		$G/bert --accumulate=3 --no-mask-duplicates --clip=0.5
 		$G/bert --lora=rank=4,targets=all-linear,dropout=0.2
 		mote
@@ -105,7 +106,7 @@ same() {
 	END
 }
 
-@test "ranks: token experts and their balance, relations of REZE" {
+@test "ranks: token experts and their balance, relations of REZE, candidates that a guide chooses" {
 	need_ranks
 	model=$G/bert
 	upcycle -q -m "$model" --token-experts 4 --token-top 2 -o experts
@@ -114,11 +115,18 @@ same() {
 	alone --balance 0.1 -m experts
 	tasksample -q mix.yaml | tok -q -m "$model" | bash -c "$apply" |
 		train -q -m "$model" -o relations --lr 2e-3 --warmup 0 --reze 3
+	guided="encode -q -m $G/nomic_bert --keep | train -q -j 1 -m $model --lr 2e-3 --warmup 0 --guide"
+	tasksample -q mix.yaml | tok -q -m "$model" | bash -c "$guided -o guided --denominator qq,dd"
+	tasksample -q mix.yaml | tok -q -m "$model" | bash -c "$guided -o own --own-negatives"
 	for count in 2 3; do
 		ranks $count --balance 0.1 -m experts
 		same alone $count balance
 		on $count "$part mix.yaml | tok -q -m $model | $apply | train -q -j 1 -m $model -o $count --lr 2e-3 --warmup 0 --reze 3"
 		same relations $count reze
+		on $count "$part mix.yaml | tok -q -m $model | $guided -o $count-guided --denominator qq,dd"
+		same guided $count-guided
+		on $count "$part mix.yaml | tok -q -m $model | $guided -o $count-own --own-negatives"
+		same own $count-own
 	done
 	run -1 close_to 1e-2 <(column balance alone.log.tsv) <(column loss alone.log.tsv)
 }

@@ -46,6 +46,75 @@ agrees() {
 	done
 }
 
+@test "scored: InfoNCE with more candidates, with a row's own, and with a guide, is sentence-transformers'" {
+	mkstream 8 <"$G/guide.jsonl" >guide.mts
+	mts paste <(mts cat -c query.ids,document.ids ids.mts) guide.mts >guided.mts
+	infonce="--temperature 0.05 --no-mask-duplicates"
+	for chunk in "" "--tokens 20"; do
+		# shellcheck disable=SC2086
+		{
+			agrees infonce_gte ids.mts $infonce --denominator qq,dq,dd $chunk
+			agrees infonce_qq ids.mts $infonce --denominator qq $chunk
+			agrees infonce_own ids.mts $infonce --own-negatives $chunk
+			agrees gist guided.mts $infonce --guide --denominator dd,qq $chunk
+			agrees gist_documents guided.mts $infonce --guide --false-negatives -0.1 $chunk
+		}
+	done
+	# one width of Matryoshka's is the plain loss
+	agrees gist guided.mts $infonce --guide --denominator qq,dd --matryoshka 16
+}
+
+@test "scored: the right document counts once for the accuracy; held-out pairs have the terms, but all candidates of a guide" {
+	mkstream 8 <"$G/guide.jsonl" >guide.mts
+	mts paste <(mts cat -c query.ids,document.ids ids.mts) guide.mts >guided.mts
+	awk -F'\t' -v OFS='\t' 'NF { $1 = $2 } 1' "$G/pairs.txt" | pairs_stream >same.mts
+	for terms in dq qq,dq,dd; do
+		train "${options[@]}" --lr 1e-12 -o out --denominator $terms --no-mask-duplicates same.mts
+		[ "$(column accuracy out.log.tsv | xargs printf '%.1f\n' | sort -u)" = 1.0 ]
+	done
+	train "${options[@]}" --lr 1e-12 -o plain --dev ids.mts guided.mts
+	train "${options[@]}" --lr 1e-12 -o out --guide --dev ids.mts guided.mts
+	[ "$(column dev_loss plain.log.tsv | head -n 1)" = "$(column dev_loss out.log.tsv | head -n 1)" ]
+	paste <(column loss plain.log.tsv) <(column loss out.log.tsv) | awk '$2 > $1 { bad = 1 } $2 < $1 { less = 1 } END { exit bad || !less }'
+	train "${options[@]}" --lr 1e-12 -o out --denominator qq,dd --dev ids.mts ids.mts
+	close_to 1e-5 <(column dev_loss out.log.tsv | head -n 1) <(column loss out.log.tsv | awk '{ s += $1 / 5 } END { print s }')
+}
+
+@test "scored: a guide without vectors, of other widths or not finite; terms that are none; options that exclude each other" {
+	mkstream 8 <"$G/guide.jsonl" >guide.mts
+	pairs=$(mts cat -c query.ids,document.ids ids.mts | base64 -w0)
+	beside() { mts paste <(base64 -d <<<"$pairs") "$@" >bad.mts; }
+	refused() { # MESSAGE OPTION...
+		run -1 --separate-stderr train "${options[@]}" -o none "${@:2}"
+		[ "$stderr" = "train: $1" ] || { echo "$stderr"; return 1; }
+		[ ! -e none ]
+	}
+	refused "ids.mts: has no column \"query.emb\" for --guide; 'encode -m GUIDE' makes it, 'mts paste' puts it beside the token ids" --guide ids.mts
+	beside <(mts cat -c query.emb guide.mts)
+	refused "bad.mts: has no column \"document.emb\" for --guide; 'encode -m GUIDE' makes it, 'mts paste' puts it beside the token ids" --guide bad.mts
+	mts paste ids.mts guide.mts >bad.mts
+	refused "bad.mts: has no column \"negatives.emb\" for --guide; 'encode -m GUIDE' makes it, 'mts paste' puts it beside the token ids" --guide bad.mts
+	beside <(sed 's/, [-0-9.]*]}/]}/' "$G/guide.jsonl" | mkstream 8)
+	refused 'bad.mts: "document.emb" has vectors of 4 components, "query.emb" of 5' --guide bad.mts
+	for terms in dd,qd q "" , qq,,dd; do
+		run -2 --separate-stderr train "${options[@]}" -o none --denominator "$terms" ids.mts
+		[[ ${stderr_lines[0]} == "train: --denominator: "* ]] || { echo "$terms: $stderr"; return 1; }
+	done
+	while read -r one other; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr train "${options[@]}" -o none --$one --$other ids.mts
+		[ "${stderr_lines[0]}" = "train: --${one%% *} and --$other exclude each other" ] || [ "${stderr_lines[0]}" = "train: --${one%%=*} and --$other exclude each other" ]
+	done <<-END
+		denominator=qq bidirectional
+		denominator=qq own-negatives
+		bidirectional own-negatives
+	END
+	for option in --guide --own-negatives --denominator=qq; do
+		run -2 --separate-stderr train "${options[@]}" -o none --objective mse $option pairs.mts
+		[[ ${stderr_lines[0]} == "train: ${option%%=*} "* ]] || { echo "$stderr"; return 1; }
+	done
+}
+
 @test "scored: the accuracy of a teacher's losses: 1 if the document is the query, a third if both negatives are the document" {
 	accuracies() { # of pairs whose columns awk has changed
 		awk -F'\t' -v OFS='\t' "NF { $1 } 1" "$G/pairs.txt" | pairs_stream >changed.mts

@@ -980,12 +980,13 @@ recipe() {
 	sed -n '1,30s/.*"document": \("[^"]*"\).*/{"text": \1}/p' some.jsonl >corpus.jsonl
 	cp -r "$G/bert" contriever
 	sed -i 's/{/{ "architectures": ["BertModel"],/' contriever/config.json
+	cp -r contriever guide
 	cp -r "$GOLDEN/families/olmoe" .
 	cp "$G/nomic_bert/vocab.txt" olmoe
 	sed -i 's/"vocab_size": 40/"vocab_size": 48/' olmoe/config.json
 	echo '{"query": "a b", "document": "b c", "negatives": ["d", "e a"]}' >hard.jsonl
 	page_examples train.1 >examples
-	[ "$(wc -l <examples)" -eq 21 ]
+	[ "$(wc -l <examples)" -eq 24 ]
 	bash -eu -o pipefail examples
 	[ -e trained/model.safetensors ]
 	[ -e model/model.safetensors ]
@@ -1338,7 +1339,7 @@ recipe() {
 	[ "$stderr" = "train: out.checkpoint: is of a run with lr 0.001, this one has 0.0001; give the same options, or --restart to begin anew" ]
 	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 -m "$G/nomic_bert" pairs.mts
 	[[ "$stderr" == *"is of a run with model "* ]]
-	for other in "seed 7" "steps 401" "temperature 0.5" "similarity dot" bidirectional no-mask-duplicates "false-negatives 1" \
+	for other in "seed 7" "steps 401" "temperature 0.5" "similarity dot" bidirectional no-mask-duplicates "false-negatives 1" own-negatives "denominator qq" \
 		"beta1 0.5" "beta2 0.5" "eps 1e-3" "decay 0.5" "clip 5" "schedule constant" "warmup 7" update-unused; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr train "${options[@]}" --lr 1e-3 --$other pairs.mts

@@ -112,6 +112,15 @@ static const struct cli_option options[] = {
 	{ 0, "false-negatives", "X",
 	    "leave out candidates more similar than the document by more than X (default: none)",
 	    CLI_REAL(trainer.objective.false_negatives, -10, 10) },
+	{ 0, "guide", NULL,
+	    "--false-negatives by another model's query.emb, document.emb; X is 0 if not given",
+	    CLI_FLAG(trainer.objective.contrast.guide) },
+	{ 0, "own-negatives", NULL,
+	    "candidates are the row's document and its own negatives alone",
+	    CLI_FLAG(trainer.objective.own_negatives) },
+	{ 0, "denominator", "qq,dq,dd",
+	    "add similarities of queries, of the document and queries, of documents",
+	    CLI_TEXT(trainer.objective.denominator) },
 	{ 'e', "expert", "NAME", "task, or task expert, if the stream names none",
 	    CLI_TEXT(trainer.objective.contrast.expert) },
 	{ 0, "batch-tokens", "N", "mlm, clm: tokens of a batch (default: 8192)",
@@ -184,6 +193,13 @@ demand_applies(const struct objective_type *type)
 	free(applies);
 }
 
+static void
+exclude(bool both, const char *one, const char *other)
+{
+	if (both)
+		die_usage("--%s and --%s exclude each other", one, other);
+}
+
 /* Dies if the options of held-out data contradict each other. */
 static void
 demand_dev(const struct trainer_options *t)
@@ -195,14 +211,37 @@ demand_dev(const struct trainer_options *t)
 
 	if (!files[0] && needs)
 		die_usage("--dev-%s needs --dev", needs);
-	if (files[1] && t->objective.contrast.documents)
-		die_usage("--documents and --dev-corpus exclude each other");
+	exclude(files[1] && t->objective.contrast.documents, "documents", "dev-corpus");
 	if (!files[0] && (t->patience || t->last_step))
 		die_usage("--%s needs --dev", t->patience ? "patience" : "last-step");
 	for (int i = 0; i < 2; i++)
 		if (files[i] && strcmp(files[i], "-") == 0)
 			die_usage("--dev%s: it is read several times; give a FILE",
 			    i ? "-corpus" : "");
+}
+
+/* Dies if other options contradict each other. */
+static void
+demand_together(const struct settings *a)
+{
+	const struct objective_options *o = &a->trainer.objective;
+	bool lora = a->trainer.lora, terms = o->denominator;
+
+	exclude(a->trainer.memory && o->tokens, "memory", "tokens");
+	exclude(lora && a->from_scratch, "lora", "from-scratch");
+	if (lora && o->balance > 0)
+		die_usage("--balance trains routers, which --lora does not change");
+	if (lora && a->freeze.count)
+		die_usage("--freeze: with --lora no weight of the model learns");
+	exclude(o->matryoshka && o->dot, "matryoshka", "similarity dot");
+	exclude(o->matryoshka && o->reze > 0, "matryoshka", "reze");
+	exclude(terms && o->bidirectional, "denominator", "bidirectional");
+	exclude(terms && o->own_negatives, "denominator", "own-negatives");
+	exclude(o->bidirectional && o->own_negatives, "bidirectional", "own-negatives");
+	if (o->contrast.freeze_documents && !lora)
+		die_usage("--freeze-documents needs --lora");
+	exclude(o->contrast.documents && o->contrast.freeze_documents, "documents",
+	    "freeze-documents");
 }
 
 static struct settings
@@ -242,51 +281,12 @@ parse(int argc, char **argv)
 	if (strcmp(a.path, "-") == 0 && a.trainer.objective.contrast.epochs > 1)
 		die_usage("--epochs: standard input can be read only once; give a FILE");
 	demand_dev(&a.trainer);
-	if (a.trainer.memory && a.trainer.objective.tokens)
-		die_usage("--memory and --tokens exclude each other");
-	if (a.trainer.lora && a.from_scratch)
-		die_usage("--lora and --from-scratch exclude each other");
-	if (a.trainer.lora && a.trainer.objective.balance > 0)
-		die_usage("--balance trains routers, which --lora does not change");
-	if (a.trainer.lora && a.freeze.count)
-		die_usage("--freeze: with --lora no weight of the model learns");
-	if (a.trainer.objective.matryoshka &&
-	    (a.trainer.objective.dot || a.trainer.objective.reze > 0))
-		die_usage("--matryoshka and --%s exclude each other",
-		    a.trainer.objective.dot ? "similarity dot" : "reze");
-	if (a.trainer.objective.contrast.freeze_documents && !a.trainer.lora)
-		die_usage("--freeze-documents needs --lora");
-	if (a.trainer.objective.contrast.documents &&
-	    a.trainer.objective.contrast.freeze_documents)
-		die_usage("--documents and --freeze-documents exclude each other");
+	demand_together(&a);
 	if (o->rate == 0)
 		o->rate = a.trainer.objective.type->rate;
 	a.dir = model_folder(a.dir);
 	a.trainer.freeze = a.freeze.items;
 	return a;
-}
-
-/* Without --balance the load-balancing loss has the reference's weight. */
-static void
-choose_balance(struct settings *a, const struct model *model)
-{
-	const struct spec_mixture *mixture = &model_spec(model)->mixture;
-	double known = a->trainer.objective.type->balance;
-	double *balance = &a->trainer.objective.balance;
-
-	if (*balance > 0 && !mixture->count)
-		die("--balance: %s has no token experts", a->dir);
-	if (*balance >= 0)
-		return;
-	*balance = 0;
-	if (mixture->count && known < 0) {
-		*balance = mixture->balance;
-		if (mixture->balance_apart && *balance > 0)
-			warn(
-			    "%s: its 'aux_loss_alpha', %g, weighs a loss of each block and text; here it weighs one loss of all together: --balance sets another weight, or 0",
-			    a->dir, *balance);
-	} else if (mixture->count && !a->trainer.lora)
-		*balance = known;
 }
 
 static struct model *
@@ -326,7 +326,7 @@ main(int argc, char **argv)
 	uint64_t seed = a.trainer.objective.seed;
 	struct model *model = open_model(&a, seed);
 	dropout_tell(a.dir);
-	choose_balance(&a, model);
+	objective_choose_balance(&a.trainer.objective, model, a.trainer.lora);
 	if (a.trainer.lora) {
 		model_adapt(model, &a.lora, seed);
 		/* as in PEFT: A's moments change although its gradient is zero while B is */

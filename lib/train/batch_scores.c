@@ -95,6 +95,19 @@ check_negatives(const struct batch_scores *scores, const struct reader *reader,
 }
 
 void
+batch_scores_take_rows(
+    struct batch_scores *scores, const struct reader *reader, const struct record *record)
+{
+	int64_t negatives = negatives_before(scores, reader, record, record->rows);
+
+	scores->rows = mem_grow(
+	    scores->rows, &scores->rows_room, (size_t)negatives, sizeof *scores->rows);
+	for (int64_t row = 0, k = 0; row < record->rows; row++)
+		for (; k < negatives_before(scores, reader, record, row + 1); k++)
+			scores->rows[k] = row;
+}
+
+void
 batch_scores_take(
     struct batch_scores *scores, const struct reader *reader, const struct record *record)
 {
@@ -104,8 +117,7 @@ batch_scores_take(
 	check_negatives(scores, reader, record);
 	scores->values = mem_grow(scores->values, &scores->values_room,
 	    (size_t)(rows + negatives), sizeof *scores->values);
-	scores->rows = mem_grow(
-	    scores->rows, &scores->rows_room, (size_t)negatives, sizeof *scores->rows);
+	batch_scores_take_rows(scores, reader, record);
 	scores->hash = 0;
 	for (int64_t row = 0, k = 0; row < rows; row++) {
 		uint64_t hash = 0;
@@ -115,7 +127,6 @@ batch_scores_take(
 			double *to = &scores->values[rows + k];
 			*to = number(scores, reader, record, 1, k);
 			hash = rng_hash(hash, to, sizeof *to);
-			scores->rows[k] = row;
 		}
 		scores->hash += hash;
 	}

@@ -32,6 +32,10 @@ void batch_scores_open(
 /* Dies, naming the record, if a score is missing or no number. */
 void batch_scores_take(struct batch_scores *scores, const struct reader *reader,
     const struct record *record);
+
+/* Sets `rows` alone; only the column `ids` is read. */
+void batch_scores_take_rows(struct batch_scores *scores, const struct reader *reader,
+    const struct record *record);
 void batch_scores_free(struct batch_scores *scores);
 
 #endif

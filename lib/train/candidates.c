@@ -40,7 +40,7 @@ find_places(struct side_rows sides[SIDES], const struct loss_batch *batch)
 static int
 sides_of(const struct loss_batch *batch)
 {
-	return batch->bidirectional ? SIDES : QUERIES;
+	return batch->bidirectional || batch->terms ? SIDES : QUERIES;
 }
 
 /* Begins to share the keys of one kind, laid out as the vectors. */
@@ -77,19 +77,40 @@ gather_keys(struct candidates *c, const struct side_rows sides[SIDES],
 	nn_download(c->host_keys, c->nn_keys, all * sizeof *c->nn_keys);
 }
 
+/* The rows, of all ranks, of all negatives. */
+static void
+gather_owners(struct candidates *c, const struct side_rows sides[SIDES],
+    const struct loss_batch *batch)
+{
+	const struct side_rows *side = &sides[NEGATIVES];
+	size_t first = side->starts[ranks_own()];
+
+	c->nn_owners =
+	    nn_reserve(c->nn_owners, &c->owners_size, c->negatives, sizeof *c->nn_owners);
+	c->host_owners = mem_grow(
+	    c->host_owners, &c->host_owners_room, c->negatives, sizeof *c->host_owners);
+	for (size_t k = 0; k < side->own_rows; k++)
+		c->host_owners[first + k] = batch->owners[k] + (int64_t)c->first;
+	nn_upload(c->nn_owners + first, c->host_owners + first,
+	    side->own_rows * sizeof *c->nn_owners);
+	ranks_share(c->nn_owners, side->starts, sizeof *c->nn_owners);
+	ranks_wait();
+	nn_download(c->host_owners, c->nn_owners, c->negatives * sizeof *c->nn_owners);
+	c->owners = c->host_owners;
+}
+
 static void
 take_own(struct candidates *c, float *gradient, const float *vectors,
     const struct loss_batch *batch)
 {
-	size_t after = batch->rows * batch->width;
-
 	c->rows = batch->rows;
 	c->negatives = batch->negatives;
 	c->first = 0;
-	c->queries = vectors;
-	c->documents = vectors + after;
-	c->dqueries = gradient;
-	c->ddocuments = gradient + after;
+	c->all = vectors;
+	c->dall = gradient;
+	c->at =
+	    (struct loss_layout){ 0, c->rows, 2 * c->rows, 2 * c->rows + c->negatives };
+	c->owners = batch->owners;
 	c->keyed = batch->keys;
 	for (int kind = 0; c->keyed && kind < LOSS_KEYS; kind++)
 		c->keys[kind] = batch->keys[kind];
@@ -111,7 +132,6 @@ candidates_gather(struct candidates *c, float *gradient, const float *vectors,
 	c->first = batch->parts->rows[ranks_own()];
 	size_t count = sides[QUERIES].first + c->rows;
 	c->vectors = nn_reserve(c->vectors, &c->vectors_size, count, bytes);
-	c->gradient = nn_reserve(c->gradient, &c->gradient_size, count, bytes);
 	for (int side = 0; side < sides_of(batch); side++) {
 		const struct side_rows *p = &sides[side];
 		float *to = c->vectors + p->first * width;
@@ -119,13 +139,17 @@ candidates_gather(struct candidates *c, float *gradient, const float *vectors,
 		    p->own_rows * width);
 		ranks_share(to, p->starts, bytes);
 	}
-	nn_zero(c->gradient, count * width);
-	c->documents = c->vectors;
-	c->ddocuments = c->gradient;
-	c->queries = c->vectors + sides[QUERIES].first * width;
-	c->dqueries = c->gradient + sides[QUERIES].first * width;
+	c->all = c->vectors;
+	c->at = (struct loss_layout){ sides[QUERIES].first, 0, c->rows, count };
+	if (gradient) {
+		c->gradient = nn_reserve(c->gradient, &c->gradient_size, count, bytes);
+		nn_zero(c->gradient, count * width);
+		c->dall = c->gradient;
+	}
 	if (batch->keys)
 		gather_keys(c, sides, batch, count);
+	if (batch->owners)
+		gather_owners(c, sides, batch);
 	ranks_wait();
 }
 
@@ -160,5 +184,7 @@ candidates_free(struct candidates *c)
 	nn_free(c->vectors, c->vectors_size);
 	nn_free(c->gradient, c->gradient_size);
 	nn_free(c->nn_keys, c->keys_size);
+	nn_free(c->nn_owners, c->owners_size);
 	free(c->host_keys);
+	free(c->host_owners);
 }

@@ -7,23 +7,28 @@
 #define TRAIN_CANDIDATES_H
 
 #include "train/loss.h"
+#include "train/loss_mask.h"
 
 struct candidates {
 	size_t rows, negatives; /* of all ranks */
 	size_t first;		/* this rank's first row */
-	/* nn memory: queries [rows, width] of a bidirectional batch; documents [rows, width], then negatives
-	 * [negatives, width]; and their gradients */
-	const float *queries, *documents;
-	float *dqueries, *ddocuments;
+	/* nn memory [count, width] and its gradient: documents, then negatives; queries before or behind them */
+	const float *all;
+	float *dall;
+	struct loss_layout at;		  /* where each side begins */
 	struct loss_keys keys[LOSS_KEYS]; /* of all ranks, host memory */
 	bool keyed;			  /* the batch has keys */
+	const int64_t
+	    *owners; /* [negatives] row of all ranks; NULL if the batch has none */
 	/* buffers, with several ranks only */
 	float *vectors, *gradient;
-	int64_t *host_keys, *nn_keys;
-	size_t vectors_size, gradient_size, keys_size, host_keys_room;
+	int64_t *host_keys, *nn_keys, *host_owners, *nn_owners;
+	size_t vectors_size, gradient_size, keys_size, host_keys_room, owners_size,
+	    host_owners_room;
 };
 
-/* Gathers the normalised vectors of a batch.  Sets the gradients of the gathered copies to zero. */
+/* Gathers the normalised vectors of a batch, or of its guide, without a gradient (NULL).  Sets the gradients of the gathered copies to
+ * zero. */
 void candidates_gather(struct candidates *candidates, float *gradient,
     const float *vectors, const struct loss_batch *batch);
 

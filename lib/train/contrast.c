@@ -14,7 +14,9 @@
 #include "token/tokenizer.h"
 #include "train/batch_scores.h"
 #include "train/batch_sync.h"
+#include "train/guide.h"
 #include "train/precomputed.h"
+#include "train/text_keys.h"
 
 enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
 
@@ -38,6 +40,7 @@ struct contrast {
 	struct loss_keys loss_keys[LOSS_KEYS]; /* of columns; hashes of tokens */
 	struct floats targets;
 	struct batch_scores scores;	 /* of the record */
+	struct guide guide;		 /* likewise */
 	struct precomputed *precomputed; /* NULL: documents are computed */
 	struct batch_sync sync;		 /* with the other ranks */
 };
@@ -134,9 +137,13 @@ open_stream(struct contrast *contrast)
 		stream_need(contrast->reader, "document.ids", DTYPE_I32, 1);
 	}
 	contrast->target = find_target(contrast);
+	contrast->scores.ids = contrast->text[NEGATIVES].ids;
 	if (contrast->options.scores)
 		batch_scores_open(&contrast->scores, contrast->reader,
 		    contrast->text[NEGATIVES].ids, contrast->options.pairs);
+	if (contrast->options.guide)
+		guide_open(
+		    &contrast->guide, contrast->reader, contrast->text[NEGATIVES].ids);
 	contrast->texts.in = contrast->reader;
 }
 
@@ -226,6 +233,7 @@ contrast_close(struct contrast *contrast)
 	free(contrast->keys);
 	free(contrast->targets.data);
 	batch_scores_free(&contrast->scores);
+	guide_free(&contrast->guide);
 	batch_sync_close(&contrast->sync);
 	free(contrast);
 }
@@ -333,28 +341,6 @@ add_side(struct contrast *contrast, enum side side, int64_t count)
 	return tokens;
 }
 
-/* Keys of a side: those of its column, or else the hashes of its tokens; and those hashes. */
-static void
-add_keys(struct contrast *contrast, enum side side, int64_t *to, int64_t *tokens,
-    const struct sequence *sequences, int64_t count)
-{
-	int index = contrast->key[side];
-
-	for (int64_t i = 0; i < count; i++)
-		tokens[i] = (int64_t)rng_hash(0, sequences[i].ids,
-		    (size_t)sequences[i].length * sizeof *sequences[i].ids);
-	if (index < 0 || !count) {
-		memcpy(to, tokens, (size_t)count * sizeof *to);
-		return;
-	}
-	const struct column *column = stream_column(contrast->reader, index);
-	const struct array *array = &contrast->record.columns[index];
-	if (column->rank ||
-	    column_elements(column, array, contrast->record.rows) != count)
-		bad(contrast, "there is not one key for each sequence");
-	memcpy(to, array->data, (size_t)count * sizeof *to);
-}
-
 /* [rows, 2 width], or NULL. */
 static const float *
 take_targets(struct contrast *contrast)
@@ -389,9 +375,9 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 	for (enum side side = QUERY; side < SIDES; at += count[side++]) {
 		tokens += add_side(contrast, side, count[side]);
 		if (!contrast->options.keep_duplicates)
-			add_keys(contrast, side, contrast->keys + at,
-			    contrast->keys + all + at, contrast->texts.sequences + at,
-			    count[side]);
+			text_keys(contrast->keys + at, contrast->keys + all + at,
+			    contrast->reader, &contrast->record, contrast->key[side],
+			    contrast->texts.sequences + at, count[side]);
 	}
 	for (int kind = 0; kind < LOSS_KEYS; kind++) {
 		const int64_t *keys = contrast->keys + kind * all;
@@ -409,6 +395,8 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 		.targets = take_targets(contrast),
 		.scores = contrast->options.scores ? contrast->scores.values : NULL,
 		.negative_rows = contrast->scores.rows,
+		.guide = contrast->guide.vectors,
+		.guide_width = (size_t)contrast->guide.width,
 	};
 }
 
@@ -416,7 +404,7 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 static uint64_t
 hash_rows(const struct contrast *contrast)
 {
-	uint64_t sum = contrast->scores.hash;
+	uint64_t sum = contrast->scores.hash + contrast->guide.hash;
 
 	for (enum side side = QUERY; side < SIDES; side++) {
 		int64_t count;
@@ -462,6 +450,24 @@ message_of(const struct contrast *contrast)
 	return message;
 }
 
+/* Takes the columns beside the tokens. */
+static void
+take_beside(struct contrast *contrast)
+{
+	const struct reader *reader = contrast->reader;
+	const struct record *record = &contrast->record;
+	int64_t counts[SIDES];
+
+	if (contrast->options.scores)
+		batch_scores_take(&contrast->scores, reader, record);
+	else
+		batch_scores_take_rows(&contrast->scores, reader, record);
+	for (enum side side = QUERY; side < SIDES; side++)
+		lists(contrast, side, &counts[side]);
+	if (contrast->options.guide)
+		guide_take(&contrast->guide, reader, record, counts);
+}
+
 /* Takes the record that was read ahead, if all ranks have one. */
 static bool
 advance(struct contrast *contrast)
@@ -471,9 +477,7 @@ advance(struct contrast *contrast)
 
 	contrast->sync.awaited = true;
 	if (read_ahead(contrast)) {
-		if (contrast->options.scores)
-			batch_scores_take(
-			    &contrast->scores, contrast->reader, &contrast->record);
+		take_beside(contrast);
 		message = message_of(contrast);
 	}
 	if (!batch_sync_exchange(&contrast->sync, &message, contrast_name(contrast)))

@@ -7,6 +7,7 @@
  *	negatives.key			i64, depth 1 (or 0)
  *	query.expert, document.expert	text		task expert of each row, optional
  *	document.score, negatives.score	numbers		scores of the pairs (batch_scores.h)
+ *	query.emb and so on		vectors of a guide (guide.h)
  *	relation.target			f32 [2 width]	targets of the relations (relation_loss.h)
  * For a cross-encoder (`pairs`) a text is a pair of texts, of tok --pair, and there are no queries:
  *	pair.ids, pair.second		i32, depth 1	a pair; or document.ids, document.second: row i's query and its positive
@@ -39,6 +40,7 @@ struct contrast_options {
 	bool freeze_documents; /* only queries pass through the adapter */
 	const char *documents; /* file of their embeddings (precomputed.h); or NULL */
 	bool targets;	       /* read the targets of relations */
+	bool guide;	       /* read the embeddings of guide.h */
 	bool whole;	       /* every rank reads all of a file by itself */
 	int64_t epochs;	       /* readings of a file; standard input is read once */
 };
@@ -51,7 +53,9 @@ struct contrast_batch {
 	struct loss_parts parts;      /* of the ranks */
 	const float *targets;	      /* [rows, 2 width]; NULL without `targets` */
 	const double *scores;	      /* [rows + negatives]; NULL without `scores` */
-	const int64_t *negative_rows; /* [negatives] rows of the negatives; likewise */
+	const int64_t *negative_rows; /* [negatives] rows of the negatives */
+	const float *guide; /* [count, guide_width], host memory; NULL without `guide` */
+	size_t guide_width;
 	double temperature;
 	const char *task, *dataset; /* "" if the record has none */
 	int64_t epoch, record;	    /* epoch from 0; record number from 1 */

@@ -87,7 +87,7 @@ held_out_open(const struct objective *objective)
 	struct held_out *h = mem_zero(1, sizeof *h);
 
 	options.whole = true;
-	options.targets = false;
+	options.targets = options.guide = false;
 	options.epochs = 1;
 	h->model = objective->model;
 	h->pairs = contrast_open(o->dev, h->model, &options);

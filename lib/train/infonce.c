@@ -3,7 +3,10 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/err.h"
+#include "nn/nn.h"
 #include "ranks/ranks.h"
 #include "train/loss.h"
 #include "train/paired.h"
@@ -13,7 +16,23 @@ struct infonce {
 	struct paired pairs;
 	struct loss *loss;
 	struct relation_loss *relations; /* NULL: none */
+	int terms;			 /* loss_batch.terms */
+	float *guide;			 /* nn memory [sequences, width of the guide] */
+	size_t guide_size;
 };
+
+/* The guide's vectors of a batch, of length 1. */
+static const float *
+guide_of(struct infonce *infonce, const struct contrast_batch *batch)
+{
+	size_t count = (size_t)batch->count, width = batch->guide_width;
+
+	infonce->guide = nn_reserve(
+	    infonce->guide, &infonce->guide_size, count, width * sizeof(float));
+	nn_upload(infonce->guide, batch->guide, count * width * sizeof(float));
+	nn_normalize(infonce->guide, NULL, infonce->guide, count, width);
+	return infonce->guide;
+}
 
 /* The gradient is ready, but the loss is still on its way from the device. */
 static void
@@ -23,7 +42,10 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 	struct infonce *infonce = (struct infonce *)pairs;
 	const struct objective_options *o = &pairs->objective.options;
 	bool learns = report;
-	float beyond = (float)o->false_negatives;
+	bool guided = learns && o->contrast.guide;
+	bool owners = o->own_negatives || infonce->terms & LOSS_DD;
+	float beyond =
+	    guided && isinf(o->false_negatives) ? 0 : (float)o->false_negatives;
 	struct relation_loss *relations = learns ? infonce->relations : NULL;
 	struct loss_batch loss = {
 		.rows = (size_t)batch->rows,
@@ -35,6 +57,11 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 		.keys = batch->keys,
 		.parts = learns ? &batch->parts : NULL,
 		.beyond = learns && isfinite(beyond) ? &beyond : NULL,
+		.terms = infonce->terms,
+		.own_only = o->own_negatives,
+		.owners = owners ? batch->negative_rows : NULL,
+		.guide = guided ? guide_of(infonce, batch) : NULL,
+		.guide_width = batch->guide_width,
 	};
 
 	if (relations) {
@@ -55,6 +82,27 @@ end(struct paired *pairs, double *correct)
 	return loss_infonce_end(((struct infonce *)pairs)->loss, correct);
 }
 
+/* "qq,dd" as loss_batch.terms; dies on a name that is none. */
+static int
+terms_of(const char *text)
+{
+	static const char *const names[] = { "qq", "dq", "dd" };
+	int terms = 0;
+
+	for (bool more = text; more;) {
+		size_t length = strcspn(text, ","), i = 0;
+		while (i < 3 && (length != 2 || strncmp(text, names[i], 2)))
+			i++;
+		if (i == 3)
+			die_usage("--denominator: '%.*s' is not qq, dq or dd",
+			    (int)length, text);
+		terms |= 1 << i;
+		more = text[length] == ',';
+		text += length + more;
+	}
+	return terms;
+}
+
 static void
 open_infonce(struct objective *objective, const char *path)
 {
@@ -67,6 +115,7 @@ open_infonce(struct objective *objective, const char *path)
 	infonce->pairs.begin = begin;
 	infonce->pairs.end = end;
 	infonce->loss = loss_new();
+	infonce->terms = terms_of(objective->options.denominator);
 	if (targets)
 		infonce->relations = relation_loss_new();
 }
@@ -78,6 +127,7 @@ close_infonce(struct objective *objective)
 
 	paired_close(objective);
 	loss_free(infonce->loss);
+	nn_free(infonce->guide, infonce->guide_size);
 	if (infonce->relations)
 		relation_loss_free(infonce->relations);
 }
@@ -89,6 +139,12 @@ add_settings(const struct objective_options *o, struct tree *settings)
 	tree_set(settings, "bidirectional", tree_of_boolean(o->bidirectional));
 	if (isfinite(o->false_negatives))
 		tree_set(settings, "false-negatives", tree_of_real(o->false_negatives));
+	if (o->denominator)
+		tree_set(settings, "denominator", tree_of_string(o->denominator));
+	if (o->own_negatives)
+		tree_set(settings, "own-negatives", tree_of_boolean(true));
+	if (o->contrast.guide)
+		tree_set(settings, "guide", tree_of_boolean(true));
 	if (o->reze > 0)
 		tree_set(settings, "reze", tree_of_real(o->reze));
 	tree_set(
@@ -101,7 +157,7 @@ const struct objective_type objective_infonce = {
 	.rate = 2e-5,
 	.balance = 0.001,
 	.applies = "temperature similarity bidirectional balance reze no-mask-duplicates "
-		   "false-negatives lora "
+		   "false-negatives denominator own-negatives guide lora "
 		   "freeze-documents documents dev-corpus matryoshka",
 	.open = open_infonce,
 	.close = close_infonce,

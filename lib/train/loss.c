@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "train/candidates.h"
+#include "train/loss_mask.h"
 
 enum { BLOCK_BYTES = 32 << 20, BLOCK_ROWS = 512, BLOCK_ROWS_LEAST = 16 };
 
@@ -20,7 +21,11 @@ struct loss {
 	struct nn_loss got[2];
 	struct nn_transfer *transfer;
 	size_t all; /* rows */
-	struct candidates candidates;
+	bool twice; /* the right candidate is in both lists of a row */
+	struct candidates candidates, guide;
+	float *pairs, *dpairs; /* [block, 2, width] a query and its document; gradient */
+	int32_t *order, *host_order;
+	size_t pairs_size, dpairs_size, order_size, host_order_capacity;
 	size_t logits_size, targets_size, mask_size, lengths_size; /* bytes */
 	uint8_t *host_mask;
 	int32_t *host_targets;
@@ -44,7 +49,12 @@ loss_free(struct loss *loss)
 	nn_free(loss->mask, loss->mask_size);
 	nn_free(loss->lengths, loss->lengths_size);
 	nn_free(loss->sums, 2 * sizeof *loss->sums);
+	nn_free(loss->pairs, loss->pairs_size);
+	nn_free(loss->dpairs, loss->dpairs_size);
+	nn_free(loss->order, loss->order_size);
 	candidates_free(&loss->candidates);
+	candidates_free(&loss->guide);
+	free(loss->host_order);
 	free(loss->host_mask);
 	free(loss->host_targets);
 	free(loss->host_logits);
@@ -62,79 +72,47 @@ block_rows(size_t candidates)
 }
 
 /*
- * One direction of the loss: the rows of `from`, number `first` and following of all ranks', choose among the candidates `to`: the
- * partners of all rows in order, then the negatives.  The keys are those of all ranks.
+ * One direction of the loss: this rank's rows choose among the candidates `to`.  Row r has a vector of `from` for each of its lists
+ * (loss_mask.h): its own, or its query's and its document's.
  */
-struct direction_keys {
-	const int64_t *own, *partner, *negatives;
-};
-
 struct direction {
-	const float *from, *to;
+	const float *from, *to, *guide; /* guide: of the candidates; NULL: none */
 	float *dfrom, *dto;
-	size_t rows, first, all, candidates;
-	const struct direction_keys *keys; /* [LOSS_KEYS]; NULL: nothing is left out */
+	size_t rows, first; /* `from` is row `first` of all ranks */
+	struct loss_mask mask;
 	struct nn_loss *sum;
 };
 
-/* Clears the mask of candidates that are equal by one kind of keys. */
+/* The number of zeros in the masks of `rows` rows. */
+static size_t
+count_left_out(const struct loss *loss, size_t count)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < count; i++)
+		out += !loss->host_mask[i];
+	return out;
+}
+
+/* Clears the masks of candidates whose similarity, in `logits`, is greater than the right one's by more than `beyond`. */
 static void
-mask_equal(uint8_t *mask, const struct direction *direction,
-    const struct direction_keys *keys, size_t i)
+mask_similar(struct loss *loss, const struct direction *direction, size_t first,
+    size_t rows, float beyond)
 {
-	const int64_t *own = keys->own, *partner = keys->partner;
-	int64_t self = own[i], positive = partner[i];
-
-	for (size_t j = 0; j < direction->all; j++)
-		mask[j] &= partner[j] != positive && own[j] != self && partner[j] != self;
-	for (size_t k = direction->all; k < direction->candidates; k++) {
-		int64_t negative = keys->negatives[k - direction->all];
-		mask[k] &= negative != positive && negative != self;
-	}
-}
-
-/* mask[candidates] of row i of all ranks: 1 for a candidate in the denominator.  Returns the number of zeros. */
-static size_t
-mask_row(uint8_t *mask, const struct direction *direction, size_t i)
-{
-	size_t dropped = 0;
-
-	memset(mask, 1, direction->candidates);
-	for (int kind = 0; kind < LOSS_KEYS; kind++)
-		mask_equal(mask, direction, &direction->keys[kind], i);
-	mask[i] = 1;
-	for (size_t k = 0; k < direction->candidates; k++)
-		dropped += !mask[k];
-	return dropped;
-}
-
-/*
- * Clears the masks of candidates more similar than the row's own partner by more than `beyond`, and all that are equal by keys.
- * Returns the number of zeros.
- */
-static size_t
-mask_similar(
-    struct loss *loss, const struct direction *direction, size_t rows, float beyond)
-{
-	size_t candidates = direction->candidates, dropped = 0;
+	size_t all = loss_mask_lists(&direction->mask) * direction->mask.layout.count;
 
 	loss->host_logits = mem_grow(loss->host_logits, &loss->host_logits_capacity,
-	    rows * candidates, sizeof *loss->host_logits);
-	nn_download(
-	    loss->host_logits, loss->logits, rows * candidates * sizeof *loss->logits);
+	    rows * all, sizeof *loss->host_logits);
+	nn_download(loss->host_logits, loss->logits, rows * all * sizeof *loss->logits);
 	for (size_t r = 0; r < rows; r++) {
-		const float *logits = loss->host_logits + r * candidates;
-		uint8_t *mask = loss->host_mask + r * candidates;
+		const float *logits = loss->host_logits + r * all;
+		uint8_t *mask = loss->host_mask + r * all;
 		float most = logits[loss->host_targets[r]] + beyond;
 
-		for (size_t j = 0; j < candidates; j++) {
-			mask[j] =
-			    (!direction->keys || mask[j]) &&
-			    (!(logits[j] > most) || j == (size_t)loss->host_targets[r]);
-			dropped += !mask[j];
-		}
+		for (size_t j = 0; j < all; j++)
+			mask[j] &= !(logits[j] > most);
+		loss_mask_keep(mask, &direction->mask, first + r);
 	}
-	return dropped;
 }
 
 static void
@@ -151,48 +129,126 @@ reserve(struct loss *loss, size_t rows, size_t candidates)
 	    rows, sizeof *loss->host_targets);
 }
 
+/*
+ * The vectors of `rows` rows, from row r of `vectors` on: they lie there, or are copied so that each query is followed by its
+ * document, which lies `apart` rows behind it.
+ */
+static const float *
+rows_of(struct loss *loss, const float *vectors, size_t r, size_t rows, size_t apart,
+    size_t lists, size_t width)
+{
+	if (lists == 1)
+		return vectors + r * width;
+	loss->host_order = mem_grow(loss->host_order, &loss->host_order_capacity,
+	    2 * rows, sizeof *loss->host_order);
+	loss->order =
+	    nn_reserve(loss->order, &loss->order_size, 2 * rows, sizeof *loss->order);
+	loss->pairs = nn_reserve(
+	    loss->pairs, &loss->pairs_size, 2 * rows, width * sizeof *loss->pairs);
+	for (size_t i = 0; i < 2 * rows; i++)
+		loss->host_order[i] = (int32_t)(r + i / 2 + (i % 2 ? apart : 0));
+	nn_upload(loss->order, loss->host_order, 2 * rows * sizeof *loss->order);
+	nn_gather(loss->pairs, vectors, loss->order, 2 * rows, width);
+	return loss->pairs;
+}
+
+/* Fills the masks of a block and the similarities in loss->logits; returns whether a candidate is left out. */
+static bool
+compare(struct loss *loss, const struct direction *direction, const float **mine,
+    size_t r, size_t rows, const struct loss_batch *batch)
+{
+	const struct loss_mask *mask = &direction->mask;
+	size_t lists = loss_mask_lists(mask), count = mask->layout.count;
+	size_t first = direction->first + r;
+	bool masked = loss_mask_needed(mask) || batch->beyond;
+
+	for (size_t i = 0; i < rows; i++) {
+		loss->host_targets[i] = (int32_t)loss_mask_target(mask, first + i);
+		if (masked)
+			loss_mask_row(
+			    loss->host_mask + i * lists * count, mask, first + i);
+	}
+	nn_upload(loss->targets, loss->host_targets, rows * sizeof *loss->targets);
+	if (direction->guide) {
+		size_t wide = batch->guide_width;
+		const float *guide = batch->guide + (mask->back ? batch->rows * wide : 0);
+		guide = rows_of(loss, guide, r, rows, batch->rows, lists, wide);
+		nn_product_nt(loss->logits, guide, direction->guide, lists * rows, count,
+		    wide, 1, 0);
+		mask_similar(loss, direction, first, rows, *batch->beyond);
+	}
+	float scale = 1 / batch->temperature;
+	*mine = rows_of(loss, direction->from, r, rows, batch->rows, lists, batch->width);
+	nn_product_nt(loss->logits, *mine, direction->to, lists * rows, count,
+	    batch->width, scale, 0);
+	if (batch->beyond && !direction->guide)
+		mask_similar(loss, direction, first, rows, *batch->beyond * scale);
+	return masked && count_left_out(loss, rows * lists * count);
+}
+
 /* Adds to both gradients and the sum. */
 static void
 one_direction(
     struct loss *loss, const struct direction *direction, const struct loss_batch *batch)
 {
-	size_t block = block_rows(direction->candidates), width = batch->width,
-	       candidates = direction->candidates;
+	size_t lists = loss_mask_lists(&direction->mask),
+	       count = direction->mask.layout.count, width = batch->width,
+	       block = block_rows(lists * count);
 	float scale = 1 / batch->temperature;
 
 	if (block > direction->rows)
 		block = direction->rows;
-	reserve(loss, block, candidates);
-	for (size_t first = 0; first < direction->rows; first += block) {
-		size_t rows =
-		    direction->rows - first < block ? direction->rows - first : block;
-		const float *mine = direction->from + first * width;
-		size_t dropped = 0;
+	reserve(loss, block, lists * count);
+	for (size_t r = 0; r < direction->rows; r += block) {
+		size_t rows = direction->rows - r < block ? direction->rows - r : block;
+		const float *mine;
+		bool left_out = compare(loss, direction, &mine, r, rows, batch);
+		float *dmine = direction->dfrom + r * width;
 
-		for (size_t r = 0; r < rows; r++) {
-			size_t i = direction->first + first + r;
-			loss->host_targets[r] = (int32_t)i;
-			if (direction->keys)
-				dropped += mask_row(
-				    loss->host_mask + r * candidates, direction, i);
-		}
-		nn_upload(
-		    loss->targets, loss->host_targets, rows * sizeof *loss->targets);
-		nn_product_nt(
-		    loss->logits, mine, direction->to, rows, candidates, width, scale, 0);
-		if (batch->beyond)
-			dropped =
-			    mask_similar(loss, direction, rows, *batch->beyond * scale);
-		if (dropped)
-			nn_upload(loss->mask, loss->host_mask, rows * candidates);
+		if (left_out)
+			nn_upload(loss->mask, loss->host_mask, rows * lists * count);
 		nn_cross_entropy(loss->logits, direction->sum, loss->targets,
-		    dropped ? loss->mask : NULL, 1 / (float)direction->all, rows,
-		    candidates);
-		nn_product_nn(direction->dfrom + first * width, loss->logits,
-		    direction->to, rows, width, candidates, scale, 1);
-		nn_product_tn(direction->dto, loss->logits, mine, candidates, width, rows,
-		    scale, 1);
+		    left_out ? loss->mask : NULL, 1 / (float)direction->mask.rows, rows,
+		    lists * count);
+		if (lists == 2)
+			dmine = loss->dpairs = nn_reserve(loss->dpairs,
+			    &loss->dpairs_size, 2 * rows, width * sizeof *dmine);
+		nn_product_nn(dmine, loss->logits, direction->to, lists * rows, width,
+		    count, scale, lists == 1);
+		if (lists == 2)
+			nn_scatter_add(
+			    direction->dfrom, dmine, loss->order, 2 * rows, width);
+		nn_product_tn(direction->dto, loss->logits, mine, count, width,
+		    lists * rows, scale, 1);
 	}
+}
+
+/* The rows choose among the documents and negatives, and with terms among the queries; `back`: documents choose among the queries. */
+static struct direction
+direction_of(struct loss *loss, const struct loss_batch *batch, bool back)
+{
+	const struct candidates *c = &loss->candidates;
+	struct loss_layout at = c->at;
+	size_t first = 0;
+
+	if (back) {
+		first = at.queries;
+		at = (struct loss_layout){ 0, SIZE_MAX, SIZE_MAX, c->rows };
+	} else if (!batch->terms) {
+		first = at.documents;
+		at = (struct loss_layout){ SIZE_MAX, 0, c->rows, c->rows + c->negatives };
+	}
+	return (struct direction){
+		.to = c->all + first * batch->width,
+		.dto = c->dall + first * batch->width,
+		.guide =
+		    batch->guide ? loss->guide.all + first * batch->guide_width : NULL,
+		.rows = batch->rows,
+		.first = c->first,
+		.mask = { at, back, c->rows, c->negatives, c->keyed ? c->keys : NULL,
+		    c->owners, batch->terms, batch->own_only && !back },
+		.sum = &loss->sums[back],
+	};
 }
 
 void
@@ -204,8 +260,6 @@ loss_infonce_begin(
 	struct candidates *c = &loss->candidates;
 	struct nn_loss sums[2] = { { 0, 0 }, { 0, 0 } };
 
-	struct direction_keys there[LOSS_KEYS], back[LOSS_KEYS];
-
 	nn_upload(loss->sums, sums, sizeof sums);
 	loss->lengths =
 	    nn_reserve(loss->lengths, &loss->lengths_size, count, sizeof *loss->lengths);
@@ -213,28 +267,25 @@ loss_infonce_begin(
 		nn_normalize(vectors, loss->lengths, vectors, count, width);
 	nn_zero(gradient, count * width);
 	candidates_gather(c, gradient, vectors, batch);
-	for (int kind = 0; c->keyed && kind < LOSS_KEYS; kind++) {
-		const struct loss_keys *keys = &c->keys[kind];
-		there[kind] = (struct direction_keys){ keys->query, keys->document,
-			keys->negatives };
-		back[kind] = (struct direction_keys){ keys->document, keys->query, NULL };
+	if (batch->guide) {
+		struct loss_batch guide = *batch;
+		guide.width = batch->guide_width;
+		guide.keys = NULL;
+		guide.owners = NULL;
+		candidates_gather(&loss->guide, NULL, batch->guide, &guide);
 	}
-	one_direction(loss,
-	    &(struct direction){ vectors, c->documents, gradient, c->ddocuments, rows,
-		c->first, c->rows, c->rows + c->negatives, c->keyed ? there : NULL,
-		&loss->sums[0] },
-	    batch);
-	if (batch->bidirectional)
-		one_direction(loss,
-		    &(struct direction){ vectors + rows * width, c->queries,
-			gradient + rows * width, c->dqueries, rows, c->first, c->rows,
-			c->rows, c->keyed ? back : NULL, &loss->sums[1] },
-		    batch);
+	for (int back = 0; back <= batch->bidirectional; back++) {
+		struct direction direction = direction_of(loss, batch, back);
+		direction.from = vectors + (back ? rows * width : 0);
+		direction.dfrom = gradient + (back ? rows * width : 0);
+		one_direction(loss, &direction, batch);
+	}
 	candidates_return(c, gradient, batch);
 	if (!batch->dot)
 		nn_normalize_back(
 		    gradient, gradient, vectors, loss->lengths, count, width);
 	loss->all = c->rows;
+	loss->twice = batch->terms & LOSS_DQ;
 	loss->transfer = nn_download_begin(loss->got, loss->sums, sizeof loss->got);
 }
 
@@ -244,7 +295,8 @@ loss_infonce_end(struct loss *loss, double *correct)
 	double all = (double)loss->all;
 
 	nn_download_end(loss->transfer);
-	*correct = loss->got[0].correct;
+	/* the right candidate is in both lists, which share its row */
+	*correct = loss->got[0].correct * (loss->twice ? 2 : 1);
 	return loss->got[0].loss / all + loss->got[1].loss / all;
 }
 

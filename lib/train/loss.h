@@ -7,6 +7,12 @@
  * bidirectional adds the mean over documents of the same with queries as candidates (the sum of
  * the two directions, not their mean, as contrastors has it).
  *
+ * `terms` adds similarities to the denominator of row i (Li et al. 2023, GTE; sentence-transformers' directions in joint mode):
+ *	LOSS_QQ		e^(s(q_i, q_j)/t) of all j but i
+ *	LOSS_DQ		e^(s(d_i, q_j)/t) of all j
+ *	LOSS_DD		e^(s(d_i, d_j)/t) of all j but i, and e^(s(d_i, n_k)/t) of the negatives of other rows
+ * own_only leaves d_i and the negatives of row i.
+ *
  * With several ranks (ranks.h) B and N count the rows of all ranks: candidates are gathered, each rank computes the losses of
  * its own rows, and the gradients of the candidates are summed on the ranks that they came from.
  *
@@ -38,6 +44,8 @@ struct loss_parts {
 	const size_t *rows, *negatives;
 };
 
+enum { LOSS_QQ = 1, LOSS_DQ = 2, LOSS_DD = 4 };
+
 struct loss_batch {
 	size_t rows, negatives, width; /* this rank's */
 	float temperature;
@@ -47,6 +55,14 @@ struct loss_batch {
 	/* Row i leaves out each candidate c with s(q_i, c) > s(q_i, d_i) + beyond, likely a false negative (Zhang et al. 2025,
 	 * Qwen3 Embedding); NULL: none. */
 	const float *beyond;
+	int terms;     /* LOSS_QQ and so on; not with bidirectional or own_only */
+	bool own_only; /* not with bidirectional */
+	const int64_t *
+	    owners; /* [negatives] row of each, of this rank; NULL: neither LOSS_DD nor own_only */
+	/* Vectors of another model, of length 1, nn memory [2 rows + negatives, guide_width]: `beyond` compares their similarities
+	 * (Solatorio 2024, GISTEmbed); NULL: the model's own. */
+	const float *guide;
+	size_t guide_width;
 };
 
 struct loss;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cli.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "ranks/ranks.h"
@@ -23,6 +24,29 @@ objective_called(const char *name)
 	for (int i = 0; objectives[i]; i++)
 		names[i] = objectives[i]->name;
 	return objectives[cli_word("--objective", name, names)];
+}
+
+void
+objective_choose_balance(
+    struct objective_options *options, const struct model *model, bool adapter)
+{
+	const struct spec_mixture *mixture = &model_spec(model)->mixture;
+	double known = options->type->balance, *balance = &options->balance;
+	const char *dir = model_dir(model);
+
+	if (*balance > 0 && !mixture->count)
+		die("--balance: %s has no token experts", dir);
+	if (*balance >= 0)
+		return;
+	*balance = 0;
+	if (mixture->count && known < 0) {
+		*balance = mixture->balance;
+		if (mixture->balance_apart && *balance > 0)
+			warn(
+			    "%s: its 'aux_loss_alpha', %g, weighs a loss of each block and text; here it weighs one loss of all together: --balance sets another weight, or 0",
+			    dir, *balance);
+	} else if (mixture->count && !adapter)
+		*balance = known;
 }
 
 struct objective *

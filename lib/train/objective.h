@@ -25,8 +25,11 @@ struct objective_options {
 	double margin;		/* of contrastive and online */
 	double positive;	/* bce: weight of positive pairs */
 	double balance; /* weight of the load-balancing loss (balance.h); 0: none */
-	double false_negatives; /* InfoNCE: loss_batch.beyond; infinite: none */
-	double reze;		/* InfoNCE: weight of relation_loss.h; 0: none */
+	double
+	    false_negatives; /* InfoNCE: loss_batch.beyond; infinite: none, or 0 with a guide */
+	const char *denominator; /* InfoNCE: loss_batch.terms, "qq,dq,dd"; NULL: none */
+	bool own_negatives;	 /* InfoNCE: loss_batch.own_only */
+	double reze;		 /* InfoNCE: weight of relation_loss.h; 0: none */
 	int64_t tokens;	      /* per forward and backward pass: bounds the activations */
 	int64_t batch_tokens; /* MLM and CLM: per batch of texts */
 	double mask_share;    /* MLM: share of the tokens to predict */
@@ -123,6 +126,11 @@ extern const struct objective_type *const objectives[]; /* ends with NULL */
 
 /* Dies naming --objective if there is none of that name. */
 const struct objective_type *objective_called(const char *name);
+
+/* A negative `balance` becomes the reference's: the type's, config.json's or, with an adapter, 0.  Dies if it is above 0 and the model
+ * has no token experts. */
+void objective_choose_balance(
+    struct objective_options *options, const struct model *model, bool adapter);
 
 struct objective *objective_open(
     const char *path, struct model *model, const struct objective_options *options);

@@ -2,7 +2,7 @@
 """scored.py - training on scored pairs by torch, with the losses of sentence-transformers, for tests/scored.bats.
 
 Writes scored/pairs.txt (batches as tests/support/pairs_stream reads them, two negatives a row), scored/scores.jsonl (a row's
-scores: document.score, negatives.score; labels: 0 or 1 for contrastive and online) and, for each loss, scored/LOSS.tsv: loss and
+scores: document.score, negatives.score; labels: 0 or 1 for contrastive and online), scored/guide.jsonl (query.emb, document.emb) and, for each loss, scored/LOSS.tsv: loss and
 norm of the gradient of each step of torch.optim.AdamW from the tiny BERT of train/bert.  The losses of pairs see the documents
 alone; cosent_three and angle_three the negatives as well, as pairs with their own scores; NAME_nested is MatryoshkaLoss.
 Needs torch, transformers, sentence-transformers.
@@ -13,10 +13,11 @@ import random
 
 import torch
 from sentence_transformers.sentence_transformer import losses
+from sentence_transformers.sentence_transformer.losses import gist_embed
 from transformers import BertModel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STEPS, ROWS, NEGATIVES, VOCABULARY = 5, 8, 2, 48
+STEPS, ROWS, NEGATIVES, VOCABULARY, GUIDE = 5, 8, 2, 48, 5
 
 
 def sequence(rng):
@@ -50,6 +51,31 @@ def nested(loss_of, widths):
     return lambda x, t, y: sum(weight * loss_of(cut(x, width), t, y) for width, weight in widths)
 
 
+def joint(*more):
+    """InfoNCE with further similarities in the denominator."""
+    loss = losses.MultipleNegativesRankingLoss(None, directions=("query_to_doc",) + more)
+    return lambda x, t, y: loss.compute_loss_from_embeddings(x, None)
+
+
+def own_negatives(x, t, y):
+    """InfoNCE of the row's own document and negatives, scale 20, by torch alone."""
+    logits = 20 * torch.stack([cosine(x[0], column) for column in x[1:]], 1)
+    return torch.nn.functional.cross_entropy(logits, torch.zeros(ROWS, dtype=torch.long))
+
+
+def gist(guide, both, margin=0.0):
+    """GISTEmbedLoss of queries and documents, temperature 0.05; guide: the vectors of another model, by step."""
+    loss = losses.GISTEmbedLoss.__new__(losses.GISTEmbedLoss)
+    torch.nn.Module.__init__(loss)
+    loss.__dict__ |= dict(model="model", guide="guide", temperature=0.05, margin_strategy="absolute", margin=margin,
+                          contrast_anchors=both, contrast_positives=both, must_retokenize=False,
+                          gather_across_devices=False, similarity_fct=torch.nn.CosineSimilarity(dim=-1),
+                          cross_entropy_loss=torch.nn.CrossEntropyLoss())
+    gist_embed.embed_columns = lambda model, columns: [column[model] for column in columns]
+    steps = iter(guide)
+    return lambda x, t, y: loss([{"model": a, "guide": b} for a, b in zip(x[:2], next(steps))], None)
+
+
 def infonce(x, t, y):
     return losses.MultipleNegativesRankingLoss(None).compute_loss_from_embeddings(x, None)
 
@@ -65,6 +91,9 @@ LOSSES = {
     "margin-mse": (lambda x, t, y: losses.MarginMSELoss(None, cosine).compute_loss_from_embeddings(x, t)),
     "margin-mse_dot": (lambda x, t, y: losses.MarginMSELoss(None).compute_loss_from_embeddings(x, t)),
     "kl": (lambda x, t, y: losses.DistillKLDivLoss(None, cosine, 0.5).compute_loss_from_embeddings(x, t)),
+    "infonce_gte": joint("query_to_query", "doc_to_query", "doc_to_doc"),
+    "infonce_qq": joint("query_to_query"),
+    "infonce_own": own_negatives,
     "infonce_nested": nested(infonce, [(16, 1), (12, 0.5), (4, 1)]),
     "cosent_nested": nested(lambda x, t, y: losses.CoSENTLoss(None).compute_loss_from_embeddings(*pairs_of(x, t, True)),
                             [(12, 1), (5, 2)]),
@@ -89,6 +118,18 @@ def main():
         for step in range(STEPS):
             for t, y in zip(scores[step], labels[step]):
                 print(json.dumps({"document.score": t[0], "negatives.score": t[1:], "label": y}), file=out)
+    # a guide's vectors, of 5 components: a document's lie near its query's, so that some of the others are nearer
+    guide = []
+    for _ in range(STEPS):
+        query = torch.tensor([[round(rng.gauss(0, 1), 2) for _ in range(GUIDE)] for _ in range(ROWS)])
+        noise = torch.tensor([[round(rng.gauss(0, 1), 2) for _ in range(GUIDE)] for _ in range(ROWS)])
+        guide.append((query, query + noise))
+    with open(f"{HERE}/scored/guide.jsonl", "w") as out:
+        for queries, documents in guide:
+            for q, d in zip(queries.tolist(), documents.tolist()):
+                print(json.dumps({"query.emb": [round(v, 2) for v in q], "document.emb": [round(v, 2) for v in d]}), file=out)
+    LOSSES["gist"] = gist(guide, True)
+    LOSSES["gist_documents"] = gist(guide, False, 0.1)
     for name, loss_of in LOSSES.items():
         model = BertModel.from_pretrained(f"{HERE}/train/bert", add_pooling_layer=False).float().eval()
         parameters = list(model.parameters())

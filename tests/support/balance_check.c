@@ -48,8 +48,10 @@ learn(struct model *model, const struct sequence *sequences, int64_t count,
 	struct gradient_cache *cache = gradient_cache_new(model, tokens);
 	struct balance *balance = balance_new(model_spec(model));
 	struct loss *loss = loss_new();
-	struct loss_batch batch = { ROWS, (size_t)count - 2 * ROWS, width,
-		(float)number(file, "temperature"), false, false, NULL, NULL, NULL };
+	struct loss_batch batch = { .rows = ROWS,
+		.negatives = (size_t)count - 2 * ROWS,
+		.width = width,
+		.temperature = (float)number(file, "temperature") };
 	float *dvectors = nn_alloc(bytes);
 	double correct;
 

@@ -34,8 +34,7 @@ gradient(struct model *model, struct sequence *sequences, size_t rows, int64_t t
 	       bytes = 2 * rows * width * sizeof(float);
 	struct gradient_cache *cache = gradient_cache_new(model, tokens);
 	struct loss *loss = loss_new();
-	struct loss_batch batch = { rows, 0, width, 0.05f, false, false, NULL, NULL,
-		NULL };
+	struct loss_batch batch = { .rows = rows, .width = width, .temperature = 0.05f };
 	float *dvectors = nn_alloc(bytes);
 	double correct;
 

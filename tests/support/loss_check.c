@@ -1,8 +1,9 @@
 /*
  * loss_check - loss_infonce and relation_loss held to plain loops in double precision
  *
- * Prints the greatest relative error of loss and gradient over several shapes, with and without
- * keys, in one direction and in two, of cosines and of dot products, with and without too similar candidates, and of relations.  Exit status 1 when one is above 1e-4.
+ * Prints the greatest relative error of loss and gradient over several shapes: with and without keys, in one direction and in two, of
+ * cosines and of dot products, with more terms and fewer, without candidates that the model or a guide finds too similar; and of
+ * relations.  Exit status 1 when one is above 1e-4.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,19 @@
 #include "train/loss.h"
 #include "train/relation_loss.h"
 
-enum { KEYED = 1, BOTH = 2, DOT = 4, SIMILAR = 8, HOWS = 16 };
+enum {
+	KEYED = 1,
+	BOTH = 2,
+	DOT = 4,
+	SIMILAR = 8,
+	HOWS = 16,
+	GUIDE = 16,
+	OWN = 32,
+	TERM = 64,
+	QQ = TERM * LOSS_QQ,
+	DQ = TERM * LOSS_DQ,
+	DD = TERM * LOSS_DD
+};
 
 /* Components whose slope is measured in each shape.  The sanitizers look for faults of the loss, which is computed once. */
 #ifdef __SANITIZE_ADDRESS__
@@ -53,64 +66,123 @@ similarity(const double *a, const double *b, const struct loss_batch *batch)
 	return batch->dot ? dot : cosine(a, b, batch->width);
 }
 
-/* A batch, and for each way, row and candidate whether it is too similar, by the vectors before any is moved. */
+/* A batch, and for each way, row, list and text whether it is too similar, by the vectors before any is moved. */
 struct case_of_loss {
 	struct loss_batch batch;
-	bool *similar[2]; /* [rows, candidates]; all false without batch.beyond */
+	bool *similar[2]; /* [rows, 2, texts]; all false without batch.beyond */
 };
 
+static size_t
+texts_of(const struct loss_batch *batch)
+{
+	return 2 * batch->rows + batch->negatives;
+}
+
+/* The text that row i compares with others: its query in the first list, its document in the second or on the way `back`. */
+static size_t
+anchor_of(const struct loss_batch *batch, bool back, size_t list, size_t i)
+{
+	return list || back ? batch->rows + i : i;
+}
+
+/* Is text t, a query, a document or a negative in this order, compared at all? */
+static bool
+compared(const struct loss_batch *batch, bool back, size_t list, size_t i, size_t t)
+{
+	size_t rows = batch->rows;
+	bool query = t < rows, document = !query && t < 2 * rows;
+	bool own = query ? t == i
+		   : document
+		       ? t == rows + i
+		       : batch->owners && batch->owners[t - 2 * rows] == (int64_t)i;
+
+	if (back)
+		return query && !list;
+	if (list)
+		return query ? batch->terms & LOSS_DQ : batch->terms & LOSS_DD && !own;
+	if (query)
+		return batch->terms & LOSS_QQ && !own;
+	return own || !batch->own_only;
+}
+
+/* Is text t the one that row i shall choose? */
+static bool
+right(const struct loss_batch *batch, bool back, size_t list, size_t i, size_t t)
+{
+	return t == (list || back ? i : batch->rows + i);
+}
+
 static void
-find_similar(struct case_of_loss *c, const double *from, const double *to,
-    size_t candidates, bool back)
+find_similar(struct case_of_loss *c, const double *vectors, bool back)
 {
 	const struct loss_batch *batch = &c->batch;
+	size_t texts = texts_of(batch), w = batch->width;
+	const double *at = vectors + (back ? batch->rows : 0) * w;
+	const double *target = vectors + (back ? 0 : batch->rows) * w;
 
-	c->similar[back] = mem_zero(batch->rows * candidates, sizeof(bool));
+	c->similar[back] = mem_zero(batch->rows * 2 * texts, sizeof(bool));
 	for (size_t i = 0; batch->beyond && i < batch->rows; i++) {
-		const double *own = from + i * batch->width;
-		double most = similarity(own, to + i * batch->width, batch) +
+		double most = similarity(at + i * w, target + i * w, batch) +
 			      (double)*batch->beyond;
-		for (size_t j = 0; j < candidates; j++)
-			c->similar[back][i * candidates + j] =
-			    j != i &&
-			    similarity(own, to + j * batch->width, batch) > most;
+		for (size_t list = 0; list < 2; list++)
+			for (size_t t = 0; t < texts; t++)
+				c->similar[back][(2 * i + list) * texts + t] =
+				    similarity(
+					vectors + anchor_of(batch, back, list, i) * w,
+					vectors + t * w, batch) > most;
 	}
 }
 
-/* Whether candidate j is one of row i; of documents, which choose among the queries, where `back` says so. */
-static bool
-taken(const struct loss_batch *batch, bool back, size_t i, size_t j)
+static int64_t
+key_of(const struct loss_batch *batch, int kind, size_t t)
 {
-	bool take = true;
+	const struct loss_keys *keys = &batch->keys[kind];
 
-	for (int kind = 0; batch->keys && j != i && kind < LOSS_KEYS; kind++) {
-		const struct loss_keys *keys = &batch->keys[kind];
-		const int64_t *own = back ? keys->document : keys->query,
-			      *partner = back ? keys->query : keys->document;
-		bool pair = j < batch->rows;
-		int64_t key = pair ? partner[j] : keys->negatives[j - batch->rows];
-		take &= key != partner[i] && key != own[i] && !(pair && own[j] == own[i]);
+	return t < batch->rows	     ? keys->query[t]
+	       : t < 2 * batch->rows ? keys->document[t - batch->rows]
+				     : keys->negatives[t - 2 * batch->rows];
+}
+
+/* Is text t equal to one of row i, or does it belong to an equal one? */
+static bool
+equal(const struct loss_batch *batch, size_t i, size_t t)
+{
+	size_t rows = batch->rows;
+
+	for (int kind = 0; batch->keys && kind < LOSS_KEYS; kind++) {
+		int64_t query = key_of(batch, kind, i),
+			document = key_of(batch, kind, rows + i),
+			key = key_of(batch, kind, t);
+		if (key == query || key == document ||
+		    (t < rows && key_of(batch, kind, rows + t) == document) ||
+		    (t >= rows && t < 2 * rows && key_of(batch, kind, t - rows) == query))
+			return true;
 	}
-	return take;
+	return false;
 }
 
 static double
-plain_way(const double *from, const double *to, size_t candidates,
-    const struct case_of_loss *c, bool back)
+plain_way(const double *vectors, const struct case_of_loss *c, bool back)
 {
 	const struct loss_batch *batch = &c->batch;
+	size_t texts = texts_of(batch);
 	double loss = 0;
 
 	for (size_t i = 0; i < batch->rows; i++) {
 		double sum = 0, positive = 0;
-		for (size_t j = 0; j < candidates; j++) {
-			double s = similarity(from + i * batch->width,
-				       to + j * batch->width, batch) /
+		for (size_t j = 0; j < 2 * texts; j++) {
+			size_t list = j / texts, t = j % texts;
+			bool chosen = right(batch, back, list, i, t);
+			if (!compared(batch, back, list, i, t))
+				continue;
+			double s = similarity(vectors + anchor_of(batch, back, list, i) *
+							    batch->width,
+				       vectors + t * batch->width, batch) /
 				   (double)batch->temperature;
-			if (!c->similar[back][i * candidates + j] &&
-			    taken(batch, back, i, j))
+			if (chosen ||
+			    (!c->similar[back][2 * i * texts + j] && !equal(batch, i, t)))
 				sum += exp(s);
-			if (j == i)
+			if (chosen && !list)
 				positive = s;
 		}
 		loss += log(sum) - positive;
@@ -121,34 +193,94 @@ plain_way(const double *from, const double *to, size_t candidates,
 static double
 plain(const double *vectors, const struct case_of_loss *c)
 {
-	const struct loss_batch *batch = &c->batch;
-	const double *documents = vectors + batch->rows * batch->width;
-	double loss =
-	    plain_way(vectors, documents, batch->rows + batch->negatives, c, false);
+	double loss = plain_way(vectors, c, false);
 
-	if (batch->bidirectional)
-		loss += plain_way(documents, vectors, batch->rows, c, true);
+	if (c->batch.bidirectional)
+		loss += plain_way(vectors, c, true);
 	return loss;
+}
+
+/* Random vectors of a guide, of length 1, and which texts they find too similar. */
+static float *
+draw_guide(struct case_of_loss *c, size_t width, struct rng *rng)
+{
+	size_t texts = texts_of(&c->batch);
+	float *guide = nn_alloc(texts * width * sizeof *guide);
+	double *exact = mem_new(texts * width, sizeof *exact);
+	struct case_of_loss other = *c;
+
+	for (size_t i = 0; i < texts * width; i++)
+		guide[i] = (float)rng_normal(rng);
+	nn_normalize(guide, NULL, guide, texts, width);
+	for (size_t i = 0; i < texts * width; i++)
+		exact[i] = (double)guide[i];
+	other.batch.width = width;
+	other.batch.dot = false;
+	for (int back = 0; back < 2; back++) {
+		find_similar(&other, exact, back);
+		c->similar[back] = other.similar[back];
+	}
+	c->batch.guide = guide;
+	c->batch.guide_width = width;
+	free(exact);
+	return guide;
+}
+
+/* The greatest error of the loss and of some components of its gradient, measured as slopes. */
+static double
+compare(struct loss *loss, const struct case_of_loss *c, double *exact, float *vectors,
+    float *gradient, struct rng *rng)
+{
+	size_t count = texts_of(&c->batch) * c->batch.width;
+	double correct, expected = plain(exact, c), scale = 0;
+	double got = loss_infonce(loss, gradient, vectors, &c->batch, &correct);
+	double worst =
+	    fabs(got - expected) / (1 + expected); /* it is 0 where all is left out */
+
+	for (size_t i = 0; i < count; i++)
+		scale = larger(scale, fabs((double)gradient[i]));
+	scale = larger(
+	    scale, 1e-3); /* one row whose negatives all share its key has no gradient */
+	size_t slopes = c->batch.rows > 100 && SLOPES > 12
+			    ? 12
+			    : SLOPES; /* of many rows each takes long */
+	for (size_t n = 0; n < slopes; n++) {
+		size_t i = rng_below(rng, count);
+		double old = exact[i], step = 1e-5;
+		exact[i] = old + step;
+		double slope = plain(exact, c);
+		exact[i] = old - step;
+		slope = (slope - plain(exact, c)) / (2 * step);
+		exact[i] = old;
+		worst = larger(worst, fabs(slope - (double)gradient[i]) / scale);
+	}
+	return worst;
 }
 
 static double
 check(struct loss *loss, size_t rows, size_t negatives, size_t width, int how,
     struct rng *rng)
 {
-	bool keyed = how & KEYED, both = how & BOTH, dot = how & DOT;
-	size_t count = (2 * rows + negatives) * width;
-	double *exact = mem_new(count, sizeof *exact), worst = 0, scale = 0;
-	float *vectors = nn_alloc(count * sizeof *vectors),
+	static const float beyond = 0.1f;
+	bool keyed = how & KEYED, dot = how & DOT;
+	size_t texts = 2 * rows + negatives, count = texts * width, wide = width + 3;
+	double *exact = mem_new(count, sizeof *exact);
+	float *vectors = nn_alloc(count * sizeof *vectors), *guide = NULL,
 	      *gradient = nn_alloc(count * sizeof *vectors);
-	size_t texts = 2 * rows + negatives;
-	int64_t *keys = mem_new(LOSS_KEYS * texts, sizeof *keys);
-	double correct;
+	int64_t *keys = mem_new(LOSS_KEYS * texts, sizeof *keys),
+		*owners = mem_new(negatives + 1, sizeof *owners);
 	struct loss_keys pointers[LOSS_KEYS];
-	const float beyond = 0.1f;
-	struct case_of_loss c = { { rows, negatives, width, dot ? 1 : 0.2f, both, dot,
-				      keyed ? pointers : NULL, NULL,
-				      how & SIMILAR ? &beyond : NULL },
-		{ NULL, NULL } };
+	struct case_of_loss c = { .batch = { .rows = rows,
+				      .negatives = negatives,
+				      .width = width,
+				      .temperature = dot ? 1 : 0.2f,
+				      .bidirectional = how & BOTH,
+				      .dot = dot,
+				      .keys = keyed ? pointers : NULL,
+				      .beyond = how & (SIMILAR | GUIDE) ? &beyond : NULL,
+				      .terms = how / TERM,
+				      .own_only = how & OWN,
+				      .owners = how & (OWN | DD) ? owners : NULL } };
 
 	for (size_t i = 0; i < LOSS_KEYS * texts; i++)
 		keys[i] = (int64_t)rng_below(rng, (i < texts ? 3 : 9) * rows);
@@ -156,39 +288,28 @@ check(struct loss *loss, size_t rows, size_t negatives, size_t width, int how,
 		const int64_t *own = keys + kind * texts;
 		pointers[kind] = (struct loss_keys){ own, own + rows, own + 2 * rows };
 	}
+	for (size_t k = 0; k < negatives; k++)
+		owners[k] = (int64_t)rng_below(rng, rows);
 	for (size_t i = 0; i < count; i++)
 		exact[i] = vectors[i] = (float)rng_normal(rng);
-	find_similar(&c, exact, exact + rows * width, rows + negatives, false);
-	find_similar(&c, exact + rows * width, exact, rows, true);
-	double expected = plain(exact, &c);
-	double got = loss_infonce(loss, gradient, vectors, &c.batch, &correct);
-	worst = fabs(got - expected) / (1 + expected); /* it is 0 where all is left out */
-
-	for (size_t i = 0; i < count; i++)
-		scale = larger(scale, fabs((double)gradient[i]));
-	scale = larger(
-	    scale, 1e-3); /* one row whose negatives all share its key has no gradient */
-	size_t slopes =
-	    rows > 100 && SLOPES > 12 ? 12 : SLOPES; /* of many rows each takes long */
-	for (size_t n = 0; n < slopes; n++) {
-		size_t i = rng_below(rng, count);
-		double old = exact[i], step = 1e-5;
-		exact[i] = old + step;
-		double slope = plain(exact, &c);
-		exact[i] = old - step;
-		slope = (slope - plain(exact, &c)) / (2 * step);
-		exact[i] = old;
-		worst = larger(worst, fabs(slope - (double)gradient[i]) / scale);
-	}
-	printf("rows %zu negatives %zu%s%s%s%s: %.1e\n", rows, negatives,
-	    keyed ? " keys" : "", both ? " bidirectional" : "", dot ? " dot" : "",
-	    c.batch.beyond ? " similar left out" : "", worst);
+	if (how & GUIDE)
+		guide = draw_guide(&c, wide, rng);
+	for (int back = 0; back < 2 && !guide; back++)
+		find_similar(&c, exact, back);
+	double worst = compare(loss, &c, exact, vectors, gradient, rng);
+	printf("rows %zu negatives %zu%s%s%s%s%s%s%s%s%s: %.1e\n", rows, negatives,
+	    keyed ? " keys" : "", how & BOTH ? " bidirectional" : "", dot ? " dot" : "",
+	    how & SIMILAR ? " similar left out" : "", how & GUIDE ? " guide" : "",
+	    how & OWN ? " own negatives" : "", how & QQ ? " qq" : "",
+	    how & DQ ? " dq" : "", how & DD ? " dd" : "", worst);
 	free(c.similar[0]);
 	free(c.similar[1]);
+	nn_free(guide, guide ? texts * wide * sizeof *guide : 0);
 	nn_free(vectors, count * sizeof *vectors);
 	nn_free(gradient, count * sizeof *gradient);
 	free(exact);
 	free(keys);
+	free(owners);
 	return worst;
 }
 
@@ -268,6 +389,15 @@ main(int argc, char **argv)
 		if (!(how & SIMILAR) || how == (SIMILAR | KEYED | BOTH)) /* two blocks */
 			worst = larger(worst, check(loss, 530, 20, 4, how, &rng));
 	}
+	static const int more[] = { QQ, DQ, DD | DOT, KEYED | QQ | DD, QQ | DQ | DD,
+		KEYED | SIMILAR | QQ | DQ | DD, OWN, OWN | KEYED | SIMILAR, GUIDE,
+		GUIDE | BOTH | KEYED, GUIDE | QQ | DD, GUIDE | DOT | QQ | DQ | DD };
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+		worst = larger(worst, check(loss, 1, 2, 8, more[i], &rng));
+		worst = larger(worst, check(loss, 9, 0, 16, more[i], &rng));
+		worst = larger(worst, check(loss, 24, 50, 12, more[i], &rng));
+	}
+	worst = larger(worst, check(loss, 530, 20, 4, KEYED | QQ | DQ | DD, &rng));
 	loss_free(loss);
 	struct relation_loss *relations = relation_loss_new();
 	worst = larger(worst, check_relations(relations, 1, 0, 3, &rng));
