@@ -169,7 +169,7 @@ a_demo() {
 @test "demo: a cross-encoder is trained on drawn packages and reranks; a second run makes nothing, another RERANK_EVERY trains again" {
 	reranked() { a_demo RERANK_TOP=5 rerank-packages "$@" 2>log || { cat log >&2; false; }; }
 	reranked RERANK_EVERY=24 >shown
-	tail -n 3 shown | cut -c1-16 | diff - <(printf '%-16s\n' base reranked blend)
+	tail -n 3 shown | cut -c1-16 | diff - <(printf '%-16s\n' search reranked blend)
 	[[ $(tail -n 5 shown | head -n 1) == "search by        all, $(wc -l <out/demo/packages/test.jsonl)" ]]
 	grep -c '^A cross-encoder learns' log
 	tests=$(wc -l <out/demo/packages/test.jsonl)
