@@ -100,7 +100,7 @@ same() {
 		$G/bert --accumulate=3 --no-mask-duplicates --clip=0.5
 		$G/bert --lora=rank=4,targets=all-linear,dropout=0.2
 		mote
-		mote --update-unused
+		mote --update-unused --lr-of=*.layer.1.*,embeddings.*=5e-3 --lr-of=*.experts.*=1e-3
 		mote --freeze=*,!*.experts.*,*.query.*
 		mote --lora=rank=2,dropout=0.1 --freeze-documents
 	END

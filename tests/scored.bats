@@ -34,6 +34,7 @@ agrees() {
 			agrees angle pairs.mts --objective angle $chunk
 			agrees angle_three three.mts --objective angle $chunk
 			agrees mse pairs.mts --objective mse $chunk
+			agrees mse_rates pairs.mts --objective mse --lr-of 'embeddings.*=3e-3' --lr-of '*.layer.0.*=1e-4' $chunk
 			agrees contrastive labels.mts --objective contrastive $chunk
 			agrees online labels.mts --objective online $chunk
 			agrees margin-mse three.mts --objective margin-mse $chunk
@@ -113,6 +114,21 @@ agrees() {
 		run -2 --separate-stderr train "${options[@]}" -o none --objective mse $option pairs.mts
 		[[ ${stderr_lines[0]} == "train: ${option%%=*} "* ]] || { echo "$stderr"; return 1; }
 	done
+}
+
+@test "scored: --lr-of: one rate for all is --lr; patterns that are none, or fit nothing that learns" {
+	train "${options[@]}" -o out --objective mse pairs.mts
+	train "${options[@]}" -o same --lr 1 --lr-of '*=1e-3' --objective mse pairs.mts
+	cmp out/model.safetensors same/model.safetensors
+	for pattern in x '=1' '*=' '*=0' '*=a' '*=11' '*=-1' '*=nan'; do
+		run -2 --separate-stderr train "${options[@]}" -o none --objective mse --lr-of "$pattern" pairs.mts
+		[ "${stderr_lines[0]}" = "train: --lr-of: '$pattern' is not PATTERN=X with a rate X above 0" ] || { echo "$stderr"; return 1; }
+	done
+	run -1 --separate-stderr train "${options[@]}" -o none --objective mse --lr-of 'embeddings.*,pooler.*=1e-3' pairs.mts
+	[[ $stderr == "train: --lr-of: no weight of "*"/bert that learns is called 'pooler.*'; names are like 'embeddings."* ]]
+	run -1 --separate-stderr train "${options[@]}" -o none --objective mse --freeze 'embeddings.*' --lr-of 'embeddings.*=1e-3' pairs.mts
+	[[ $stderr == *"that learns is called 'embeddings.*'"* ]]
+	[ ! -e none ]
 }
 
 @test "scored: the accuracy of a teacher's losses: 1 if the document is the query, a third if both negatives are the document" {

@@ -1339,7 +1339,7 @@ recipe() {
 	[ "$stderr" = "train: out.checkpoint: is of a run with lr 0.001, this one has 0.0001; give the same options, or --restart to begin anew" ]
 	run -1 --separate-stderr train "${options[@]}" --lr 1e-3 -m "$G/nomic_bert" pairs.mts
 	[[ "$stderr" == *"is of a run with model "* ]]
-	for other in "seed 7" "steps 401" "temperature 0.5" "similarity dot" bidirectional no-mask-duplicates "false-negatives 1" own-negatives "denominator qq" \
+	for other in "seed 7" "steps 401" "temperature 0.5" "similarity dot" bidirectional no-mask-duplicates "false-negatives 1" own-negatives "denominator qq" "lr-of *=1" \
 		"beta1 0.5" "beta2 0.5" "eps 1e-3" "decay 0.5" "clip 5" "schedule constant" "warmup 7" update-unused; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr train "${options[@]}" --lr 1e-3 --$other pairs.mts

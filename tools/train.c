@@ -35,7 +35,7 @@ struct settings {
 	char *dir;
 	const char *path;
 	bool from_scratch, bf16;
-	struct cli_list freeze;
+	struct cli_list freeze, rates;
 	struct lora_settings lora;
 	int threads;
 	struct trainer_options trainer;
@@ -59,6 +59,9 @@ static const struct cli_option options[] = {
 	    CLI_INTEGER(trainer.objective.contrast.epochs, 1, 1 << 20) },
 	{ 0, "lr", "X", "peak learning rate (default: 2e-5; mlm, clm: 5e-4)",
 	    CLI_REAL(trainer.optim.rate, 1e-12, 10) },
+	{ 0, "lr-of", "PATTERN=X",
+	    "peak rate of the weights that fit: 'embeddings.*=1e-5'; repeatable",
+	    CLI_LIST(rates) },
 	{ 0, "schedule", "constant|linear|cosine|wsd",
 	    "decay of the learning rate; wsd: in the last tenth of the steps (default: cosine)",
 	    CLI_WORD(trainer.optim.schedule, SCHEDULE_CONSTANT) },
@@ -183,7 +186,7 @@ demand_applies(const struct objective_type *type)
 {
 	char *mode = mem_format("--objective %s", type->name);
 	char *applies = mem_format(
-	    "model output from-scratch objective steps epochs lr schedule warmup decay "
+	    "model output from-scratch objective steps epochs lr lr-of schedule warmup decay "
 	    "beta1 beta2 eps clip accumulate expert update-unused freeze precision memory "
 	    "tokens save-every restart timing dtype seed threads dev dev-every last-step patience %s",
 	    type->applies);
@@ -286,6 +289,7 @@ parse(int argc, char **argv)
 		o->rate = a.trainer.objective.type->rate;
 	a.dir = model_folder(a.dir);
 	a.trainer.freeze = a.freeze.items;
+	o->rates = a.rates.items;
 	return a;
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "ranks/ranks.h"
+#include "train/parameter_rates.h"
 
 enum { WARMUP_MOST = 700 };
 
@@ -19,6 +20,7 @@ enum { BUCKET = 1 << 22 };
 struct unit {
 	const struct parameter *parameter;
 	size_t offset, count;
+	size_t group; /* of equal rates */
 };
 
 /* A range of the model's elements that is summed at once.  Rank r owns starts[r] to starts[r + 1] - 1. */
@@ -50,6 +52,9 @@ struct optim {
 	double *squares, *sums;
 	size_t *numbers;
 	double *unit_squares; /* [units], of all ranks */
+	/* groups of units by their peak rates; a step's shares of a group follow each other and end before `ends` */
+	double *rates;
+	size_t *ends, group_count;
 };
 
 const char *
@@ -94,22 +99,41 @@ stack_of(const struct parameter *p)
 	return p->stack ? (size_t)p->stack : 1;
 }
 
+/* The group of a peak rate. */
+static size_t
+group_of(struct optim *optim, double rate)
+{
+	size_t group = 0;
+
+	while (group < optim->group_count && optim->rates[group] != rate)
+		group++;
+	if (group == optim->group_count)
+		optim->rates[optim->group_count++] = rate;
+	return group;
+}
+
 static void
 cut_units(struct optim *optim)
 {
 	int parameters = model_parameters(optim->model);
 	size_t at = 0;
+	double *rates = mem_new((size_t)parameters, sizeof *rates);
 
+	optim->rates = mem_new((size_t)parameters, sizeof *optim->rates);
+	parameter_rates(rates, optim->options.rate, optim->options.rates, optim->model);
 	for (int i = 0; i < parameters; i++)
 		optim->unit_count += stack_of(model_parameter(optim->model, i));
 	optim->units = mem_zero(optim->unit_count, sizeof *optim->units);
 	for (int i = 0; i < parameters; i++) {
 		const struct parameter *p = model_parameter(optim->model, i);
 		size_t count = p->count / stack_of(p);
+		size_t group = group_of(optim, rates[i]);
 		for (size_t j = 0; j < stack_of(p); j++)
 			optim->units[at++] =
-			    (struct unit){ p, p->offset + j * count, count };
+			    (struct unit){ p, p->offset + j * count, count, group };
 	}
+	optim->ends = mem_new(optim->group_count, sizeof *optim->ends);
+	free(rates);
 }
 
 static void
@@ -228,6 +252,8 @@ optim_free(struct optim *optim)
 	free(optim->numbers);
 	free(optim->counts);
 	free(optim->units);
+	free(optim->rates);
+	free(optim->ends);
 	free(optim);
 }
 
@@ -283,16 +309,15 @@ share_values(struct optim *optim)
 	ranks_wait();
 }
 
-/* Fills the table with the shares of units that a backward pass reached; returns their number. */
+/* Adds the shares of a group that a backward pass reached to the table; returns their number with those before. */
 static size_t
-choose(struct optim *optim)
+choose_group(struct optim *optim, size_t group, size_t chosen)
 {
-	size_t chosen = 0;
-
 	for (size_t i = 0; i < optim->share_count; i++) {
 		const struct share *share = &optim->shares[i];
-		const struct parameter *p = optim->units[share->unit].parameter;
-		if (!takes_part(optim, p))
+		const struct unit *unit = &optim->units[share->unit];
+		const struct parameter *p = unit->parameter;
+		if (unit->group != group || !takes_part(optim, p))
 			continue;
 		optim->numbers[chosen] = i;
 		optim->table[chosen++] = (struct nn_slice){ .offset = share->offset,
@@ -300,6 +325,17 @@ choose(struct optim *optim)
 			.moments = share->moments,
 			.decay = p->decay ? optim->options.decay : 0 };
 	}
+	return chosen;
+}
+
+/* Fills the table with the shares of units that a backward pass reached, group by group; returns their number. */
+static size_t
+choose(struct optim *optim)
+{
+	size_t chosen = 0;
+
+	for (size_t g = 0; g < optim->group_count; g++)
+		optim->ends[g] = chosen = choose_group(optim, g, chosen);
 	nn_upload(optim->given, optim->table, chosen * sizeof *optim->table);
 	return chosen;
 }
@@ -354,13 +390,20 @@ optim_step(struct optim *optim, int64_t step, double scale)
 		scale *= o->clip / (norm + 1e-6);
 
 	count_updates(optim, chosen);
-	struct nn_adamw adamw = { .lr = optim_rate(o, step),
-		.beta1 = o->beta1,
-		.beta2 = o->beta2,
-		.eps = o->epsilon,
-		.scale = scale };
-	nn_adamw(model_values(optim->model), optim->first, optim->second,
-	    model_gradients(optim->model), &adamw, optim->given, chosen, optim->most);
+	for (size_t g = 0, first = 0; g < optim->group_count; first = optim->ends[g++]) {
+		struct optim_options own = *o;
+		if (optim->ends[g] == first)
+			continue;
+		own.rate = optim->rates[g];
+		struct nn_adamw adamw = { .lr = optim_rate(&own, step),
+			.beta1 = o->beta1,
+			.beta2 = o->beta2,
+			.eps = o->epsilon,
+			.scale = scale };
+		nn_adamw(model_values(optim->model), optim->first, optim->second,
+		    model_gradients(optim->model), &adamw, optim->given + first,
+		    optim->ends[g] - first, optim->most);
+	}
 	share_values(optim);
 	model_forget_reached(optim->model);
 	return norm;

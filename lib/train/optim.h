@@ -28,6 +28,8 @@ struct optim_options {
 	double warmup; /* optimiser steps; below 1: share of all steps, 700 at most */
 	int64_t steps; /* in all; 0: not known, for SCHEDULE_CONSTANT only */
 	bool update_unused; /* decay and count parameters that took no part */
+	const char *const *
+	    rates; /* "GLOB,...=X": parameters with another peak rate (parameter_rates.h); NULL: none */
 };
 
 #define WSD_DECAY 0.1 /* share of the steps in which SCHEDULE_WSD falls */

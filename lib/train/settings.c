@@ -52,6 +52,8 @@ settings_of(const struct trainer_options *t, const struct model *model, int64_t 
 	b->type->settings(b, s);
 	development_settings(t, s);
 	tree_set(s, "lr", tree_of_real(o->rate));
+	if (o->rates)
+		tree_set(s, "lr-of", patterns_of(o->rates));
 	tree_set(s, "beta1", tree_of_real(o->beta1));
 	tree_set(s, "beta2", tree_of_real(o->beta2));
 	tree_set(s, "epsilon", tree_of_real(o->epsilon));

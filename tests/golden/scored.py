@@ -4,7 +4,8 @@
 Writes scored/pairs.txt (batches as tests/support/pairs_stream reads them, two negatives a row), scored/scores.jsonl (a row's
 scores: document.score, negatives.score; labels: 0 or 1 for contrastive and online), scored/guide.jsonl (query.emb, document.emb) and, for each loss, scored/LOSS.tsv: loss and
 norm of the gradient of each step of torch.optim.AdamW from the tiny BERT of train/bert.  The losses of pairs see the documents
-alone; cosent_three and angle_three the negatives as well, as pairs with their own scores; NAME_nested is MatryoshkaLoss.
+alone; cosent_three and angle_three the negatives as well, as pairs with their own scores; NAME_nested is MatryoshkaLoss;
+mse_rates is mse with other learning rates of the embeddings and the first block.
 Needs torch, transformers, sentence-transformers.
 """
 import json
@@ -86,6 +87,7 @@ LOSSES = {
     "angle": (lambda x, t, y: losses.AnglELoss(None).compute_loss_from_embeddings(*pairs_of(x, t, False))),
     "angle_three": (lambda x, t, y: losses.AnglELoss(None).compute_loss_from_embeddings(*pairs_of(x, t, True))),
     "mse": (lambda x, t, y: losses.CosineSimilarityLoss(None).compute_loss_from_embeddings(x[:2], t[:, 0])),
+    "mse_rates": (lambda x, t, y: losses.CosineSimilarityLoss(None).compute_loss_from_embeddings(x[:2], t[:, 0])),
     "contrastive": (lambda x, t, y: losses.ContrastiveLoss(None).compute_loss_from_embeddings(x[:2], y)),
     "online": (lambda x, t, y: losses.OnlineContrastiveLoss(None).compute_loss_from_embeddings(x[:2], y)),
     "margin-mse": (lambda x, t, y: losses.MarginMSELoss(None, cosine).compute_loss_from_embeddings(x, t)),
@@ -134,8 +136,9 @@ def main():
         model = BertModel.from_pretrained(f"{HERE}/train/bert", add_pooling_layer=False).float().eval()
         parameters = list(model.parameters())
         decays = lambda p: p.squeeze().dim() >= 2
-        optimiser = torch.optim.AdamW([{"params": [p for p in parameters if decays(p)], "weight_decay": 0.1},
-                                       {"params": [p for p in parameters if not decays(p)], "weight_decay": 0.0}],
+        rate = lambda n: (3e-3 if n.startswith("embeddings.") else 1e-4 if ".layer.0." in n else 1e-3) if name == "mse_rates" else 1e-3
+        optimiser = torch.optim.AdamW([{"params": [p], "weight_decay": 0.1 if decays(p) else 0.0, "lr": rate(n)}
+                                       for n, p in model.named_parameters()],
                                       lr=1e-3, betas=(0.9, 0.98), eps=1e-6)
         with open(f"{HERE}/scored/{name}.tsv", "w") as out:
             print("loss\tgradient_norm", file=out)
