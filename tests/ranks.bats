@@ -118,6 +118,8 @@ same() {
 	guided="encode -q -m $G/nomic_bert --keep | train -q -j 1 -m $model --lr 2e-3 --warmup 0 --guide"
 	tasksample -q mix.yaml | tok -q -m "$model" | bash -c "$guided -o guided --denominator qq,dd"
 	tasksample -q mix.yaml | tok -q -m "$model" | bash -c "$guided -o own --own-negatives"
+	taught="encode -q -m $G/nomic_bert --keep | train -q -j 1 -m $model --lr 2e-3 --warmup 0 --objective distil"
+	tasksample -q mix.yaml | tok -q -m "$model" | bash -c "$taught -o taught"
 	for count in 2 3; do
 		ranks $count --balance 0.1 -m experts
 		same alone $count balance
@@ -127,6 +129,8 @@ same() {
 		same guided $count-guided
 		on $count "$part mix.yaml | tok -q -m $model | $guided -o $count-own --own-negatives"
 		same own $count-own
+		on $count "$part mix.yaml | tok -q -m $model | $taught -o $count-taught"
+		same taught $count-taught
 	done
 	run -1 close_to 1e-2 <(column balance alone.log.tsv) <(column loss alone.log.tsv)
 }

@@ -90,11 +90,11 @@ agrees() {
 		[ "$stderr" = "train: $1" ] || { echo "$stderr"; return 1; }
 		[ ! -e none ]
 	}
-	refused "ids.mts: has no column \"query.emb\" for --guide; 'encode -m GUIDE' makes it, 'mts paste' puts it beside the token ids" --guide ids.mts
+	refused "ids.mts: has no column \"query.emb\", the vectors of a guide or teacher; 'encode -m MODEL' makes it, 'mts paste' puts it beside the token ids" --guide ids.mts
 	beside <(mts cat -c query.emb guide.mts)
-	refused "bad.mts: has no column \"document.emb\" for --guide; 'encode -m GUIDE' makes it, 'mts paste' puts it beside the token ids" --guide bad.mts
+	refused "bad.mts: has no column \"document.emb\", the vectors of a guide or teacher; 'encode -m MODEL' makes it, 'mts paste' puts it beside the token ids" --guide bad.mts
 	mts paste ids.mts guide.mts >bad.mts
-	refused "bad.mts: has no column \"negatives.emb\" for --guide; 'encode -m GUIDE' makes it, 'mts paste' puts it beside the token ids" --guide bad.mts
+	refused "bad.mts: has no column \"negatives.emb\", the vectors of a guide or teacher; 'encode -m MODEL' makes it, 'mts paste' puts it beside the token ids" --guide bad.mts
 	beside <(sed 's/, [-0-9.]*]}/]}/' "$G/guide.jsonl" | mkstream 8)
 	refused 'bad.mts: "document.emb" has vectors of 4 components, "query.emb" of 5' --guide bad.mts
 	for terms in dd,qd q "" , qq,,dd; do
@@ -114,6 +114,29 @@ agrees() {
 		run -2 --separate-stderr train "${options[@]}" -o none --objective mse $option pairs.mts
 		[[ ${stderr_lines[0]} == "train: ${option%%=*} "* ]] || { echo "$stderr"; return 1; }
 	done
+}
+
+@test "scored: distil is sentence-transformers' EmbedDistillLoss; held-out pairs have their teacher, too; teachers that do not fit" {
+	mkstream 8 <"$G/teacher.jsonl" >teacher.mts
+	mts paste <(mts cat -c query.ids,document.ids ids.mts) teacher.mts >taught.mts
+	for chunk in "" "--tokens 20"; do
+		# shellcheck disable=SC2086
+		agrees distil taught.mts --objective distil $chunk
+	done
+	[ -z "$(column accuracy out.log.tsv | grep .)" ]
+	train "${options[@]}" --lr 1e-12 -o out --objective distil --dev taught.mts --dev-corpus ids.mts taught.mts
+	close_to 1e-5 <(column dev_loss out.log.tsv | head -n 1) <(column loss out.log.tsv | awk '{ s += $1 / 5 } END { print s }')
+	mkstream 8 <"$G/guide.jsonl" >guide.mts
+	mts paste <(mts cat -c query.ids,document.ids ids.mts) guide.mts >guided.mts
+	run -1 --separate-stderr train "${options[@]}" -o none --objective distil guided.mts
+	[ "$stderr" = "train: guided.mts: the teacher's vectors have 5 components, the model's 16; 'encode --dim' cuts vectors of a Matryoshka model" ]
+	run -1 --separate-stderr train "${options[@]}" -o none --objective distil --dev ids.mts taught.mts
+	[[ $stderr == "train: ids.mts: has no column \"query.emb\", the vectors of a guide or teacher"* ]]
+	for option in --matryoshka=8 --guide --temperature=1; do
+		run -2 --separate-stderr train "${options[@]}" -o none --objective distil $option taught.mts
+		[[ ${stderr_lines[0]} == "train: ${option%%=*} "* ]] || { echo "$stderr"; return 1; }
+	done
+	[ ! -e none ]
 }
 
 @test "scored: --lr-of: one rate for all is --lr; patterns that are none, or fit nothing that learns" {

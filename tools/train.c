@@ -88,7 +88,7 @@ static const struct cli_option options[] = {
 	    CLI_INTEGER(trainer.objective.seed, 0, INT64_MAX) },
 	CLI_GROUP("Loss:"),
 	{ OPT_OBJECTIVE, "objective",
-	    "infonce|mlm|clm|cosent|angle|mse|contrastive|online|margin-mse|kl|bce|listnet",
+	    "infonce|mlm|clm|cosent|angle|mse|contrastive|online|margin-mse|kl|bce|listnet|distil",
 	    "loss (default: infonce)", CLI_CUSTOM },
 	{ 0, "temperature", "X",
 	    "of similarities (default: the record's, else 0.03; cosent, angle: 0.05; kl: 1); listnet: of labels (1)",

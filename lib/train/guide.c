@@ -25,7 +25,7 @@ guide_open(struct guide *guide, const struct reader *reader, int negatives)
 		*column =
 		    values_find_embedding(reader, sides[side], side == 2 ? depth : 0);
 		if (*column < 0)
-			die("%s: has no column \"%s.emb\" for --guide; 'encode -m GUIDE' makes it, 'mts paste' puts it beside the token ids",
+			die("%s: has no column \"%s.emb\", the vectors of a guide or teacher; 'encode -m MODEL' makes it, 'mts paste' puts it beside the token ids",
 			    stream_name(reader), sides[side]);
 		int width = values_width(reader, *column);
 		if (guide->width && width != guide->width)

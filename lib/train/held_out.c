@@ -87,7 +87,8 @@ held_out_open(const struct objective *objective)
 	struct held_out *h = mem_zero(1, sizeof *h);
 
 	options.whole = true;
-	options.targets = options.guide = false;
+	options.targets = false;
+	options.guide = options.guide_held_out;
 	options.epochs = 1;
 	h->model = objective->model;
 	h->pairs = contrast_open(o->dev, h->model, &options);

@@ -1,6 +1,6 @@
 /*
- * objective - what a training step learns: InfoNCE on pairs (infonce.c), scores of pairs (scored.c), a cross-encoder's scores
- * (cross.c), or tokens of texts, masked (mlm.c) or next ones (clm.c).
+ * objective - what a training step learns: InfoNCE on pairs (infonce.c), scores of pairs (scored.c), a teacher's vectors (distil.c),
+ * a cross-encoder's scores (cross.c), or tokens of texts, masked (mlm.c) or next ones (clm.c).
  *
  * An objective is a file that defines a `struct objective_type`, and a row of `objectives` in objective.c.  The trainer knows
  * only the functions of that struct.
@@ -121,7 +121,7 @@ struct objective_type {
 extern const struct objective_type objective_infonce, objective_mlm, objective_clm,
     objective_cosent, objective_angle, objective_mse, objective_contrastive,
     objective_online, objective_margin_mse, objective_kl, objective_bce,
-    objective_listnet;
+    objective_listnet, objective_distil;
 extern const struct objective_type *const objectives[]; /* ends with NULL */
 
 /* Dies naming --objective if there is none of that name. */

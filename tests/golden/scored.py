@@ -2,7 +2,8 @@
 """scored.py - training on scored pairs by torch, with the losses of sentence-transformers, for tests/scored.bats.
 
 Writes scored/pairs.txt (batches as tests/support/pairs_stream reads them, two negatives a row), scored/scores.jsonl (a row's
-scores: document.score, negatives.score; labels: 0 or 1 for contrastive and online), scored/guide.jsonl (query.emb, document.emb) and, for each loss, scored/LOSS.tsv: loss and
+scores: document.score, negatives.score; labels: 0 or 1 for contrastive and online), scored/guide.jsonl and
+scored/teacher.jsonl (query.emb, document.emb) and, for each loss, scored/LOSS.tsv: loss and
 norm of the gradient of each step of torch.optim.AdamW from the tiny BERT of train/bert.  The losses of pairs see the documents
 alone; cosent_three and angle_three the negatives as well, as pairs with their own scores; NAME_nested is MatryoshkaLoss;
 mse_rates is mse with other learning rates of the embeddings and the first block.
@@ -18,7 +19,7 @@ from sentence_transformers.sentence_transformer.losses import gist_embed
 from transformers import BertModel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STEPS, ROWS, NEGATIVES, VOCABULARY, GUIDE = 5, 8, 2, 48, 5
+STEPS, ROWS, NEGATIVES, VOCABULARY, GUIDE, WIDTH = 5, 8, 2, 48, 5, 16
 
 
 def sequence(rng):
@@ -130,6 +131,14 @@ def main():
         for queries, documents in guide:
             for q, d in zip(queries.tolist(), documents.tolist()):
                 print(json.dumps({"query.emb": [round(v, 2) for v in q], "document.emb": [round(v, 2) for v in d]}), file=out)
+    teacher = [[[[round(rng.gauss(0, 1), 2) for _ in range(WIDTH)] for _ in range(ROWS)] for _ in range(2)] for _ in range(STEPS)]
+    with open(f"{HERE}/scored/teacher.jsonl", "w") as out:
+        for queries, documents in teacher:
+            for q, d in zip(queries, documents):
+                print(json.dumps({"query.emb": q, "document.emb": d}), file=out)
+    steps = iter(teacher)
+    LOSSES["distil"] = lambda x, t, y: losses.EmbedDistillLoss(None).compute_loss_from_embeddings(
+        x[:2], list(torch.tensor(next(steps))))
     LOSSES["gist"] = gist(guide, True)
     LOSSES["gist_documents"] = gist(guide, False, 0.1)
     for name, loss_of in LOSSES.items():

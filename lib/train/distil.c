@@ -1,0 +1,129 @@
+/*
+ * Distillation from a teacher's vectors (guide.h), through the gradient cache:
+ *	loss = mean over all texts of 1 - cosine of the embedding and the teacher's
+ * It is sentence-transformers' EmbedDistillLoss, and half its MSELoss of vectors of length 1 times their width.
+ *
+ * With several ranks (ranks.h) each computes the share of its own texts.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "nn/nn.h"
+#include "ranks/ranks.h"
+#include "train/paired.h"
+
+struct distil {
+	struct paired pairs;
+	float *host, *lengths, *teacher,
+	    *cosines; /* host NULL or [texts]; the others nn memory */
+	size_t host_room, lengths_size, teacher_size, cosines_size;
+	double loss;
+};
+
+static struct distil *
+own(struct paired *pairs)
+{
+	return (struct distil *)pairs;
+}
+
+/* The teacher's vectors in nn memory, of length 1. */
+static float *
+upload(struct distil *distil, const struct contrast_batch *batch, size_t count)
+{
+	size_t width = distil->pairs.width;
+
+	if (batch->guide_width != width)
+		die("%s: the teacher's vectors have %zu components, the model's %zu; 'encode --dim' cuts vectors of a Matryoshka model",
+		    contrast_name(distil->pairs.contrast), batch->guide_width, width);
+	distil->teacher = nn_reserve(distil->teacher, &distil->teacher_size, count,
+	    width * sizeof *distil->teacher);
+	nn_upload(distil->teacher, batch->guide, count * width * sizeof *distil->teacher);
+	nn_normalize(distil->teacher, NULL, distil->teacher, count, width);
+	return distil->teacher;
+}
+
+static void
+begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
+    struct batch_report *report)
+{
+	struct distil *distil = own(pairs);
+	size_t count = (size_t)batch->count, width = pairs->width, all = count;
+	float *teacher = upload(distil, batch, count);
+	int ranks = ranks_count();
+
+	if (report)
+		all = 2 * batch->parts.rows[ranks] + batch->parts.negatives[ranks];
+	distil->lengths = nn_reserve(
+	    distil->lengths, &distil->lengths_size, count, sizeof *distil->lengths);
+	distil->cosines = nn_reserve(
+	    distil->cosines, &distil->cosines_size, count, sizeof *distil->cosines);
+	distil->host =
+	    mem_grow(distil->host, &distil->host_room, count, sizeof *distil->host);
+	nn_normalize(vectors, distil->lengths, vectors, count, width);
+	nn_dot_rows(distil->cosines, vectors, teacher, count, width);
+	nn_download(distil->host, distil->cosines, count * sizeof *distil->host);
+	distil->loss = 0;
+	for (size_t i = 0; i < count; i++)
+		distil->loss += (1 - (double)distil->host[i]) / (double)all;
+	if (!report)
+		return;
+	nn_copy(pairs->gradient, teacher, count * width);
+	nn_scale(pairs->gradient, -1 / (float)all, count * width);
+	nn_normalize_back(
+	    pairs->gradient, pairs->gradient, vectors, distil->lengths, count, width);
+}
+
+static double
+end(struct paired *pairs, double *correct)
+{
+	*correct = NAN;
+	return own(pairs)->loss;
+}
+
+static void
+open_distil(struct objective *objective, const char *path)
+{
+	struct paired *pairs = (struct paired *)objective;
+
+	objective->options.contrast.guide = true;
+	objective->options.contrast.guide_held_out = true;
+	objective->options.contrast.usual_temperature = 1;
+	paired_open(objective, path);
+	pairs->begin = begin;
+	pairs->end = end;
+}
+
+static void
+close_distil(struct objective *objective)
+{
+	struct distil *distil = (struct distil *)objective;
+
+	paired_close(objective);
+	free(distil->host);
+	nn_free(distil->lengths, distil->lengths_size);
+	nn_free(distil->cosines, distil->cosines_size);
+	nn_free(distil->teacher, distil->teacher_size);
+}
+
+const struct objective_type objective_distil = {
+	.name = "distil",
+	.size = sizeof(struct distil),
+	.rate = 2e-5,
+	.balance = 0.001,
+	.applies = "balance lora freeze-documents documents dev-corpus",
+	.open = open_distil,
+	.close = close_distil,
+	.stream = paired_stream,
+	.about = paired_about,
+	.settings = paired_settings,
+	.total = paired_total,
+	.learn = paired_learn,
+	.prepare = paired_prepare,
+	.leave = paired_leave,
+	.left = paired_left,
+	.dev = paired_dev,
+	.position = paired_position,
+	.resume = paired_resume,
+};
