@@ -2,7 +2,8 @@
 load helper
 load train
 
-# Pairs with scores: the losses cosent, angle, mse, contrastive, online; of a teacher's scores margin-mse, kl.
+# Pairs with scores: the losses cosent, angle, mse, contrastive, online; of a teacher's scores margin-mse, kl; without scores
+# triplet; of a teacher's vectors distil.
 G=$GOLDEN/scored
 
 setup() {
@@ -39,6 +40,7 @@ agrees() {
 			agrees online labels.mts --objective online $chunk
 			agrees margin-mse three.mts --objective margin-mse $chunk
 			agrees margin-mse_dot three.mts --objective margin-mse --similarity dot $chunk
+			agrees triplet ids.mts --objective triplet --margin 0.1 $chunk
 			agrees kl three.mts --objective kl --temperature 0.5 $chunk
 			agrees infonce_nested ids.mts --temperature 0.05 --matryoshka 16,12:0.5,4 $chunk
 			agrees cosent_nested three.mts --objective cosent --matryoshka 12,5:2 $chunk
@@ -167,6 +169,18 @@ agrees() {
 		[ "$(accuracies '$3 = $4 = $2' $loss)" = 0.3333 ]
 		rm -r out*
 	done
+}
+
+@test "scored: triplet needs negatives, reads no scores; its accuracy is that of the candidates" {
+	mts cat -c query.ids,document.ids pairs.mts >bare.mts
+	run -1 --separate-stderr train "${options[@]}" -o none --objective triplet bare.mts
+	[ "$stderr" = "train: bare.mts: record 1: has no negatives, which triplet needs (negatives.ids)" ]
+	train "${options[@]}" -o out --objective triplet ids.mts
+	train "${options[@]}" -o same --objective triplet three.mts
+	cmp out/model.safetensors same/model.safetensors
+	train "${options[@]}" --lr 1e-12 -o kl --objective kl three.mts
+	train "${options[@]}" --lr 1e-12 -o out --objective triplet ids.mts
+	[ "$(column accuracy out.log.tsv)" = "$(column accuracy kl.log.tsv)" ]
 }
 
 @test "scored: --matryoshka: one width is the plain loss; held-out pairs have the sum; wrong widths" {

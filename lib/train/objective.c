@@ -14,7 +14,7 @@
 const struct objective_type *const objectives[] = { &objective_infonce, &objective_mlm,
 	&objective_clm, &objective_cosent, &objective_angle, &objective_mse,
 	&objective_contrastive, &objective_online, &objective_margin_mse, &objective_kl,
-	&objective_bce, &objective_listnet, &objective_distil, NULL };
+	&objective_bce, &objective_listnet, &objective_distil, &objective_triplet, NULL };
 
 const struct objective_type *
 objective_called(const char *name)

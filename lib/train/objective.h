@@ -121,7 +121,7 @@ struct objective_type {
 extern const struct objective_type objective_infonce, objective_mlm, objective_clm,
     objective_cosent, objective_angle, objective_mse, objective_contrastive,
     objective_online, objective_margin_mse, objective_kl, objective_bce,
-    objective_listnet, objective_distil;
+    objective_listnet, objective_distil, objective_triplet;
 extern const struct objective_type *const objectives[]; /* ends with NULL */
 
 /* Dies naming --objective if there is none of that name. */

@@ -149,6 +149,24 @@ margin(const struct pair_loss *p)
 	return loss;
 }
 
+static double
+triplet(const struct pair_loss *p)
+{
+	double loss = 0, n = (double)(p->count - p->rows);
+
+	memset(p->ds, 0, p->count * sizeof *p->ds);
+	for (size_t k = p->rows; k < p->count; k++) {
+		size_t i = (size_t)p->row[k - p->rows];
+		double inside = p->s[k] - p->s[i] + p->margin;
+		if (inside <= 0)
+			continue;
+		loss += inside / n;
+		p->ds[i] -= 1 / n;
+		p->ds[k] += 1 / n;
+	}
+	return loss;
+}
+
 /* The logarithm of the softmax of x / e at the candidates of row i: those of its document and of negatives [first, last). */
 struct pair_row {
 	size_t document, first, last;
@@ -269,6 +287,7 @@ pair_loss(const struct pair_loss *p, double *correct)
 		[PAIR_KL] = kl,
 		[PAIR_BCE] = bce,
 		[PAIR_LISTNET] = listnet,
+		[PAIR_TRIPLET] = triplet,
 	};
 
 	*correct = count_correct(p);

@@ -9,12 +9,13 @@
  *			those with t = 0 that are nearer than the farthest with t = 1
  * A row's candidates are its document and its negatives.
  *	margin		mean over all negatives of ((s_document - s_negative) - (t_document - t_negative))^2	(Hofstätter et al. 2020)
+ *	triplet		mean over all negatives of max(0, s_negative - s_document + margin)			(Schroff et al. 2015)
  *	kl		mean over rows of e^2 KL(softmax(t / e) || softmax(s / e))
  *	listnet		mean over rows of -softmax(t / e) . log softmax(s)					(Cao et al. 2007)
  * Of a cross-encoder's logits s, with the weight p of positive pairs:
  *	bce		mean over all pairs of p t log(1 + exp(-s)) + (1 - t) log(1 + exp(s))
  * They are sentence-transformers' CoSENTLoss (AnglELoss is the same of another similarity), CosineSimilarityLoss, ContrastiveLoss,
- * OnlineContrastiveLoss, MarginMSELoss, DistillKLDivLoss, ListNetLoss and BinaryCrossEntropyLoss.  All in double precision, in host memory.
+ * OnlineContrastiveLoss, MarginMSELoss, TripletLoss of the cosine distance, DistillKLDivLoss, ListNetLoss and BinaryCrossEntropyLoss.  All in double precision, in host memory.
  */
 #ifndef TRAIN_PAIR_LOSS_H
 #define TRAIN_PAIR_LOSS_H
@@ -30,7 +31,8 @@ enum pair_loss_kind {
 	PAIR_MARGIN,
 	PAIR_KL,
 	PAIR_BCE,
-	PAIR_LISTNET
+	PAIR_LISTNET,
+	PAIR_TRIPLET
 };
 
 struct pair_loss {

@@ -1,5 +1,6 @@
 /*
- * Losses of pairs with scores, through the gradient cache: cosent, angle, mse, contrastive, online; of a teacher's scores: margin, kl.
+ * Losses of pairs with scores, through the gradient cache: cosent, angle, mse, contrastive, online; of a teacher's scores: margin, kl;
+ * of triplets, without scores: triplet.
  *
  * Similarities, loss and their gradients are computed in double on the host: they are small beside the embeddings.  With several ranks
  * (ranks.h) each gathers the similarities and scores of all, and takes the gradient of its own.
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "ranks/ranks.h"
@@ -118,7 +120,8 @@ compare(struct scored *scored, const struct contrast_batch *batch, size_t width)
 	size_t rows = (size_t)batch->rows, negatives = (size_t)batch->negatives;
 
 	reserve(pairs, rows, rows + negatives);
-	if (rows)
+	memset(pairs->t, 0, pairs->count * sizeof *pairs->t);
+	if (rows && batch->scores)
 		memcpy(pairs->t, batch->scores, pairs->count * sizeof *pairs->t);
 	if (negatives)
 		memcpy(pairs->row, batch->negative_rows, negatives * sizeof *pairs->row);
@@ -189,6 +192,9 @@ measure(struct scored *scored, const struct contrast_batch *batch, bool alone)
 
 	if (shared)
 		gather_all(scored, &batch->parts, place);
+	if (kind->loss == PAIR_TRIPLET && all->count == all->rows)
+		die("%s: record %lld: has no negatives, which triplet needs (negatives.ids)",
+		    contrast_name(scored->pairs.contrast), (long long)batch->record);
 	for (size_t p = 0; kind->angle && p < all->count; p++)
 		all->s[p] = fabs(all->s[p]);
 	scored->loss = pair_loss(&(struct pair_loss){ .kind = kind->loss,
@@ -272,7 +278,7 @@ open_scored(struct objective *objective, const char *path)
 {
 	struct paired *pairs = (struct paired *)objective;
 
-	objective->options.contrast.scores = true;
+	objective->options.contrast.scores = kind_of(objective)->loss != PAIR_TRIPLET;
 	objective->options.contrast.usual_temperature = kind_of(objective)->temperature;
 	paired_open(objective, path);
 	pairs->begin = begin;
@@ -372,6 +378,9 @@ const struct objective_type objective_margin_mse = {
 const struct objective_type objective_kl = {
 	.name = "kl", .applies = COMMON "temperature similarity dev-corpus", TEACHER
 };
+const struct objective_type objective_triplet = {
+	.name = "triplet", .applies = COMMON "margin similarity dev-corpus", TEACHER
+};
 
 static const struct scored_kind *
 kind_of(const struct objective *objective)
@@ -384,6 +393,7 @@ kind_of(const struct objective *objective)
 		{ &objective_online, PAIR_ONLINE, false, false, 1 },
 		{ &objective_margin_mse, PAIR_MARGIN, false, true, 1 },
 		{ &objective_kl, PAIR_KL, false, true, 1 },
+		{ &objective_triplet, PAIR_TRIPLET, false, true, 1 },
 	};
 	const struct scored_kind *kind = kinds;
 

@@ -93,6 +93,8 @@ LOSSES = {
     "online": (lambda x, t, y: losses.OnlineContrastiveLoss(None).compute_loss_from_embeddings(x[:2], y)),
     "margin-mse": (lambda x, t, y: losses.MarginMSELoss(None, cosine).compute_loss_from_embeddings(x, t)),
     "margin-mse_dot": (lambda x, t, y: losses.MarginMSELoss(None).compute_loss_from_embeddings(x, t)),
+    "triplet": (lambda x, t, y: losses.TripletLoss(None, losses.TripletDistanceMetric.COSINE, 0.1).compute_loss_from_embeddings(
+        [x[0].repeat(NEGATIVES, 1), x[1].repeat(NEGATIVES, 1), torch.cat(x[2:])], None)),
     "kl": (lambda x, t, y: losses.DistillKLDivLoss(None, cosine, 0.5).compute_loss_from_embeddings(x, t)),
     "infonce_gte": joint("query_to_query", "doc_to_query", "doc_to_doc"),
     "infonce_qq": joint("query_to_query"),

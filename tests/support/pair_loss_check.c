@@ -36,15 +36,15 @@ int
 main(void)
 {
 	static const char *const names[] = { "cosent", "mse", "contrastive", "online",
-		"margin", "kl", "bce", "listnet" };
+		"margin", "kl", "bce", "listnet", "triplet" };
 	struct rng rng = rng_seed(11, 0);
 	double worst = 0;
 
-	for (int turn = 0; turn < 80; turn++) {
+	for (int turn = 0; turn < 90; turn++) {
 		double s[MOST], t[MOST], ds[MOST], other[MOST];
 		int64_t row[MOST];
-		struct pair_loss p = { .kind = (enum pair_loss_kind)(turn % 8),
-			.temperature = turn / 8 % 2 ? 0.05 : 1,
+		struct pair_loss p = { .kind = (enum pair_loss_kind)(turn % 9),
+			.temperature = turn / 9 % 2 ? 0.05 : 1,
 			.margin = 0.5,
 			.positive = turn % 3 ? 1 : 2.5,
 			.row = row,
