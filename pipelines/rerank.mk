@@ -4,6 +4,9 @@
 # bundled base model, or a folder such as that of all-MiniLM-L6-v2.  Every RERANK_EVERY-th training pair is a query; its candidates
 # are its description, two of the hundred that it finds and two at random.  The cross-encoder scores the RERANK_TOP best documents of
 # a query.  reranked: by its score alone; blend: cosine + weight * score, with the weight that is best on the development part.
+# From all-MiniLM-L6-v2, seed 1, 2,091 test queries: search 0.796, reranked +0.053 ± 0.005, blend +0.056 ± 0.005.  A search by the base
+# model does not need it: MiniLM's cosines put that model's best 20 into as good an order (development: 0.621, cross-encoder 0.625, at
+# most 0.652).  From the base model the loss falls slowly: 1.06 after 750 of 1,905 batches, 1.61 is chance; it was not tried to the end.
 # Temperature 0.1 makes the target of the own description nearly 1; at 1 it is 0.40.
 RERANK       := $(DEBIAN)/rerank
 RERANK_START ?= $(BASE)
