@@ -83,6 +83,21 @@ agrees() {
 	close_to 1e-5 <(column dev_loss out.log.tsv | head -n 1) <(column loss out.log.tsv | awk '{ s += $1 / 5 } END { print s }')
 }
 
+@test "scored: a killed run goes on with the same guide, not with another" {
+	mkstream 8 <"$G/guide.jsonl" >guide.mts
+	mts paste <(mts cat -c query.ids,document.ids ids.mts) guide.mts >guided.mts
+	sed '1s/-2.62/-2.6/' "$G/guide.jsonl" | mkstream 8 >other.mts
+	mts paste <(mts cat -c query.ids,document.ids ids.mts) other.mts >changed.mts
+	run -1 cmp -s guided.mts changed.mts
+	settings=("${options[@]}" --guide --epochs 3 --save-every 2)
+	train "${settings[@]}" -o whole guided.mts
+	cut_short 8 "${settings[@]}" -o out guided.mts
+	run -1 --separate-stderr train "${settings[@]}" -o out changed.mts
+	[[ $stderr == "train: changed.mts: its first "*" batches are not those that the checkpoint was trained on"* ]] || { echo "$stderr"; return 1; }
+	train "${settings[@]}" -o out guided.mts
+	cmp whole/model.safetensors out/model.safetensors
+}
+
 @test "scored: a guide without vectors, of other widths or not finite; terms that are none; options that exclude each other" {
 	mkstream 8 <"$G/guide.jsonl" >guide.mts
 	pairs=$(mts cat -c query.ids,document.ids ids.mts | base64 -w0)

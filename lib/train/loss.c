@@ -83,17 +83,6 @@ struct direction {
 	struct nn_loss *sum;
 };
 
-/* The number of zeros in the masks of `rows` rows. */
-static size_t
-count_left_out(const struct loss *loss, size_t count)
-{
-	size_t out = 0;
-
-	for (size_t i = 0; i < count; i++)
-		out += !loss->host_mask[i];
-	return out;
-}
-
 /* Clears the masks of candidates whose similarity, in `logits`, is greater than the right one's by more than `beyond`. */
 static void
 mask_similar(struct loss *loss, const struct direction *direction, size_t first,
@@ -183,7 +172,7 @@ compare(struct loss *loss, const struct direction *direction, const float **mine
 	    batch->width, scale, 0);
 	if (batch->beyond && !direction->guide)
 		mask_similar(loss, direction, first, rows, *batch->beyond * scale);
-	return masked && count_left_out(loss, rows * lists * count);
+	return masked && memchr(loss->host_mask, 0, rows * lists * count);
 }
 
 /* Adds to both gradients and the sum. */
