@@ -13,6 +13,7 @@ RERANK_START ?= $(BASE)
 RERANK_EVERY ?= $(if $(filter $(BASE),$(RERANK_START)),1,4)
 RERANK_LR    ?= $(if $(filter $(BASE),$(RERANK_START)),4e-4,1e-4)
 RERANK_TOP   ?= 20
+RERANK_FROM  := $(RERANK)/start $(wildcard $(RERANK_START)/*.safetensors)
 # weights of the cross-encoder's score to try beside the cosine
 RERANK_WEIGHTS := 0.01 0.03 0.1 0.3 1 3 10 30
 
@@ -42,9 +43,9 @@ $(RERANK)/queries.jsonl $(RERANK)/documents.jsonl $(RERANK)/train.qrels &: $(PIP
 
 RERANK_EMBED = $X/tok -q -m $(RERANK_START) -f text --max-length 128 $< | $X/encode -q -m $(RERANK_START) > $@
 $(RERANK)/%.mts: private SHELL := $(HEAVY)
-$(RERANK)/%.mts: $(RERANK)/%.jsonl $(RERANK)/start | $X/tok $X/encode
+$(RERANK)/%.mts: $(RERANK)/%.jsonl $(RERANK_FROM) | $X/tok $X/encode
 	$(RERANK_EMBED)
-$(RERANK)/%.mts: $(DEBIAN)/%.jsonl $(RERANK)/start | $X/tok $X/encode
+$(RERANK)/%.mts: $(DEBIAN)/%.jsonl $(RERANK_FROM) | $X/tok $X/encode
 	$(RERANK_EMBED)
 
 $(RERANK)/%-search.run: $(RERANK)/%.mts $(RERANK)/corpus.mts | $X/near
@@ -57,8 +58,8 @@ $(RERANK)/hard.jsonl: $(RERANK)/train.qrels $(RERANK)/queries.jsonl $(RERANK)/do
 	LC_ALL=C awk -v seed=$(SEED) -f $(lastword $^) $< $(@D)/found.run > $(@D)/drawn.run
 	$X/near -q --mine $< -k 4 --query-texts $(word 2,$^) --texts $(word 3,$^) $(@D)/drawn.run > $@
 
-# longer pairs learn little more and take longer
-$(RERANK)/pairs.mts: $(RERANK)/hard.jsonl $(RERANK)/start | $X/tok
+# half as many tokens as are scored, to save time; longer pairs were not tried
+$(RERANK)/pairs.mts: $(RERANK)/hard.jsonl $(RERANK_FROM) | $X/tok
 	$X/tok -q -m $(RERANK_START) --pair -f query -f document -f negatives --max-length 64 --record-rows 16 $< > $@
 
 $(RERANK)/model/config.json: private SHELL := $(HEAVY)

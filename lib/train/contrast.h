@@ -41,7 +41,7 @@ struct contrast_options {
 	const char *documents; /* file of their embeddings (precomputed.h); or NULL */
 	bool targets;	       /* read the targets of relations */
 	bool guide;	       /* read the embeddings of guide.h */
-	bool guide_held_out;   /* of held-out pairs, too */
+	bool guide_held_out;   /* and those of held-out pairs */
 	bool whole;	       /* every rank reads all of a file by itself */
 	int64_t epochs;	       /* readings of a file; standard input is read once */
 };

@@ -27,7 +27,7 @@ struct loss_mask {
 	bool own_only;
 };
 
-/* 1, or 2 if the document has candidates, too. */
+/* The number of lists of candidates that a row has. */
 size_t loss_mask_lists(const struct loss_mask *mask);
 
 /* False: all candidates are in the denominator. */
