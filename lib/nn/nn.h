@@ -228,7 +228,7 @@ void nn_linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matri
     const float *b, size_t T, size_t C, size_t O);
 
 /* The same with an activation as epilogue, y = act(x w^T + b): quicker than nn_linear and nn_activate, but the pre-activation is
- * lost to the backward.  With w packed as i8, GELU may be off by 8e-5, or 4e-6 |x|. */
+ * lost to the backward.  With w packed as i8 or bf16, GELU may be off by 8e-5, or 4e-6 |x|. */
 void nn_linear_activate(float *y, size_t ldy, const float *x, size_t ldx,
     struct nn_matrix w, const float *b, enum nn_act act, size_t T, size_t C, size_t O);
 

@@ -217,7 +217,7 @@ gelu(enum dtype kind)
 	for (size_t i = 0; i < T * O; i++)
 		wanted[i] = sums[i] * 0.5 * erfc(-sums[i] / sqrt(2));
 	nn_linear_activate(y->at, O, x->at, C, m.packed, bias->at, NN_GELU, T, C, O);
-	expect("GELU", y->at, wanted, T * O, kind == DTYPE_I8 ? 8e-5 : 1e-6);
+	expect("GELU", y->at, wanted, T * O, 8e-5);
 	let_go(m);
 }
 

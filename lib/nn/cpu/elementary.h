@@ -112,7 +112,7 @@ nn_phi(float x)
 	return x > 0.0f ? 1.0f - tail : tail;
 }
 
-/* GELU for int8, whose results are rounded to 256 values: within 8e-5 for |x| up to 12, 4e-6 |x| beyond. */
+/* GELU for bf16 and int8, whose results are rounded to 8 bits: within 8e-5 for |x| up to 12, 4e-6 |x| beyond. */
 NN_INLINE float
 nn_gelu_coarse(float x)
 {

@@ -79,12 +79,35 @@ nn_pack_floats(float *to, struct nn_matrix w, bool transposed, size_t O, size_t 
 		pack_panel(to + n * C, &g, 0, C, n, O - n < NN_PANEL ? O - n : NN_PANEL);
 }
 
+/* Rows of a as the tiles read them. */
+struct strip {
+	const float *at;
+	size_t stride;
+};
+
+/* a is read in place, unless its rows lie pages apart: they would share the same lines of L1. */
+static bool
+in_place(const struct gemm *g)
+{
+	return !g->a_transposed && g->alpha == 1 && g->lda % 1024 != 0;
+}
+
+static struct strip
+strip_of(const struct gemm *g, const struct gemm_block *b)
+{
+	if (in_place(g))
+		return (struct strip){ g->a + b->m * g->lda + b->k, g->lda };
+	return (struct strip){ (const float *)(const void *)b->strip, STRIDE };
+}
+
 /* alpha a to strip[rows][STRIDE] */
 static void
 pack_a(const struct gemm *g, struct gemm_block *b)
 {
 	float *strip = (float *)(void *)b->strip;
 
+	if (in_place(g))
+		return;
 	if (g->a_transposed) {
 		nn_transpose(strip, STRIDE, nn_f32(g->a + b->k * g->lda + b->m), g->lda,
 		    0, b->depth, b->rows, nn_round_up(b->depth, NN_LANES), g->alpha);
@@ -117,16 +140,16 @@ addend_of(const struct gemm *g, const struct gemm_block *b)
 
 /* c[rows,NN_PANEL] = addend + strip[rows,depth] panel[depth,NN_PANEL] */
 static void
-multiply_panel(float *c, size_t ldc, struct addend addend, const float *strip,
+multiply_panel(float *c, size_t ldc, struct addend addend, struct strip strip,
     const float *panel, size_t depth, size_t rows)
 {
-	nn_tiles(c, ldc, addend.at, addend.stride, strip, STRIDE, 1, panel, NN_PANEL,
-	    depth, rows, NN_TILE, 2);
+	nn_tiles(c, ldc, addend.at, addend.stride, strip.at, strip.stride, 1, panel,
+	    NN_PANEL, depth, rows, NN_TILE, 2);
 }
 
 /* The last panel, of fewer columns. */
 static void
-multiply_edge(float *c, size_t ldc, struct addend addend, const float *strip,
+multiply_edge(float *c, size_t ldc, struct addend addend, struct strip strip,
     const float *panel, size_t depth, size_t rows, size_t columns)
 {
 	_Alignas(64) float edge[STRIP * NN_PANEL] = { 0 };
@@ -144,7 +167,7 @@ static void
 multiply(const struct gemm *g, const struct gemm_block *b)
 {
 	struct addend addend = addend_of(g, b);
-	const float *strip = (const float *)(const void *)b->strip;
+	struct strip strip = strip_of(g, b);
 	const float *panel = (const float *)(const void *)b->panels;
 	size_t stride = b->depth * NN_PANEL;
 	float *c = g->c + b->m * g->ldc + b->n;

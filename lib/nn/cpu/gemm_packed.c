@@ -214,6 +214,7 @@ struct put {
 	const float *scale, *offset;  /* of the columns; i8 */
 	const struct gemm_scale *row; /* i8 */
 	const enum nn_act *act;
+	bool coarse; /* GELU by nn_gelu_coarse */
 };
 
 NN_INLINE void
@@ -228,24 +229,29 @@ put_i8(const struct put *p, size_t columns, bool gelu)
 }
 
 NN_INLINE void
-put_bf16(const struct put *p, size_t columns)
+put_bf16(const struct put *p, size_t columns, bool gelu)
 {
 #pragma omp simd
-	for (size_t i = 0; i < columns; i++)
-		p->c[i] = p->addend[i] + p->sums[i].f32;
+	for (size_t i = 0; i < columns; i++) {
+		float value = p->addend[i] + p->sums[i].f32;
+		p->c[i] = gelu ? nn_gelu_coarse(value) : value;
+	}
 }
 
 NN_INLINE void
 put_columns(const struct put *p, size_t columns)
 {
-	if (!p->scale)
-		put_bf16(p, columns);
-	else if (p->act && *p->act == NN_GELU) {
+	bool gelu = p->coarse && p->act && *p->act == NN_GELU;
+
+	if (p->scale && gelu)
 		put_i8(p, columns, true);
-		return;
-	} else
+	else if (p->scale)
 		put_i8(p, columns, false);
-	if (p->act)
+	else if (gelu)
+		put_bf16(p, columns, true);
+	else
+		put_bf16(p, columns, false);
+	if (p->act && !gelu)
 		nn_activate_serial(p->c, p->c, *p->act, columns);
 }
 
@@ -258,7 +264,7 @@ put_row(const struct gemm *g, const struct gemm_block *b, const struct packed_ma
 {
 	static const float zeros[PACKED_WIDTH];
 	float *c = g->c + (b->m + r) * g->ldc + n;
-	struct put put = { .c = c, .sums = sums };
+	struct put put = { .c = c, .sums = sums, .coarse = g->b.packed };
 
 	put.addend = b->k || g->beta != 0 ? c : g->bias ? g->bias + n : zeros;
 	put.act = b->k + b->depth == g->K ? g->act : NULL;
