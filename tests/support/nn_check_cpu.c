@@ -99,6 +99,9 @@ check_functions(void)
 	expect_within("coarse GELU, far out",
 	    greatest(nn_gelu_coarse, gelu, -1e3, 1e3, false) / 1e3, 4e-6);
 	expect_value("exp far below", (double)nn_exp(-INFINITY), 0, 1e-37);
+	/* not 2^-126, whose products are subnormal */
+	expect_value("2^x far below", (double)nn_exp2(-126.5f), 0, 0);
+	expect_value("2^x of minus infinity", (double)nn_exp2(-INFINITY), 0, 0);
 	expect_value("Phi far below", (double)nn_phi(-INFINITY), 0, 0);
 	expect_value("Phi far above", (double)nn_phi(INFINITY), 1, 0);
 	expect_value("tanh far above", (double)nn_tanh(INFINITY), 1, 0);

@@ -180,7 +180,7 @@ scale_rows(float *out, size_t ld, const float *by, size_t count, size_t D)
 
 /* Scores are stored times log2 e, because powers of two are cheaper. */
 static const float LOG2_E = 1.44269504f, LN_2 = 0.693147181f;
-/* The sum is at least 1 for a query that sees a key, and else next to 0: the least that nn_exp2 gives. */
+/* The sum is at least 1 for a query that sees a key, and else 0. */
 static const float LEAST_SUM = 0.5f;
 
 /* Offset in p->bias of the panel's first query with this key. */
