@@ -27,14 +27,16 @@ check() { # with each of them
 	run -0 packed_check floats
 	[ -z "$output" ]
 }
-@test "precision: linear layers of inputs rounded to bf16, forward and back, beyond every block" {
+@test "precision: linear layers and attention of inputs rounded to bf16, beyond every block" {
 	for kernel in amx avx512; do
 		! MOTES_ISA=$kernel encode --version 2>/dev/null | grep -q "bf16 by $kernel" || echo "$kernel"
 	done >"$T/halves"
 	[ -s "$T/halves" ] || skip "products of bf16 are not quicker on this processor"
 	while read -r kernel; do
-		MOTES_ISA=$kernel run -0 rounded_check
-		[ -z "$output" ]
+		for check in rounded_check attention_check; do
+			MOTES_ISA=$kernel run -0 "$check"
+			[ -z "$output" ]
+		done
 	done <"$T/halves"
 }
 @test "precision: rows of zeros, values that are not finite, the widest rows" {

@@ -1,9 +1,7 @@
 #include "nn/nn.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "nn/cpu/elementary.h"
+#include "nn/cpu/attention_panel.h"
+#include "nn/cpu/microkernel.h"
 #include "nn/cpu/sum.h"
 #include "nn/cpu/tile.h"
 #include "nn/cpu/transpose.h"
@@ -13,7 +11,7 @@
  * vector, and K and V are read in place; only the queries are transposed.  Softmax is online (Milakov and Gimelshein 2018): it
  * keeps the greatest score so far, and sums relative to it.
  */
-enum { PANEL = NN_PANEL, WIDEST = 32, KEYS = 128 };
+enum { PANEL = NN_PANEL };
 
 /* st[n][PANEL] = x[n,D] at[D][PANEL].  NOINLINE, because in a larger function the tile would have to share its registers. */
 NN_NOINLINE void
@@ -85,90 +83,6 @@ mix_queries(float *out, size_t ldo, const float *st, const float *x, size_t ld,
 	mix(out, ldo, st, PANEL, 1, x, ld, queries, keys, D, false);
 }
 
-/* The queries first..first+count-1 of a sequence of `length` tokens, and the keys from..to-1 that any of them may see. */
-struct panel {
-	size_t first, count, length, from, to;
-	const float *bias; /* of the head, at distance 0; NULL: none */
-};
-
-static struct panel
-panel_at(
-    const struct nn_attention *a, size_t sequence, size_t h, size_t first, size_t length)
-{
-	struct panel p = { first, length - first, length, 0, length, NULL };
-	size_t longest = a->sequences.longest;
-
-	if (a->bias)
-		p.bias = a->bias + h * 2 * longest + longest;
-	if (p.count > PANEL)
-		p.count = PANEL;
-	/* tiles of keys begin at the same key for panels of 16 and 32 queries, so that the bits are the same */
-	size_t pair = first / WIDEST * WIDEST;
-	if (a->window && pair > a->window)
-		p.from = pair - a->window;
-	size_t last = first + p.count - 1;
-	if (a->window && length - last > a->window + 1)
-		p.to = last + a->window + 1;
-	if (a->causal)
-		p.to = last + 1;
-	if (a->sequences.attended && (size_t)a->sequences.attended[sequence] < p.to)
-		p.to = (size_t)a->sequences.attended[sequence];
-	return p;
-}
-
-/* Sets scores of keys that a query may not see to minus infinity. */
-static void
-mask(float *st, const struct nn_attention *a, const struct panel *p, size_t key,
-    size_t keys)
-{
-	size_t last = p->first + p->count - 1;
-	bool ahead = a->causal && key + keys - 1 > p->first;
-	bool far = a->window &&
-		   (key + a->window < last || key + keys - 1 > p->first + a->window);
-
-	if (!ahead && !far)
-		return;
-	int32_t window =
-	    a->window && a->window < INT32_MAX ? (int32_t)a->window : INT32_MAX;
-	int32_t after = a->causal ? 0 : window;
-	for (size_t j = 0; j < keys; j++) {
-		int32_t distance = (int32_t)(key + j) - (int32_t)p->first;
-		float *row = st + j * PANEL;
-#pragma omp simd
-		for (int32_t i = 0; i < PANEL; i++)
-			row[i] = distance - i > after || i - distance > window ? -INFINITY
-									       : row[i];
-	}
-}
-
-/* Adds `keys` scores to the online softmax: top and sum of each query; factor rescales the sums so far.  st becomes
- * 2^(st - top). */
-NN_INLINE void
-softmax_step(float *st, size_t keys, float *top, float *sum, float *factor, size_t lanes)
-{
-	float high[PANEL], part[PANEL] = { 0 };
-
-	memcpy(high, top, sizeof high);
-	for (size_t j = 0; j < keys; j++)
-#pragma omp simd
-		for (size_t i = 0; i < lanes; i++)
-			high[i] =
-			    st[j * PANEL + i] > high[i] ? st[j * PANEL + i] : high[i];
-	for (size_t j = 0; j < keys; j++)
-#pragma omp simd
-		for (size_t i = 0; i < lanes; i++) {
-			float p = nn_exp2(st[j * PANEL + i] - high[i]);
-			st[j * PANEL + i] = p;
-			part[i] += p;
-		}
-#pragma omp simd
-	for (size_t i = 0; i < lanes; i++) {
-		factor[i] = nn_exp2(top[i] - high[i]);
-		sum[i] = sum[i] * factor[i] + part[i];
-		top[i] = high[i];
-	}
-}
-
 static void
 scale_rows(float *out, size_t ld, const float *by, size_t count, size_t D)
 {
@@ -176,30 +90,6 @@ scale_rows(float *out, size_t ld, const float *by, size_t count, size_t D)
 #pragma omp simd
 		for (size_t d = 0; d < D; d++)
 			out[i * ld + d] *= by[i];
-}
-
-/* Scores are stored times log2 e, because powers of two are cheaper. */
-static const float LOG2_E = 1.44269504f, LN_2 = 0.693147181f;
-/* The sum is at least 1 for a query that sees a key, and else 0. */
-static const float LEAST_SUM = 0.5f;
-
-/* Offset in p->bias of the panel's first query with this key. */
-static ptrdiff_t
-ahead_of(const struct panel *p, size_t key)
-{
-	return (ptrdiff_t)p->first - (ptrdiff_t)key;
-}
-
-NN_NOINLINE void
-add_bias(float *st, const struct panel *p, size_t key, size_t keys)
-{
-	for (size_t j = 0; j < keys; j++) {
-		const float *bias = p->bias + ahead_of(p, key + j);
-		float *row = st + j * PANEL;
-#pragma omp simd
-		for (size_t i = 0; i < p->count; i++)
-			row[i] += bias[i] * LOG2_E;
-	}
 }
 
 /* dbias += gt times `by`; each distance adds its queries in their order, whatever the panel. */
@@ -223,8 +113,8 @@ masked_scores(float *st, const float *qt, const float *k, const struct nn_attent
 {
 	scores(st, k + key * a->ldkv, a->ldkv, qt, a->D, keys, vectors);
 	if (p->bias)
-		add_bias(st, p, key, keys);
-	mask(st, a, p, key, keys);
+		add_bias(st, p, key, keys, PANEL);
+	mask(st, a, p, key, keys, PANEL);
 }
 
 /* The arrays of a sequence and a head, from its first token on. */
@@ -288,7 +178,8 @@ attend_tile(struct attending *at, const struct head_forward *head,
 	if (key == p->from)
 		first_tile(at, head->q, a, vectors);
 	masked_scores(st, at->qt, head->k, a, p, key, keys, vectors);
-	softmax_step(st, keys, at->top, at->sum, factor, (size_t)vectors * NN_LANES);
+	softmax_step(
+	    st, keys, at->top, at->sum, factor, (size_t)vectors * NN_LANES, PANEL);
 	if (key == p->from) {
 		mix_first_keys(out, ldo, st, value, a->ldkv, keys, p->count, a->D);
 	} else {
@@ -331,12 +222,6 @@ fetch(const float *x, size_t ld, size_t count, size_t D)
 		for (size_t d = 0; d < D; d += 16)
 			__builtin_prefetch(x + i * ld + d);
 }
-
-/*
- * Threads take work items in the order of the tokens: one head of up to ITEM queries of one sequence.  Each thread steps forward
- * from its last item.
- */
-enum { ITEM = 256 };
 
 struct item_position {
 	size_t sequence, before; /* items of the sequences before this one */
@@ -390,7 +275,7 @@ attend_item(float *out, float *lse, const float *q, const float *k, const float 
 		fetch(v + next, a->ldkv, length, a->D);
 	}
 	for (; first < last; first += PANEL, count++) {
-		panels[count].panel = panel_at(a, sequence, h, first, length);
+		panels[count].panel = panel_at(a, sequence, h, first, length, PANEL);
 		panels[count].qt = qt + count * PANEL * a->D;
 		if (panels[count].panel.from < panels[count].panel.to)
 			left++;
@@ -407,24 +292,44 @@ attend_item(float *out, float *lse, const float *q, const float *k, const float 
 		}
 }
 
+/* Sequences of at most so many tokens are as quick in f32 as in bf16. */
+enum { SHORT = 64 };
+
+static bool
+is_short(const struct nn_attention *a, size_t sequence)
+{
+	return a->sequences.starts[sequence + 1] - a->sequences.starts[sequence] <= SHORT;
+}
+
 void
 nn_attention(float *out, float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a)
 {
+	/* the backward computes p anew from f32 and lse */
+	const struct microkernel *bf16 = a->bf16 && !lse ? microkernel(DTYPE_BF16) : NULL;
 	size_t next = 0;
 
 #pragma omp parallel if (a->sequences.T * a->H * a->D > NN_SERIAL)
 	{
 		struct item_position position = { 0 };
+		if (bf16 && bf16->begin)
+			bf16->begin();
 		for (;;) {
 			size_t item;
 #pragma omp atomic capture
 			item = next++;
 			if (!step_to(&position, a, item))
 				break;
-			attend_item(out, lse, q, k, v, a, position.sequence,
-			    item - position.before);
+			item -= position.before;
+			if (bf16 && !is_short(a, position.sequence))
+				nn_attend_item_bf16(
+				    out, q, k, v, a, position.sequence, item);
+			else
+				attend_item(
+				    out, lse, q, k, v, a, position.sequence, item);
 		}
+		if (bf16 && bf16->end)
+			bf16->end();
 	}
 }
 
@@ -542,7 +447,7 @@ heads_back(
 			fetch(b.v + next, a->ldkv, length, D);
 		}
 		for (size_t first = 0; first < length; first += PANEL) {
-			struct panel p = panel_at(a, sequence, h, first, length);
+			struct panel p = panel_at(a, sequence, h, first, length, PANEL);
 			attend_back(&b, a, &p);
 		}
 	}

@@ -40,6 +40,30 @@ nn_bf16(float x)
 	return (uint16_t)(x == x ? (bits + 0x7fff + (bits >> 16 & 1)) >> 16 : 0x7fc0);
 }
 
+/* n floats as bf16. */
+NN_INLINE void
+nn_bf16_row(uint16_t *to, const float *x, size_t n)
+{
+#pragma omp simd
+	for (size_t i = 0; i < n; i++)
+		to[i] = nn_bf16(x[i]);
+}
+
+/* words[n] = bf16 of even[n], and of odd[n] above it; odd NULL: zeros */
+NN_INLINE void
+nn_bf16_pairs(uint32_t *words, const float *even, const float *odd, size_t n)
+{
+	if (odd)
+#pragma omp simd
+		for (size_t i = 0; i < n; i++)
+			words[i] = (uint32_t)nn_bf16(even[i]) | (uint32_t)nn_bf16(odd[i])
+								    << 16;
+	else
+#pragma omp simd
+		for (size_t i = 0; i < n; i++)
+			words[i] = nn_bf16(even[i]);
+}
+
 /* x y + z, rounded once where the processor can; of x y + u v each compiler has its own choice of the product that is not
  * rounded. */
 NN_INLINE float

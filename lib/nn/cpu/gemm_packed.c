@@ -37,14 +37,6 @@ strip_bytes(const struct gemm *g, const struct gemm_block *b)
 
 /* Floats to bf16. ------------------------------------------------------------------ */
 
-NN_INLINE void
-round_row(uint16_t *to, const float *x, size_t n)
-{
-#pragma omp simd
-	for (size_t i = 0; i < n; i++)
-		to[i] = nn_bf16(x[i]);
-}
-
 /* Rows r..r+NN_LANES-1 of a strip, from the columns of a. */
 static void
 round_columns(
@@ -58,7 +50,7 @@ round_columns(
 		nn_transpose(part, PART, nn_f32(g->a + (b->k + i) * g->lda + b->m + r),
 		    g->lda, 0, terms, rows, nn_round_up(terms, NN_LANES), 1);
 		for (size_t j = 0; j < rows; j++)
-			round_row((uint16_t *)(void *)(to + j * bytes) + i,
+			nn_bf16_row((uint16_t *)(void *)(to + j * bytes) + i,
 			    part + j * PART, terms);
 	}
 }
@@ -72,23 +64,11 @@ pack_a_bf16(const struct gemm *g, struct gemm_block *b)
 		char *to = b->strip + r * bytes;
 		memset(to + used, 0, bytes - used);
 		if (!g->a_transposed)
-			round_row((uint16_t *)(void *)to,
+			nn_bf16_row((uint16_t *)(void *)to,
 			    g->a + (b->m + r) * g->lda + b->k, b->depth);
 		else if (r % NN_LANES == 0)
 			round_columns(to, g, b, r, bytes);
 	}
-}
-
-/* words[n] = bf16 of even[n], and of odd[n] above it; odd NULL: zeros */
-static void
-round_pairs(uint32_t *words, const float *even, const float *odd, size_t n)
-{
-	static const float zeros[PACKED_PANEL];
-	const float *above = odd ? odd : zeros;
-
-#pragma omp simd
-	for (size_t i = 0; i < n; i++)
-		words[i] = (uint32_t)nn_bf16(even[i]) | (uint32_t)nn_bf16(above[i]) << 16;
 }
 
 /* Columns n.. of b to panel[bytes / 4][PACKED_PANEL]. */
@@ -108,7 +88,7 @@ pack_panel(uint32_t *panel, const struct gemm *g, const struct gemm_block *b, si
 		} row;
 		memset(row.term + b->depth, 0, bytes - b->depth * sizeof *row.term);
 		for (size_t i = 0; i < columns; i++) {
-			round_row(row.term, from + (n + i) * g->ldb + b->k, b->depth);
+			nn_bf16_row(row.term, from + (n + i) * g->ldb + b->k, b->depth);
 			for (size_t w = 0; w < words; w++)
 				panel[w * PACKED_PANEL + i] = row.pair[w];
 		}
@@ -116,7 +96,8 @@ pack_panel(uint32_t *panel, const struct gemm *g, const struct gemm_block *b, si
 	}
 	for (size_t i = 0; i < b->depth; i += 2, panel += PACKED_PANEL) {
 		const float *row = from + (b->k + i) * g->ldb + n;
-		round_pairs(panel, row, i + 1 < b->depth ? row + g->ldb : NULL, columns);
+		nn_bf16_pairs(
+		    panel, row, i + 1 < b->depth ? row + g->ldb : NULL, columns);
 	}
 }
 
