@@ -1,5 +1,6 @@
 /*
  * nn_bench [THREADS] - how near the kernels of nn.h come to what the processor can do
+ * nn_bench --balance THREADS - how evenly they divide their work (nn_bench_balance.h)
  *
  * Shapes of all-MiniLM-L6 (384 channels, 12 heads, 1536 inner).  Rates are those of the
  * quickest of the repetitions that fit in a third of a second: other processes slow the rest.
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "nn/nn.h"
+#include "nn_bench_balance.h"
 
 enum { TOKENS = 4096, WIDTH = 384, INNER = 1536, HEADS = 12, HEAD = 32 };
 
@@ -244,7 +246,12 @@ main(int argc, char **argv)
 	float **arrays[] = { &w.x, &w.y, &w.z, &w.w, &w.b, &w.q, &w.k, &w.v, &w.lse,
 		&w.stats };
 
-	nn_start(argc > 1 ? atoi(argv[1]) : 0, argv);
+	bool balance = argc > 2 && strcmp(argv[1], "--balance") == 0;
+	nn_start(argc > 1 ? atoi(argv[argc - 1]) : 0, argv);
+	if (balance) {
+		print_balance((size_t)atoi(argv[2]));
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
 		*arrays[i] = random_array(n);
 	puts(nn_about());

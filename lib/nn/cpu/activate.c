@@ -141,7 +141,7 @@ enum { BLOCK = 1 << 12 };
 void
 nn_activate(float *y, const float *x, enum nn_act act, size_t n)
 {
-#pragma omp parallel for schedule(static) if (n > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(nn_blocks(n, BLOCK), BLOCK))
 	for (size_t i = 0; i < n; i += BLOCK)
 		nn_activate_serial(y + i, x + i, act, n - i < BLOCK ? n - i : BLOCK);
 }
@@ -149,7 +149,7 @@ nn_activate(float *y, const float *x, enum nn_act act, size_t n)
 void
 nn_activate_back(float *dx, const float *dy, const float *x, enum nn_act act, size_t n)
 {
-#pragma omp parallel for schedule(static) if (n > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(nn_blocks(n, BLOCK), BLOCK))
 	for (size_t i = 0; i < n; i += BLOCK)
 		gradients(dx + i, dy + i, x + i, act, n - i < BLOCK ? n - i : BLOCK);
 }
@@ -158,7 +158,7 @@ void
 nn_glu(float *y, const float *up, const float *gate, size_t ld, enum nn_act act, size_t T,
     size_t I)
 {
-#pragma omp parallel for schedule(static) if (T * I > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(T, I))
 	for (size_t t = 0; t < T; t++)
 		glu(y + t * I, up + t * ld, gate + t * ld, act, I);
 }
@@ -167,7 +167,7 @@ void
 nn_glu_back(float *dup, float *dgate, const float *dy, const float *up, const float *gate,
     size_t ld, enum nn_act act, size_t T, size_t I)
 {
-#pragma omp parallel for schedule(static) if (T * I > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(T, I))
 	for (size_t t = 0; t < T; t++)
 		glu_gradients(dup + t * ld, dgate + t * ld, dy + t * I, up + t * ld,
 		    gate + t * ld, act, I);

@@ -25,7 +25,7 @@ update(float *w, float *m, float *v, float *gradient, const struct nn_adamw *a,
 	float root = (float)(1 / sqrt(1 - pow(a->beta2, (double)slice->step)));
 	size_t n = slice->count;
 
-#pragma omp parallel for simd schedule(static) if (n > NN_SERIAL)
+#pragma omp parallel for simd schedule(static) if (nn_shared(n, 1))
 	for (size_t i = 0; i < n; i++) {
 		float g = gradient[i] * scale;
 		m[i] = beta1 * m[i] + rest1 * g;

@@ -236,6 +236,21 @@ items_of(const struct nn_attention *a, size_t sequence)
 	return (length + ITEM - 1) / ITEM * a->H;
 }
 
+/* Multiply-adds of queries first..last-1 of one head of a sequence, for nn_count_work. */
+static double
+work_of(const struct nn_attention *a, size_t sequence, size_t first, size_t last)
+{
+	size_t length =
+	    (size_t)(a->sequences.starts[sequence + 1] - a->sequences.starts[sequence]);
+	double pairs = 0;
+
+	for (; first < last && first < length; first += PANEL) {
+		struct panel p = panel_at(a, sequence, 0, first, length, PANEL);
+		pairs += (double)(p.count * (p.to - p.from));
+	}
+	return 2 * (double)a->D * pairs;
+}
+
 /* Steps to the sequence of `item`; returns false after the last. */
 static bool
 step_to(struct item_position *position, const struct nn_attention *a, size_t item)
@@ -308,8 +323,11 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 	/* the backward computes p anew from f32 and lse */
 	const struct microkernel *bf16 = a->bf16 && !lse ? microkernel(DTYPE_BF16) : NULL;
 	size_t next = 0;
+	bool shared = a->sequences.T * a->H * a->D > NN_SERIAL;
 
-#pragma omp parallel if (a->sequences.T * a->H * a->D > NN_SERIAL)
+	if (nn_count_region)
+		nn_count_region(shared, true);
+#pragma omp parallel if (shared)
 	{
 		struct item_position position = { 0 };
 		if (bf16 && bf16->begin)
@@ -320,13 +338,16 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 			item = next++;
 			if (!step_to(&position, a, item))
 				break;
-			item -= position.before;
+			size_t own = item - position.before, first = own / a->H * ITEM;
+			if (nn_count_work &&
+			    nn_count_work(
+				item, work_of(a, position.sequence, first, first + ITEM)))
+				continue;
 			if (bf16 && !is_short(a, position.sequence))
 				nn_attend_item_bf16(
-				    out, q, k, v, a, position.sequence, item);
+				    out, q, k, v, a, position.sequence, own);
 			else
-				attend_item(
-				    out, lse, q, k, v, a, position.sequence, item);
+				attend_item(out, lse, q, k, v, a, position.sequence, own);
 		}
 		if (bf16 && bf16->end)
 			bf16->end();
@@ -453,17 +474,28 @@ heads_back(
 	}
 }
 
+/* Multiply-adds of heads_back. */
+static double
+work_back(const struct nn_attention *a, size_t sequence)
+{
+	return 2.5 * (double)(a->H / a->K) * work_of(a, sequence, 0, SIZE_MAX);
+}
+
 void
 nn_attention_back(float *dq, float *dk, float *dv, float *dbias, const float *dout,
     const float *out, const float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a)
 {
 	struct head_back all = { dq, dk, dv, dbias, dout, out, lse, q, k, v };
+	bool shared = a->sequences.T * a->H * a->D > NN_SERIAL;
 
-	/* one thread makes all sums of a key/value head, in a fixed order */
-#pragma omp parallel for collapse(2)                                                     \
-    schedule(dynamic) if (a->sequences.T * a->H * a->D > NN_SERIAL)
+	if (nn_count_region)
+		nn_count_region(shared, true);
+		/* one thread makes all sums of a key/value head, in a fixed order */
+#pragma omp parallel for collapse(2) schedule(dynamic) if (shared)
 	for (size_t sequence = 0; sequence < a->sequences.N; sequence++)
 		for (size_t to = 0; to < a->K; to++)
-			heads_back(&all, a, sequence, to);
+			if (!nn_count_work ||
+			    !nn_count_work(sequence * a->K + to, work_back(a, sequence)))
+				heads_back(&all, a, sequence, to);
 }

@@ -4,10 +4,12 @@
 #ifndef NN_CPU_CPU_H
 #define NN_CPU_CPU_H
 
+#include <omp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nn/cpu/count.h"
 #include "nn/nn.h"
 
 #define NN_INLINE static inline __attribute__((always_inline))
@@ -22,7 +24,7 @@ enum { NN_LANES = 8 };
 
 enum {
 	NN_SERIAL = 1 << 15, /* elements below which threads cost more than they save */
-	NN_COLUMNS = 64	     /* that one thread sums at a time: whole cache lines */
+	NN_COLUMNS = 64	     /* that one thread sums at a time, at most */
 };
 
 /* n rounded up to a multiple. */
@@ -30,6 +32,35 @@ static inline size_t
 nn_round_up(size_t n, size_t to)
 {
 	return (n + to - 1) / to * to;
+}
+
+/* Blocks of `size` in n. */
+static inline size_t
+nn_blocks(size_t n, size_t size)
+{
+	return (n + size - 1) / size;
+}
+
+/* Whether threads share a loop over `items` of `each` elements. */
+static inline bool
+nn_shared(size_t items, size_t each)
+{
+	bool shared = items * each > NN_SERIAL;
+
+	if (nn_count_loop)
+		nn_count_loop(items, each, shared);
+	return shared;
+}
+
+/* Columns that one thread sums at a time: an even share of C, of whole vectors of doubles.  The order of a column's sum does not
+ * depend on them. */
+static inline size_t
+nn_column_step(size_t C)
+{
+	size_t threads = omp_in_parallel() ? 1 : (size_t)omp_get_max_threads();
+	size_t step = nn_round_up(nn_blocks(C, threads), 8);
+
+	return step < NN_COLUMNS ? step : NN_COLUMNS;
 }
 
 /* nn_activate without threads. */

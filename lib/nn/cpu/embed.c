@@ -42,7 +42,7 @@ nn_embed(float *x, const int32_t *ids, const struct nn_sequences *sequences,
 {
 	size_t T = sequences->T;
 
-#pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(T, C))
 	for (size_t t = 0; t < T; t++) {
 		float *row = x + t * C;
 		take_row(row, tokens, (size_t)ids[t], C, false);
@@ -82,8 +82,11 @@ void
 nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float *dx,
     const int32_t *ids, const struct nn_sequences *sequences, size_t C)
 {
-#pragma omp parallel for schedule(static) if (sequences->T * C > NN_SERIAL)
-	for (size_t from = 0; from < C; from += NN_COLUMNS)
+	const size_t step = nn_column_step(C);
+
+#pragma omp parallel for schedule(                                                       \
+    static) if (nn_shared(nn_blocks(C, step), sequences->T * step))
+	for (size_t from = 0; from < C; from += step)
 		embed_back_slice(dtokens, dtypes, dpositions, dx, ids, sequences, C, from,
-		    from + NN_COLUMNS < C ? from + NN_COLUMNS : C);
+		    from + step < C ? from + step : C);
 }

@@ -39,7 +39,7 @@ nn_norm(float *y, float *s, float *stats, const float *x, const float *r, const 
     const float *b, float eps, enum nn_norm kind, size_t T, size_t C)
 {
 	/* without s the sum is stored in y, and norm_row reads it before it writes y */
-#pragma omp parallel for schedule(static) if (T * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(T, C))
 	for (size_t t = 0; t < T; t++)
 		norm_row(y + t * C, (s ? s : y) + t * C, stats ? stats + 2 * t : NULL,
 		    x + t * C, r ? r + t * C : NULL, w, b, eps, kind, C);
@@ -49,7 +49,7 @@ void
 nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
     const float *w, float eps, enum nn_norm kind, size_t T, size_t heads, size_t D)
 {
-#pragma omp parallel for schedule(static) if (T * heads * D > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(T, heads * D))
 	for (size_t t = 0; t < T; t++)
 		for (size_t h = 0; h < heads; h++) {
 			float *row = y + t * ldy + h * D;
@@ -127,13 +127,14 @@ norm_back(float *ds, float *dw, float *db, const struct norm_rows *rows, const f
 
 	/* before ds, because ds may be dy */
 	if (dw || db) {
-#pragma omp parallel for schedule(static) if (n * D > NN_SERIAL)
-		for (size_t from = 0; from < D; from += NN_COLUMNS)
-			norm_parameters(dw, db, rows, from,
-			    D - from < NN_COLUMNS ? D - from : NN_COLUMNS);
+		const size_t step = nn_column_step(D);
+#pragma omp parallel for schedule(static) if (nn_shared(nn_blocks(D, step), n * step))
+		for (size_t from = 0; from < D; from += step)
+			norm_parameters(
+			    dw, db, rows, from, D - from < step ? D - from : step);
 	}
 	if (ds) {
-#pragma omp parallel for schedule(static) if (n * D > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(n, D))
 		for (size_t i = 0; i < n; i++) {
 			size_t t = i / rows->heads, h = i % rows->heads;
 			size_t at = t * rows->ldy + h * D;
@@ -164,7 +165,7 @@ nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const floa
 void
 nn_normalize(float *y, float *lengths, const float *x, size_t N, size_t C)
 {
-#pragma omp parallel for schedule(static) if (N * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(N, C))
 	for (size_t i = 0; i < N; i++) {
 		const float *row = x + i * C;
 		float length = sqrtf(nn_dot(row, row, C));
@@ -181,7 +182,7 @@ void
 nn_normalize_back(
     float *dx, const float *dy, const float *y, const float *lengths, size_t N, size_t C)
 {
-#pragma omp parallel for schedule(static) if (N * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(N, C))
 	for (size_t i = 0; i < N; i++) {
 		const float *g = dy + i * C, *row = y + i * C;
 		float along = nn_dot(row, g, C);

@@ -63,7 +63,7 @@ nn_pool(float *y, size_t ldy, const float *x, const struct nn_sequences *sequenc
 {
 	const int32_t *starts = sequences->starts;
 
-#pragma omp parallel for schedule(dynamic) if (sequences->T * C > NN_SERIAL)
+#pragma omp parallel for schedule(dynamic) if (nn_shared(sequences->T, C))
 	for (size_t i = 0; i < sequences->N; i++) {
 		size_t first, last, start = (size_t)starts[i], count;
 		float *row = y + i * ldy;
@@ -102,7 +102,7 @@ nn_pool_back(float *dx, const float *dy, size_t ldy, const float *x,
 {
 	const int32_t *starts = sequences->starts;
 
-#pragma omp parallel for schedule(dynamic) if (sequences->T * C > NN_SERIAL)
+#pragma omp parallel for schedule(dynamic) if (nn_shared(sequences->T, C))
 	for (size_t i = 0; i < sequences->N; i++) {
 		size_t first, last, start = (size_t)starts[i],
 				    end = (size_t)starts[i + 1];

@@ -8,7 +8,7 @@ nn_position_bias(
 {
 	size_t n = 2 * longest, size = dtype_size(table.dtype);
 
-#pragma omp parallel for schedule(static) if (H * n > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(H, n))
 	for (size_t h = 0; h < H; h++)
 		for (size_t x = 0; x < n; x++) {
 			size_t from = (size_t)buckets[x] * H + h;
@@ -22,7 +22,7 @@ void
 nn_position_bias_back(float *dtable, const float *dbias, const int32_t *buckets,
     const struct nn_sequences *sequences, size_t H)
 {
-#pragma omp parallel for schedule(static) if (H * sequences->T > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(H, sequences->T))
 	for (size_t h = 0; h < H; h++)
 		for (size_t i = 0; i < sequences->N; i++) {
 			size_t start = (size_t)sequences->starts[i];

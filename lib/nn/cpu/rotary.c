@@ -42,7 +42,7 @@ nn_rotary(float *x, size_t ld, const float *inv, size_t step,
 {
 	size_t T = sequences->T, half = D / 2;
 
-#pragma omp parallel for schedule(static) if (T * heads * D > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(T, heads * D))
 	for (size_t t = 0; t < T; t++) {
 		float angle[NN_MAX_HEAD / 2], sine[NN_MAX_HEAD / 2],
 		    cosine[NN_MAX_HEAD / 2];

@@ -23,7 +23,7 @@ void
 nn_route(int32_t *chosen, float *weights, const float *p, bool renormalize, size_t T,
     size_t E, size_t top)
 {
-#pragma omp parallel for schedule(static) if (T * E * E > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(T, E * E))
 	for (size_t t = 0; t < T; t++) {
 		const float *row = p + t * E;
 		float *w = weights + t * top, sum = 0;

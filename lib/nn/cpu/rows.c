@@ -7,7 +7,7 @@
 void
 nn_gather(float *y, const float *x, const int32_t *rows, size_t R, size_t C)
 {
-#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(R, C))
 	for (size_t r = 0; r < R; r++)
 		memcpy(y + r * C, x + (size_t)rows[r] * C, C * sizeof *y);
 }
@@ -16,9 +16,10 @@ void
 nn_scatter_add(float *y, const float *x, const int32_t *rows, size_t R, size_t C)
 {
 	/* rows may repeat, columns do not: each thread owns some columns */
-#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
-	for (size_t from = 0; from < C; from += NN_COLUMNS) {
-		size_t to = from + NN_COLUMNS < C ? from + NN_COLUMNS : C;
+	const size_t step = nn_column_step(C);
+#pragma omp parallel for schedule(static) if (nn_shared(nn_blocks(C, step), R * step))
+	for (size_t from = 0; from < C; from += step) {
+		size_t to = from + step < C ? from + step : C;
 		for (size_t r = 0; r < R; r++)
 #pragma omp simd
 			for (size_t c = from; c < to; c++)
@@ -29,7 +30,7 @@ nn_scatter_add(float *y, const float *x, const int32_t *rows, size_t R, size_t C
 void
 nn_scale_rows(float *x, const float *by, size_t R, size_t C)
 {
-#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(R, C))
 	for (size_t r = 0; r < R; r++)
 #pragma omp simd
 		for (size_t c = 0; c < C; c++)
@@ -39,7 +40,7 @@ nn_scale_rows(float *x, const float *by, size_t R, size_t C)
 void
 nn_add_row(float *y, const float *x, size_t R, size_t C)
 {
-#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(R, C))
 	for (size_t r = 0; r < R; r++)
 #pragma omp simd
 		for (size_t c = 0; c < C; c++)
@@ -49,7 +50,7 @@ nn_add_row(float *y, const float *x, size_t R, size_t C)
 void
 nn_dot_rows(float *y, const float *a, const float *b, size_t R, size_t C)
 {
-#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(R, C))
 	for (size_t r = 0; r < R; r++)
 		y[r] = nn_dot(a + r * C, b + r * C, C);
 }
@@ -96,7 +97,7 @@ nn_dropout(float *y, const float *x, size_t ldx, const uint64_t *keys,
 	uint32_t below = (uint32_t)(rate * 4294967296.0);
 	float by = (float)(1 / (1 - rate));
 
-#pragma omp parallel for schedule(static) if (R * C > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(R, C))
 	for (size_t r = 0; r < R; r++) {
 		uint64_t key =
 		    (keys[rows ? (size_t)rows[r] : r] ^ salt) * 0x9e3779b97f4a7c15;

@@ -8,7 +8,7 @@
 void
 nn_softmax(float *y, const float *x, size_t R, size_t V)
 {
-#pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(R, V))
 	for (size_t r = 0; r < R; r++) {
 		const float *from = x + r * V;
 		float *to = y + r * V, top = from[0], sum;
@@ -27,7 +27,7 @@ nn_softmax(float *y, const float *x, size_t R, size_t V)
 void
 nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V)
 {
-#pragma omp parallel for schedule(static) if (R * V > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(R, V))
 	for (size_t r = 0; r < R; r++) {
 		const float *g = dy + r * V, *p = y + r * V;
 		float along = nn_dot(g, p, V);
@@ -89,7 +89,7 @@ nn_cross_entropy(float *logits, struct nn_loss *sum, const int32_t *targets,
 		double loss[ROWS];
 		double hit[ROWS];
 		size_t rows = R - from < ROWS ? R - from : ROWS;
-#pragma omp parallel for schedule(static) if (rows * V > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(rows, V))
 		for (size_t i = 0; i < rows; i++)
 			loss[i] = cross_entropy_row(logits + (from + i) * V,
 			    (size_t)targets[from + i],

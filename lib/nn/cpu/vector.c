@@ -7,7 +7,7 @@
 void
 nn_copy(float *y, const float *x, size_t n)
 {
-#pragma omp parallel for simd schedule(static) if (n > NN_SERIAL)
+#pragma omp parallel for simd schedule(static) if (nn_shared(n, 1))
 	for (size_t i = 0; i < n; i++)
 		y[i] = x[i];
 }
@@ -15,7 +15,7 @@ nn_copy(float *y, const float *x, size_t n)
 void
 nn_zero(float *y, size_t n)
 {
-#pragma omp parallel for simd schedule(static) if (n > NN_SERIAL)
+#pragma omp parallel for simd schedule(static) if (nn_shared(n, 1))
 	for (size_t i = 0; i < n; i++)
 		y[i] = 0;
 }
@@ -23,7 +23,7 @@ nn_zero(float *y, size_t n)
 void
 nn_scale(float *x, float by, size_t n)
 {
-#pragma omp parallel for simd schedule(static) if (n > NN_SERIAL)
+#pragma omp parallel for simd schedule(static) if (nn_shared(n, 1))
 	for (size_t i = 0; i < n; i++)
 		x[i] *= by;
 }
@@ -31,7 +31,7 @@ nn_scale(float *x, float by, size_t n)
 void
 nn_add(float *y, const float *x, size_t n)
 {
-#pragma omp parallel for simd schedule(static) if (n > NN_SERIAL)
+#pragma omp parallel for simd schedule(static) if (nn_shared(n, 1))
 	for (size_t i = 0; i < n; i++)
 		y[i] += x[i];
 }
@@ -46,7 +46,7 @@ nn_square_sum(const float *x, size_t n)
 	while (n) {
 		double part[BLOCKS] = { 0 };
 		size_t some = n < (size_t)BLOCK * BLOCKS ? n : (size_t)BLOCK * BLOCKS;
-#pragma omp parallel for schedule(static) if (some > NN_SERIAL)
+#pragma omp parallel for schedule(static) if (nn_shared(nn_blocks(some, BLOCK), BLOCK))
 		for (size_t i = 0; i < some; i += BLOCK)
 			part[i / BLOCK] = nn_long_total(
 			    x + i, some - i < BLOCK ? some - i : BLOCK, true);
@@ -63,7 +63,7 @@ nn_finite(const float *x, size_t n)
 {
 	int32_t bad = 0;
 
-#pragma omp parallel for simd schedule(static) reduction(| : bad) if (n > NN_SERIAL)
+#pragma omp parallel for simd schedule(static) reduction(| : bad) if (nn_shared(n, 1))
 	for (size_t i = 0; i < n; i++)
 		bad |= (nn_bits(x[i]) & 0x7f800000) == 0x7f800000;
 	return !bad;
