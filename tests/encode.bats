@@ -125,7 +125,7 @@ rows() {
 	cmp "$T/a" "$T/b"
 }
 
-# A batch of 128 tokens and more for each thread twice is cut into parts; a text for itself is not, nor are matrices packed.
+# Such a batch is cut into parts; a text for itself is not, nor are matrices packed.
 @test "encode: of texts enough for every thread to take its own, each has the bits that it has alone" {
 	awk 'BEGIN { srand(7); for (i = 0; i < 400; i++) { n = 1 + int(23 * rand() ^ 2); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' >"$T/many"
 	ids_stream text.ids <"$T/many" >"$T/many.mts"

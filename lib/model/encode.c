@@ -8,20 +8,18 @@
 #include "model/adapters.h"
 #include "model/model_struct.h"
 #include "model/packed_weights.h"
+#include "model/parts.h"
 #include "model/pass.h"
 #include "model/quantized_weights.h"
 
-/* Tokens of the smallest part: each part reads all weights. */
-enum { SMALL = 128 };
-
 struct encoding {
 	struct model *model;
-	struct batch *parts; /* [count], borrowed from the batch, but for starts */
-	int64_t *ends;	     /* [count], the text after each part */
-	size_t count, texts;
+	struct parts cut;
+	struct batch *parts; /* [cut.count], borrowed from the batch, but for starts */
+	size_t texts;
 	float *emb;
 	bool stays;			/* emb is nn memory */
-	struct nn_transfer **transfers; /* [count], unless it stays */
+	struct nn_transfer **transfers; /* [cut.count], unless it stays */
 };
 
 static bool
@@ -87,54 +85,11 @@ part_of(const struct batch *batch, int64_t first, int64_t end)
 	return part;
 }
 
-/* The end of the part that begins with text `first`: at most `size` tokens, at least one text. */
-static int64_t
-part_end(const struct batch *batch, int64_t first, int64_t size)
-{
-	int64_t end = first + 1;
-
-	while (end < batch->sequences &&
-	       batch->starts[end + 1] - batch->starts[first] <= size)
-		end++;
-	return end;
-}
-
-/* Tokens of the part that begins with text `first`: fewer towards the end, so that all threads are done at the same time; on a
- * device as many as fill it; the whole batch for a callback, which is to see it at once. */
-static int64_t
-part_size(const struct model *model, const struct batch *batch, int64_t first)
-{
-	int64_t most = (int64_t)pass_worker_tokens(model);
-	int64_t left = batch->tokens - batch->starts[first];
-	int64_t size = left / (4 * (int64_t)nn_workers());
-
-	if (model->see || model->choose || model->balance || model->linear_watch)
-		return batch->tokens;
-	if (nn_device())
-		return most;
-	return size > most ? most : size < SMALL ? SMALL : size;
-}
-
-/* Sets the ends of the batch's parts; returns their number.  Too few for an even share of threads become one, whose kernels use
- * all threads. */
-static size_t
-cut(int64_t *ends, const struct model *model, const struct batch *batch)
-{
-	size_t count = 0;
-
-	for (int64_t first = 0; first < batch->sequences; first = ends[count++])
-		ends[count] = part_end(batch, first, part_size(model, batch, first));
-	if (count < 2 * nn_workers() && !nn_device()) {
-		ends[0] = batch->sequences;
-		count = batch->sequences > 0;
-	}
-	return count;
-}
-
 static void
-encode_part(void *context, size_t worker, size_t i)
+encode_part(void *context, size_t worker, size_t next)
 {
 	const struct encoding *e = context;
+	size_t i = e->cut.order[next];
 	const struct batch *part = &e->parts[i];
 	struct pass *pass = &e->model->passes[worker];
 	size_t width = (size_t)model_width(e->model);
@@ -142,9 +97,10 @@ encode_part(void *context, size_t worker, size_t i)
 
 	pass->keep = false;
 	pass->batch = NULL;
+	pass->threads = e->cut.count == 1 && !nn_device() ? e->cut.threads : 1;
 	pass_prepare(pass, e->model, part, 0);
 	const float *made = pass_embed(e->model, pass, part);
-	float *to = e->emb + ((size_t)e->ends[i] - (size_t)part->sequences) * width;
+	float *to = e->emb + ((size_t)e->cut.ends[i] - (size_t)part->sequences) * width;
 	if (e->stays) {
 		nn_copy(to, made, n);
 		return;
@@ -163,20 +119,21 @@ begin(struct model *model, const struct batch *batch, float *emb, bool stays)
 		.stays = stays,
 		.texts = texts,
 		.parts = mem_new(texts, sizeof *e->parts),
-		.ends = mem_new(texts, sizeof *e->ends),
 		.transfers = mem_new(texts, sizeof *e->transfers) };
-	e->count = cut(e->ends, model, batch);
+	e->cut = parts_cut(model, batch);
 	pass_need(model, batch->expert, nn_workers());
 	/* a device's kernels read them as they are stored */
-	if (e->count > 1 && !nn_device())
+	if (e->cut.count > 1 && !nn_device())
 		packed_weights_floats(model, batch->expert);
-	for (size_t i = 0; i < e->count; i++)
-		e->parts[i] = part_of(batch, i ? e->ends[i - 1] : 0, e->ends[i]);
-	nn_parallel_for(e->count, encode_part, e);
-	for (size_t i = 0; i < e->count; i++)
+	for (size_t i = 0; i < e->cut.count; i++)
+		e->parts[i] = part_of(batch, i ? e->cut.ends[i - 1] : 0, e->cut.ends[i]);
+	size_t all = e->cut.count == 1 ? nn_use_threads(e->cut.threads) : 0;
+	nn_parallel_for(e->cut.count, encode_part, e);
+	if (all)
+		nn_use_threads(all);
+	for (size_t i = 0; i < e->cut.count; i++)
 		free(e->parts[i].starts);
 	free(e->parts);
-	free(e->ends);
 	return e;
 }
 
@@ -191,10 +148,11 @@ model_encode_end(struct encoding *e)
 {
 	size_t width = (size_t)model_width(e->model);
 
-	for (size_t i = 0; i < e->count && !e->stays; i++)
+	for (size_t i = 0; i < e->cut.count && !e->stays; i++)
 		nn_download_end(e->transfers[i]);
 	if (!e->stays && !are_finite(e->emb, e->texts * width))
 		die_not_finite(e->model);
+	parts_free(&e->cut);
 	free(e->transfers);
 	free(e);
 }

@@ -251,9 +251,9 @@ layout_blocks(struct pass *pass, const struct model *model, size_t T, float *x)
 	struct workspace *w = &pass->workspace;
 	const struct spec *spec = &model->spec;
 
+	size_t step = pass_worker_tokens(model) * (pass->threads ? pass->threads : 1);
 	if (!pass->keep && spec->layers)
-		block_buffers_layout(
-		    &pass->buffers, w, spec, T, x, pass_worker_tokens(model));
+		block_buffers_layout(&pass->buffers, w, spec, T, x, step);
 	if (!pass->keep && model->see && spec->mixture.count)
 		pass->buffers.router =
 		    workspace_floats(w, T, (size_t)spec->mixture.count);

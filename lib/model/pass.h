@@ -34,6 +34,7 @@ struct prediction {
 struct pass {
 	struct workspace workspace;
 	bool keep;		   /* for a backward pass */
+	size_t threads;		   /* of its kernels: 0 or 1 of a pass among others */
 	const struct batch *batch; /* that is kept for its backward pass; NULL: none */
 	/* the batch */
 	int32_t *ids, *starts, *skip; /* [T], [N + 1], [N]; skip NULL: none */

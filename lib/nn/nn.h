@@ -34,7 +34,8 @@ enum { NN_MAX_HEAD = 256 };
 /* Start, threads. --------------------------------------------------------------- */
 
 /*
- * Call first in a program that computes, before it reads input.  threads: 0 for all cores or OMP_NUM_THREADS.
+ * Call first in a program that computes, before it reads input.  threads: 0 for OMP_NUM_THREADS, or all cores that the process may use
+ * (host/cpu_limit.h).
  * Restarts the program once, with settings that libraries read when they are loaded: OMP_WAIT_POLICY, so that waiting threads
  * leave the processor to others; and OPENBLAS_CORETYPE in programs that link OpenBLAS (search, clustering), whose release 0.3.21
  * takes newer processors for old ones.  Variables that are set do not change.
@@ -52,6 +53,10 @@ const char *nn_about(void);
 void nn_parallel_for(
     size_t count, void (*job)(void *context, size_t worker, size_t i), void *context);
 size_t nn_workers(void);
+
+/* Sets nn_workers, and so the threads of kernels outside of jobs, for the calling thread; returns the number before.  CUDA: nothing
+ * changes. */
+size_t nn_use_threads(size_t threads);
 
 /* Tokens of a batch with which a worker is quickest, if its GEMM is of i8, bf16 or f32. */
 size_t nn_worker_tokens(enum dtype kind);

@@ -210,10 +210,10 @@ static const struct {
 	    "\"model_type\": \"qwen3\", \"hidden_size\": 1024, \"num_attention_heads\": 16, \"num_key_value_heads\": 8, \"head_dim\": 128, \"intermediate_size\": 3072, \"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-6, \"rope_theta\": 1000000, \"tie_word_embeddings\": true" },
 };
 
-static const struct texts lists[] = { { "64 x 32", 64, 32, false },
-	{ "64 x 128", 64, 128, false }, { "64 mixed", 64, 0, false },
-	{ "256 mixed", 256, 0, false }, { "1 x 12", 1, 12, true },
-	{ "8 x 512", 8, 512, true } };
+static const struct texts lists[] = { { "64 x 8", 64, 8, false },
+	{ "64 x 32", 64, 32, false }, { "64 x 128", 64, 128, false },
+	{ "64 mixed", 64, 0, false }, { "256 mixed", 256, 0, false },
+	{ "1 x 12", 1, 12, true }, { "8 x 512", 8, 512, false } };
 
 static void
 print_rows(const char *shape, const char *what,

@@ -57,33 +57,10 @@ gemm_drive(const struct gemm *g, const struct gemm_kind *kind,
 
 /* Threads. ------------------------------------------------------------------------- */
 
-/* The rectangles of c, one for each thread: `along` of them in each column of rectangles; they begin at multiples of `rows` and
- * `columns`. */
+/* The rectangles of c: `across` columns of `along` rectangles, each of one thread; they begin at multiples of `rows` and `columns`. */
 struct thread_grid {
-	size_t threads, along, rows, columns;
+	size_t along, across, rows, columns;
 };
-
-/* A thread's time is that of its rectangle, and of packing its columns of b, which costs as much as some ten rows. */
-static size_t
-threads_along_rows(const struct gemm *g, size_t threads)
-{
-	size_t best = 1, least_time = SIZE_MAX;
-
-	for (size_t along = 1; along <= threads; along++) {
-		if (threads % along)
-			continue;
-		size_t tiles = (g->M + NN_TILE - 1) / NN_TILE;
-		size_t rows = (tiles + along - 1) / along * NN_TILE + 10;
-		size_t panels = (g->N + NN_PANEL - 1) / NN_PANEL,
-		       across = threads / along;
-		size_t time = rows * ((panels + across - 1) / across);
-		if (time < least_time) {
-			least_time = time;
-			best = along;
-		}
-	}
-	return best;
-}
 
 /* Which driver, or kind of the one driver, makes a product. */
 enum path { PACKED, BF16, FEW, F32 };
@@ -98,42 +75,95 @@ path_of(const struct gemm *g)
 	return gemm_is_few(g) ? FEW : F32;
 }
 
+/* The grid of at most `threads` rectangles of whole tiles, `rows` by `columns`, that is done first: a thread's time is that of the
+ * largest rectangle, and of packing its columns of b, which costs as much as `pack` rows.  Rectangles have `least` rows. */
+static struct thread_grid
+best_grid(const struct gemm *g, size_t threads, size_t rows, size_t columns, size_t pack,
+    size_t least)
+{
+	struct thread_grid best = { 1, 1, rows, columns };
+	size_t high = nn_blocks(g->M, rows), wide = nn_blocks(g->N, columns);
+	size_t least_time = SIZE_MAX;
+
+	for (size_t along = 1; along <= threads; along++) {
+		size_t across = threads / along;
+		if (along > 1 && (along > high || g->M < along * least))
+			break;
+		size_t time = (nn_blocks(high, along) * rows + pack) *
+			      nn_blocks(wide, across) * columns;
+		if (time < least_time) {
+			least_time = time;
+			best.along = along;
+			best.across = across;
+		}
+	}
+	return best;
+}
+
+/* Packed b: each row of a is packed by one thread, unless there are too few rows for all threads.  Narrow tiles only for threads
+ * that would be idle. */
+static struct thread_grid
+packed_grid(const struct gemm *g, size_t threads)
+{
+	if (g->M >= threads * PACKED_PANEL)
+		return (struct thread_grid){ threads, 1, 1, PACKED_WIDTH };
+	size_t wide = nn_blocks(g->N, PACKED_WIDTH), high = nn_blocks(g->M, PACKED_PANEL);
+	size_t columns = 2 * wide * high > threads ? PACKED_WIDTH : PACKED_PANEL;
+	return best_grid(g, threads, 1, columns, 0, PACKED_PANEL);
+}
+
 static struct thread_grid
 grid_of(const struct gemm *g, enum path path, size_t threads)
 {
-	/* each row of a is packed by one thread, unless there are too few rows for all threads */
-	if (path == PACKED)
-		return (struct thread_grid){ threads,
-			g->M < threads * PACKED_PANEL ? 1 : threads, 1, PACKED_WIDTH };
-	return (struct thread_grid){ threads,
-		path == FEW ? 1 : threads_along_rows(g, threads), NN_TILE, NN_PANEL };
+	switch (path) {
+	case PACKED: return packed_grid(g, threads);
+	case FEW:
+		return (struct thread_grid){ 1, threads, 1,
+			g->N < threads * NN_PANEL ? NN_LANES : NN_PANEL };
+	default: return best_grid(g, threads, NN_TILE, NN_PANEL, 10, 1);
+	}
 }
 
 static struct gemm_rectangle
 rectangle_of(const struct gemm *g, const struct thread_grid *grid, size_t thread)
 {
-	size_t across = grid->threads / grid->along;
-	size_t i = thread % grid->along, j = thread / grid->along;
-	size_t rows = nn_round_up(g->M, grid->rows) / grid->rows;
-	size_t columns = nn_round_up(g->N, grid->columns) / grid->columns;
+	size_t along = grid->along, across = grid->across;
+	size_t i = thread % along, j = thread / along;
+	size_t rows = nn_blocks(g->M, grid->rows);
+	size_t columns = nn_blocks(g->N, grid->columns);
 
-	return (struct gemm_rectangle){ rows * i / grid->along * grid->rows,
-		least(rows * (i + 1) / grid->along * grid->rows, g->M),
+	if (j >= across)
+		return (struct gemm_rectangle){ 0 };
+	return (struct gemm_rectangle){ rows * i / along * grid->rows,
+		least(rows * (i + 1) / along * grid->rows, g->M),
 		columns * j / across * grid->columns,
 		least(columns * (j + 1) / across * grid->columns, g->N) };
+}
+
+/* Multiply-adds of a rectangle. */
+static double
+products_of(const struct gemm *g, const struct gemm_rectangle *at)
+{
+	return (double)(at->m1 - at->m0) * (double)(at->n1 - at->n0) * (double)g->K;
 }
 
 static void
 gemm(const struct gemm *g)
 {
 	enum path path = path_of(g);
+	bool shared = g->M * g->N * g->K > (size_t)1 << (path == PACKED ? 21 : 20);
 
-#pragma omp parallel if (g->M * g->N * g->K > (size_t)1 << (path == PACKED ? 21 : 20))
+	if (nn_count_region)
+		nn_count_region(shared, false);
+#pragma omp parallel if (shared)
 	{
 		struct thread_grid grid = grid_of(g, path, (size_t)omp_get_num_threads());
 		struct gemm_rectangle at =
 		    rectangle_of(g, &grid, (size_t)omp_get_thread_num());
-		if (at.m0 < at.m1 && at.n0 < at.n1)
+		bool counted =
+		    nn_count_work &&
+		    nn_count_work((size_t)omp_get_thread_num(), products_of(g, &at));
+		if (!counted && at.m0 < at.m1 && at.n0 < at.n1)
 			switch (path) {
 			case PACKED: gemm_packed(g, &at); break;
 			case BF16: gemm_bf16(g, &at); break;
@@ -202,9 +232,11 @@ nn_linear_grouped(float *y, const float *x, const struct nn_gemm_group *groups,
 static void
 column_sums(float *db, const float *dy, size_t ldy, size_t T, size_t O)
 {
-#pragma omp parallel for schedule(static) if (T * O > NN_SERIAL)
-	for (size_t from = 0; from < O; from += NN_COLUMNS) {
-		size_t width = O - from < NN_COLUMNS ? O - from : NN_COLUMNS;
+	const size_t step = nn_column_step(O);
+
+#pragma omp parallel for schedule(static) if (nn_shared(nn_blocks(O, step), T * step))
+	for (size_t from = 0; from < O; from += step) {
+		size_t width = O - from < step ? O - from : step;
 		double sum[NN_COLUMNS] = { 0 };
 		for (size_t t = 0; t < T; t++)
 #pragma omp simd

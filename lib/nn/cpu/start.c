@@ -60,6 +60,15 @@ nn_workers(void)
 }
 
 size_t
+nn_use_threads(size_t threads)
+{
+	int before = omp_get_max_threads();
+
+	omp_set_num_threads((int)threads);
+	return (size_t)before;
+}
+
+size_t
 nn_worker_tokens(enum dtype kind)
 {
 	const struct microkernel *kernel = kind == DTYPE_F32 ? NULL : microkernel(kind);
@@ -90,7 +99,12 @@ nn_parallel_for(
 		job(context, 0, 0);
 		return;
 	}
+	if (nn_count_region)
+		nn_count_region(true, true);
 #pragma omp parallel for schedule(dynamic)
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (nn_count_job)
+			nn_count_job(i);
 		job(context, (size_t)omp_get_thread_num(), i);
+	}
 }

@@ -198,6 +198,13 @@ nn_workers(void)
 	return WORKERS;
 }
 
+size_t
+nn_use_threads(size_t threads)
+{
+	(void)threads;
+	return WORKERS;
+}
+
 /* Rows of GEMM tiles, 128 each, of which every multiprocessor has as many: with one row more, all but one would wait for another
  * tile.  With many more, activations leave the L2 cache between kernels. */
 size_t
