@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "nn/host/cpu_limit.h"
 
 /*
  * The products here need no BLAS, but search and clustering do, and OpenBLAS 0.3.21 takes newer
@@ -87,6 +88,9 @@ host_start(int threads, char **argv)
 		execv("/proc/self/exe", argv);
 		inform("the program could not restart itself with better settings:");
 	}
+	int limit = threads > 0 || getenv("OMP_NUM_THREADS") ? 0 : cpu_limit("");
+	if (limit > 0 && limit < omp_get_max_threads())
+		threads = limit;
 	if (threads > 0)
 		omp_set_num_threads(threads);
 	if (openblas_set_num_threads)
