@@ -116,8 +116,11 @@ code_query_planes(struct code_query *query, const float *q,
 	double most = 0;
 
 	query->planes = mem_zero(CODES_PLANES * words, sizeof *query->planes);
-	for (int c = 0; c < width; c++)
-		most = fmax(most, fabs((double)q[c] * spread[c]));
+	/* not fmax, at which gcc 12 for arm64 fails with an internal error */
+	for (int c = 0; c < width; c++) {
+		double size = fabs((double)q[c] * spread[c]);
+		most = size > most ? size : most;
+	}
 	if (!(most > 0) || !isfinite(most))
 		return;
 	for (int c = 0; c < width; c++) {
