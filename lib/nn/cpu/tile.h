@@ -28,6 +28,38 @@ typedef float nn_loose __attribute__((vector_size(4 * NN_LANES), aligned(1), may
  * `vectors` (1 or 2) vectors' width of columns; from may be c, or with ldf 0 one row for all.  The sum runs in the order of k,
  * whatever the tile.  rows and vectors are constants where it is expanded.
  */
+#if defined __aarch64__ && !defined __clang__
+/* gcc keeps vectors that are wider than a register in memory. */
+typedef float nn_register __attribute__((vector_size(16)));
+typedef float nn_loose_register __attribute__((vector_size(16), aligned(1), may_alias));
+enum { NN_REGISTERS = sizeof(nn_vector) / sizeof(nn_register) };
+
+NN_INLINE void
+nn_tile(float *c, size_t ldc, const float *from, size_t ldf, const float *a, size_t ar,
+    size_t ak, const float *b, size_t ldb, size_t depth, size_t rows, int vectors)
+{
+	nn_register sum[NN_TILE][2 * NN_REGISTERS];
+	const int registers = vectors * NN_REGISTERS;
+
+#pragma GCC unroll 6
+	for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 4
+		for (int n = 0; n < registers; n++)
+			sum[r][n] = ((const nn_loose_register *)(from + r * ldf))[n];
+	for (size_t k = 0; k < depth; k++, a += ak, b += ldb)
+#pragma GCC unroll 6
+		for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 4
+			for (int n = 0; n < registers; n++)
+				sum[r][n] +=
+				    ((const nn_loose_register *)b)[n] * a[r * ar];
+#pragma GCC unroll 6
+	for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 4
+		for (int n = 0; n < registers; n++)
+			((nn_loose_register *)(c + r * ldc))[n] = sum[r][n];
+}
+#else
 NN_INLINE void
 nn_tile(float *c, size_t ldc, const float *from, size_t ldf, const float *a, size_t ar,
     size_t ak, const float *b, size_t ldb, size_t depth, size_t rows, int vectors)
@@ -61,6 +93,7 @@ nn_tile(float *c, size_t ldc, const float *from, size_t ldf, const float *a, siz
 			row[1] = right[r];
 	}
 }
+#endif
 
 /* An addend of zeros, with ldf 0. */
 static const float nn_zeros[NN_PANEL];
