@@ -7,7 +7,7 @@ load eight
 
 # The kernels that this processor has.
 kernels() {
-	for kernel in amx avx512 avxvnni avx2 plain; do
+	for kernel in amx avx512 avxvnni avx2 i8mm dotprod plain; do
 		! MOTES_ISA=$kernel encode --version 2>/dev/null | grep -q "int8 by $kernel" || echo "$kernel"
 	done
 }
@@ -28,7 +28,7 @@ check() { # with each of them
 	[ -z "$output" ]
 }
 @test "precision: linear layers and attention of inputs rounded to bf16, beyond every block" {
-	for kernel in amx avx512; do
+	for kernel in amx avx512 bf16; do
 		! MOTES_ISA=$kernel encode --version 2>/dev/null | grep -q "bf16 by $kernel" || echo "$kernel"
 	done >"$T/halves"
 	[ -s "$T/halves" ] || skip "products of bf16 are not quicker on this processor"
@@ -101,19 +101,28 @@ window() {
 	MOTES_ISA=avx2 $encode --version | grep -q '256-bit vectors'
 }
 
-@test "precision: NEON, under qemu, gives the bits of AVX-512 and AVX2, in f32 and int8" {
+# Builds programs for arm64 in $ARM64, or skips.
+arm64() { # PROGRAM...
+	ARM64=$ROOT/build/cpu-aarch64-linux-gnu
 	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
-	kernels | grep -cx avx2 || skip "this processor has no AVX2"
 	for program in aarch64-linux-gnu-gcc qemu-aarch64-static; do
 		command -v $program >/dev/null || skip "needs $program"
 	done
 	[ -e "$ROOT/build/arm64/usr" ] || skip "needs the libraries of arm64 in build/arm64 (share/build/README.md)"
-	env -u MAKEFLAGS make -s -C "$ROOT" -j2 CC=aarch64-linux-gnu-gcc SYSROOT=build/arm64 build/cpu-aarch64-linux-gnu/bin/encode 3>&-
-	neon() { # set, so that it does not restart itself, which needs binfmt_misc
-		OMP_WAIT_POLICY=passive qemu-aarch64-static -L "$ROOT/build/arm64" \
-			"$ROOT/build/cpu-aarch64-linux-gnu/bin/encode" -q "$@" >"$T/neon.mts"
-		ids_stream --rows text.emb <"$T/neon.mts"
-	}
+	env -u MAKEFLAGS make -s -C "$ROOT" -j2 CC=aarch64-linux-gnu-gcc SYSROOT=build/arm64 "${@/#/build/cpu-aarch64-linux-gnu/}" 3>&-
+}
+# The variable is set, so that encode does not restart itself, which needs binfmt_misc.
+emulated() { # PROGRAM ARGUMENT..., on the processor $QEMU_CPU, by default one with everything
+	OMP_WAIT_POLICY=passive qemu-aarch64-static -L "$ROOT/build/arm64" "$ARM64/$1" "${@:2}"
+}
+neon() { # encode's options
+	emulated bin/encode -q "$@" >"$T/neon.mts"
+	ids_stream --rows text.emb <"$T/neon.mts"
+}
+
+@test "precision: NEON, under qemu, gives the bits of AVX-512 and AVX2, in f32 and int8" {
+	kernels | grep -cx avx2 || skip "this processor has no AVX2"
+	arm64 bin/encode
 	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		for precision in f32 int8; do
 			neon -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" >"$T/neon"
@@ -123,6 +132,54 @@ window() {
 	done
 	window
 	neon -m "$T/window" "$T/long.mts" | cmp - <(encode -q -m "$T/window" "$T/long.mts" | ids_stream --rows text.emb)
+}
+
+@test "precision: I8MM and DotProd of arm64, under qemu: exact sums, the bits of every other kernel" {
+	arm64 bin/encode support/packed_check
+	MOTES_ISA=plain packed_check bits >"$T/bits"
+	rows -m "$M" --precision int8 >"$T/int8"
+	for kernel in i8mm dotprod plain; do
+		export MOTES_ISA=$kernel
+		emulated bin/encode --version | grep -q "int8 by $kernel, bf16 as f32"
+		OMP_STACKSIZE=2M OMP_NUM_THREADS=2 run -0 emulated support/packed_check whole rows edges
+		[ -z "$output" ]
+		emulated support/packed_check bits | cmp - "$T/bits"
+		neon -m "$M" --precision int8 "$T/ids.mts" | cmp - "$T/int8"
+	done
+}
+
+@test "precision: BF16 of arm64, under qemu: layers, attention, embeddings close to f32's" {
+	arm64 bin/encode support/packed_check support/rounded_check support/attention_check
+	export MOTES_ISA=bf16
+	emulated bin/encode --version | grep -q 'int8 by i8mm, bf16 by bf16'
+	OMP_STACKSIZE=2M OMP_NUM_THREADS=2 run -0 emulated support/packed_check whole error edges
+	[ -z "$output" ]
+	for check in rounded_check attention_check; do
+		run -0 emulated support/$check
+		[ -z "$output" ]
+	done
+	for family in bert modernbert qwen3 qwen2_moe; do
+		neon -m "$GOLDEN/families/$family" --precision bf16 "$T/ids.mts" >"$T/bf16"
+		neon -m "$GOLDEN/families/$family" "$T/ids.mts" >"$T/f32"
+		run ! cmp -s "$T/f32" "$T/bf16"
+		least_cosine "$T/f32" "$T/bf16" | awk -v family="$family" '$1 < 0.9995 { print family, $1; exit 1 }'
+		neon -m "$GOLDEN/families/$family" --precision bf16 --tokens 1 -j 1 "$T/ids.mts" | cmp - "$T/bf16"
+	done
+}
+
+@test "precision: a processor of arm64, under qemu, takes the instructions that it has, and no others" {
+	arm64 bin/encode
+	emulated bin/encode --version | grep -q 'int8 by i8mm, bf16 by bf16'
+	QEMU_CPU=neoverse-n1 emulated bin/encode --version | grep -q 'int8 by dotprod, bf16 as f32'
+	QEMU_CPU=cortex-a57 emulated bin/encode --version | grep -q 'int8 by plain, bf16 as f32'
+	rows -m "$M" --precision int8 >"$T/int8"
+	for processor in neoverse-n1 cortex-a57; do
+		QEMU_CPU=$processor neon -m "$M" --precision int8 "$T/ids.mts" | cmp - "$T/int8"
+		for kernel in i8mm bf16; do
+			QEMU_CPU=$processor MOTES_ISA=$kernel run -1 --separate-stderr emulated bin/encode -q -m "$M" "$T/ids.mts" --precision int8
+			[[ "$stderr" == "encode: MOTES_ISA: this processor has no '$kernel'"* ]]
+		done
+	done
 }
 
 # Where the processor gains nothing by bf16 nothing is tested but that floats take its place.
@@ -323,6 +380,19 @@ blank() { # FOLDER NAME...
 }
 
 # 3. usage
+@test "precision: int8 without instructions for it is slower than f32, says a warning" {
+	said() { # encode's options
+		encode -m "$M" "$@" "$T/ids.mts" 2>&1 >"$T/out.mts"
+	}
+	[ "$(MOTES_ISA=plain said --precision int8)" = "encode: warning: $M: products of int8 are slower than those of f32 here, without instructions for them" ]
+	[ -z "$(MOTES_ISA=plain said -q --precision int8)" ]
+	[ -z "$(MOTES_ISA=plain said --precision f32)" ]
+	[ -z "$(MOTES_ISA=plain said --precision bf16)" ]
+	for kernel in $(kernels); do
+		[ "$kernel" = plain ] || [ -z "$(MOTES_ISA=$kernel said --precision int8)" ]
+	done
+}
+
 @test "precision: usage errors; a kernel that is not there" {
 	run -2 --separate-stderr encode -m "$M" --precision int4 "$T/ids.mts"
 	[[ "$stderr" == *"--precision: 'int4' is not one of f32, bf16, int8"* ]]

@@ -354,6 +354,10 @@ open_packed(
 		    dir, dtype_name(kind));
 	if (kind == DTYPE_F32 || !nn_supports(kind))
 		return complete(model, 0);
+	if (kind == DTYPE_I8 && nn_is_slow(kind))
+		warn(
+		    "%s: products of int8 are slower than those of f32 here, without instructions for them",
+		    dir);
 	model->packed = packed_weights_new(kind);
 	complete(model, 0);
 	packed_weights_load(model, keep);

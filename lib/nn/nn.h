@@ -195,6 +195,9 @@ const char *nn_packed_layout(void);
 /* True if nn_pack and nn_matrix.bf16 are worth it here: always for f32 and i8, for bf16 where it is quicker than f32. */
 bool nn_supports(enum dtype kind);
 
+/* True if nn_pack's GEMMs of this kind are slower than those of f32 here: i8 without instructions for it. */
+bool nn_is_slow(enum dtype kind);
+
 /* absmax[c] = max(absmax[c], |x[:,c]|), absmax in host memory.  NaN is ignored. */
 void nn_column_absmax(float *absmax, const float *x, size_t ldx, size_t T, size_t C);
 

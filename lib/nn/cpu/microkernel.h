@@ -4,6 +4,7 @@
 #ifndef NN_CPU_MICROKERNEL_H
 #define NN_CPU_MICROKERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,10 +45,20 @@ struct microkernel {
 	/* At most PACKED_WIDE rows of u8 as words of 16 bits, in the order that `sums` reads; NULL: it reads the bytes.  Each
 	 * tile but the last of a strip has a multiple of so many rows, which begin at rows * depth words. */
 	void (*widen)(uint16_t *to, const char *x, size_t rows, size_t depth);
+	bool (*has)(void);     /* true if this processor has the instructions */
+	bool (*quicker)(void); /* true if it is quicker than f32's; NULL: it is */
 };
 
-/* The quickest that this processor has, or the one named by MOTES_ISA: amx, avx512, avxvnni, avx2 or plain.  bf16: NULL if f32
- * is as quick.  Dies if the processor lacks the one named. */
+/*
+ * The quickest that this processor has, or the one named by MOTES_ISA: amx, avx512, avxvnni or avx2 of x86-64; bf16 (then i8 is
+ * by the quickest), i8mm or dotprod of arm64; plain.  bf16: NULL if f32 is as quick.  Dies if the processor lacks the one named.
+ */
 const struct microkernel *microkernel(enum dtype dtype);
+
+/* True if it is quicker than f32's. */
+bool microkernel_quicker(const struct microkernel *kernel);
+
+/* Those of this architecture, the quickest first; the last has no name. (microkernel_x86.c, microkernel_arm.c) */
+const struct microkernel *microkernels_native(void);
 
 #endif

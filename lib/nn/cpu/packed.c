@@ -44,6 +44,13 @@ nn_supports(enum dtype dtype)
 	return dtype == DTYPE_F32 || microkernel(dtype) != NULL;
 }
 
+bool
+nn_is_slow(enum dtype dtype)
+{
+	return dtype != DTYPE_F32 && microkernel(dtype) &&
+	       !microkernel_quicker(microkernel(dtype));
+}
+
 /* Where value c of output o is. */
 static char *
 value_at(const struct packed_matrix *p, size_t o, size_t c, size_t size)

@@ -271,6 +271,13 @@ nn_supports(enum dtype kind)
 }
 
 bool
+nn_is_slow(enum dtype kind)
+{
+	(void)kind;
+	return false;
+}
+
+bool
 nn_pack(void *to, enum dtype kind, const void *host, enum dtype dtype, bool transposed,
     const float *absmax, size_t O, size_t C)
 {
