@@ -38,8 +38,9 @@ setup() {
 	for library in $(readelf -d "$root"/usr/bin/* | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u); do
 		path=$(ldconfig -p | sed -n "s/^\t$library (libc6,.*) => //p" | sed -n 1p)
 		path=$(readlink -f "$path")
-		# a package may still call /usr/lib by its old name
-		{ dpkg -S "$path" 2>/dev/null || dpkg -S "${path#/usr}"; } | sed 's/:.*//' >>"$T/linked"
+		# a package may still call /usr/lib by its old name; of OpenBLAS's builds the administrator's choice is found
+		{ dpkg -S "$path" 2>/dev/null || dpkg -S "${path#/usr}"; } |
+			sed 's/:.*//; s/^libopenblas0-.*/libopenblas0-openmp/' >>"$T/linked"
 	done
 	diff <(sort -u "$T/linked") <(sort "$T/depends")
 	# other packages with files of the same names
