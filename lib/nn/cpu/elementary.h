@@ -112,7 +112,9 @@ nn_exp2(float x)
 	p = p * r + 0.24022648f;
 	p = p * r + 0.6931472f;
 	p = p * r + 1.0f;
-	float power = nn_float(nn_bits(p) + (int32_t)((uint32_t)nn_bits(shifted) << 23));
+	/* far below -126 the exponent wraps around */
+	uint32_t bits = (uint32_t)nn_bits(p) + ((uint32_t)nn_bits(shifted) << 23);
+	float power = nn_float((int32_t)bits);
 	return x < -126.0f ? 0.0f : power;
 }
 
