@@ -207,6 +207,10 @@ parts_cut(const struct model *model, const struct batch *batch)
 		.order = mem_new((size_t)batch->sequences + 1, sizeof *parts.order),
 		.threads = nn_workers() };
 
+	keep_whole(&parts, batch);
+	/* a callback is to see the whole batch at once */
+	if (model->see || model->choose || model->balance || model->linear_watch)
+		return parts;
 	if (nn_device()) {
 		int64_t size = (int64_t)pass_worker_tokens(model);
 		cut(&parts, batch, size, size);
@@ -214,10 +218,6 @@ parts_cut(const struct model *model, const struct batch *batch)
 			parts.order[i] = i;
 		return parts;
 	}
-	keep_whole(&parts, batch);
-	/* a callback is to see the whole batch at once */
-	if (model->see || model->choose || model->balance || model->linear_watch)
-		return parts;
 	for (int64_t i = 0; i < batch->sequences; i++)
 		total += text_work(&work, batch, i);
 	parts.threads = threads_for(total, &model->spec);
