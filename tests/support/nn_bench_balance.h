@@ -2,8 +2,8 @@
  * nn_bench_balance - for nn_bench alone: how evenly encoding and training divide their work between threads.
  *
  * The kernels run with N threads, on any number of cores, and count instead of compute (nn/cpu/count.h).  A region takes as long as its
- * busiest thread; the ratio is the sum of these times over the sum of the threads' mean.  Items that threads take one after another go to
- * the thread with the least work, as they do when each thread has a core.
+ * busiest thread.  The ratio is the sum of the busiest threads' work over the sum of the mean work.  Where threads take items one after
+ * another, each item goes to the thread with the least work, as it does when each thread has a core.
  */
 #ifndef TESTS_SUPPORT_NN_BENCH_BALANCE_H
 #define TESTS_SUPPORT_NN_BENCH_BALANCE_H

@@ -58,7 +58,7 @@ const struct microkernel *microkernel(enum dtype dtype);
 /* True if it is quicker than f32's. */
 bool microkernel_quicker(const struct microkernel *kernel);
 
-/* Those of this architecture, the quickest first; the last has no name. (microkernel_x86.c, microkernel_arm.c) */
+/* The kernels of this architecture (microkernel_x86.c, microkernel_arm.c), the quickest first; an entry without a name ends them. */
 const struct microkernel *microkernels_native(void);
 
 #endif
