@@ -352,6 +352,9 @@ hold() {
 	strace -V >/dev/null 2>&1 || skip "needs strace"
 	run -0 "$ROOT/tests/refuse" -b "$BUILD" -n 8 cat
 	[[ "${lines[-1]}" =~ ^all:\ [4-9][0-9]\ calls\ refused,\ 0\ faults\ listed$ ]]
+	# without memory a library's minimiser returns its start, which would be taken for a classifier
+	run -0 "$ROOT/tests/refuse" -b "$BUILD" -c malloc -n 120 classify
+	[[ "${lines[-1]}" == "all: 120 calls refused, 0 faults listed" ]]
 	mkdir -p fake/bin
 	ln -s "$BUILD"/bin/* fake/bin
 	rm fake/bin/mts

@@ -213,18 +213,17 @@ sync_folders(const char *dir)
 }
 
 /*
- * Put the complete folder in the place of `target`.  Returns where the old folder is now, to be freed; NULL if there
- * was none.  Where the system cannot exchange two names there is a moment in which neither folder has the name:
- * signals wait until it is over.
+ * Put the complete folder in the place of `target`.  Returns where the old folder is now, `temporary` or `aside`; NULL
+ * if there was none.  Where the system cannot exchange two names there is a moment in which neither folder has the
+ * name: signals wait until it is over.
  */
-static char *
-exchange(const char *temporary, const char *target)
+static const char *
+exchange(const char *temporary, const char *target, const char *aside)
 {
-	if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE))
-		return mem_string(temporary);
-	char *aside = temporary_beside(target);
 	sigset_t all, before;
-	temporary_forget(aside);
+
+	if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE))
+		return temporary;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	bool replaces = !rename(target, aside);
@@ -236,25 +235,22 @@ exchange(const char *temporary, const char *target)
 		die("%s: complete, and cannot be renamed to %s:", temporary, target);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (!replaces) {
-		free(aside);
-		return NULL;
-	}
-	return aside;
+	return replaces ? aside : NULL;
 }
 
 void
 folder_commit(char *temporary, const char *dir)
 {
-	char *target = trimmed(dir);
+	char *target = trimmed(dir), *aside = temporary_beside(target);
 
 	sync_folders(temporary);
+	temporary_forget(aside);
 	temporary_forget(temporary); /* complete: not removed from here on */
-	char *old = exchange(temporary, target);
+	const char *old = exchange(temporary, target, aside);
 	file_sync_parent(target);
 	if (old) /* after the sync: the new folder has its name even after a crash */
 		folder_remove(old);
-	free(old);
+	free(aside);
 	free(target);
 	free(temporary);
 }

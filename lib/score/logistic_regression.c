@@ -150,8 +150,11 @@ minimise(struct problem *problem, double *variable, size_t size)
 	}
 	problem->value = evaluate(problem, variable, gradient, (int)size, 0);
 	problem->model->gradient = greatest(gradient, (int64_t)size);
-	if (problem->model->gradient > options->tolerance)
-		lbfgs((int)size, variable, NULL, evaluate, watch, problem, &parameter);
+	/* without memory lbfgs returns at once and leaves the start in place */
+	if (problem->model->gradient > options->tolerance &&
+	    lbfgs((int)size, variable, NULL, evaluate, watch, problem, &parameter) ==
+		LBFGSERR_OUTOFMEMORY)
+		die("logistic regression: out of memory for %zu weights", size);
 	free(gradient);
 }
 

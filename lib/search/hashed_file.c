@@ -45,11 +45,11 @@ hashed_file_open(const char *path, uint64_t size)
 
 	file->path = mem_string(path);
 	file->written = file->used = 0;
+	if (!size)
+		temporary_made(path);
 	file->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (file->file < 0)
 		die("%s:", path);
-	if (!size)
-		temporary_made(path);
 	if (fstat(file->file, &status))
 		die("%s:", path);
 	if ((uint64_t)status.st_size < size)
