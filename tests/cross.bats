@@ -64,6 +64,18 @@ tensors() {
 	done
 }
 
+@test "cross: train --dropout: masks do not depend on chunks; held-out pairs have none" {
+	folder bert
+	lists bert
+	listnet=(-m bert --objective listnet --dev bert.lists.mts)
+	train "${options[@]}" "${listnet[@]}" -o none bert.lists.mts
+	train "${options[@]}" "${listnet[@]}" -o out --dropout 0.3 bert.lists.mts
+	cmp <(column dev_loss none.log.tsv | head -n 1) <(column dev_loss out.log.tsv | head -n 1)
+	run ! cmp -s <(column loss none.log.tsv) <(column loss out.log.tsv)
+	train "${options[@]}" "${listnet[@]}" -o pieces --tokens 40 --dropout 0.3 bert.lists.mts
+	close_to 1e-4 <(column loss pieces.log.tsv | tail -n +2) <(column loss out.log.tsv | tail -n +2)
+}
+
 # bats test_tags=plain
 @test "cross: steps of bce with --positive-weight and with negatives, and of listnet, are sentence-transformers'" {
 	folder bert

@@ -26,10 +26,11 @@
 #include "model/model.h"
 #include "nn/nn.h"
 #include "ranks/ranks.h"
-#include "train/dropout.h"
+#include "train/dropout_rates.h"
+#include "train/option_conflicts.h"
 #include "train/trainer.h"
 
-enum { OPT_OBJECTIVE = CLI_LONG, OPT_LORA };
+enum { OPT_OBJECTIVE = CLI_LONG, OPT_DROPOUT, OPT_LORA };
 
 struct settings {
 	char *dir;
@@ -84,6 +85,9 @@ static const struct cli_option options[] = {
 	{ 0, "freeze", "PATTERN",
 	    "weights that do not learn: 'embeddings.*'; '!PATTERN': these do; repeatable",
 	    CLI_LIST(freeze) },
+	{ OPT_DROPOUT, "dropout", "config|X",
+	    "dropout at the rates of config.json, or at X in the same places (default: none)",
+	    CLI_CUSTOM },
 	{ 's', "seed", "N", "seed of the random numbers (default: 0)",
 	    CLI_INTEGER(trainer.objective.seed, 0, INT64_MAX) },
 	CLI_GROUP("Loss:"),
@@ -187,64 +191,13 @@ demand_applies(const struct objective_type *type)
 	char *mode = mem_format("--objective %s", type->name);
 	char *applies = mem_format(
 	    "model output from-scratch objective steps epochs lr lr-of schedule warmup decay "
-	    "beta1 beta2 eps clip accumulate expert update-unused freeze precision memory "
+	    "beta1 beta2 eps clip accumulate expert update-unused freeze dropout precision memory "
 	    "tokens save-every restart timing dtype seed threads dev dev-every last-step patience %s",
 	    type->applies);
 
 	cli_only(&cli, mode, applies);
 	free(mode);
 	free(applies);
-}
-
-static void
-exclude(bool both, const char *one, const char *other)
-{
-	if (both)
-		die_usage("--%s and --%s exclude each other", one, other);
-}
-
-/* Dies if the options of held-out data contradict each other. */
-static void
-demand_dev(const struct trainer_options *t)
-{
-	const char *files[] = { t->objective.dev, t->objective.dev_corpus };
-	const char *needs = t->objective.dev_corpus ? "corpus"
-			    : t->dev_every	    ? "every"
-						    : NULL;
-
-	if (!files[0] && needs)
-		die_usage("--dev-%s needs --dev", needs);
-	exclude(files[1] && t->objective.contrast.documents, "documents", "dev-corpus");
-	if (!files[0] && (t->patience || t->last_step))
-		die_usage("--%s needs --dev", t->patience ? "patience" : "last-step");
-	for (int i = 0; i < 2; i++)
-		if (files[i] && strcmp(files[i], "-") == 0)
-			die_usage("--dev%s: it is read several times; give a FILE",
-			    i ? "-corpus" : "");
-}
-
-/* Dies if other options contradict each other. */
-static void
-demand_together(const struct settings *a)
-{
-	const struct objective_options *o = &a->trainer.objective;
-	bool lora = a->trainer.lora, terms = o->denominator;
-
-	exclude(a->trainer.memory && o->tokens, "memory", "tokens");
-	exclude(lora && a->from_scratch, "lora", "from-scratch");
-	if (lora && o->balance > 0)
-		die_usage("--balance trains routers, which --lora does not change");
-	if (lora && a->freeze.count)
-		die_usage("--freeze: with --lora no weight of the model learns");
-	exclude(o->matryoshka && o->dot, "matryoshka", "similarity dot");
-	exclude(o->matryoshka && o->reze > 0, "matryoshka", "reze");
-	exclude(terms && o->bidirectional, "denominator", "bidirectional");
-	exclude(terms && o->own_negatives, "denominator", "own-negatives");
-	exclude(o->bidirectional && o->own_negatives, "bidirectional", "own-negatives");
-	if (o->contrast.freeze_documents && !lora)
-		die_usage("--freeze-documents needs --lora");
-	exclude(o->contrast.documents && o->contrast.freeze_documents, "documents",
-	    "freeze-documents");
 }
 
 static struct settings
@@ -274,6 +227,8 @@ parse(int argc, char **argv)
 	while ((opt = cli_next(&cli, argc, argv, &a)) != -1)
 		if (opt == OPT_OBJECTIVE)
 			a.trainer.objective.type = objective_called(optarg);
+		else if (opt == OPT_DROPOUT)
+			a.trainer.dropout = dropout_rates_parse();
 		else
 			a.lora = lora_settings_parse(a.trainer.lora = optarg);
 	a.trainer.precision = a.bf16 ? DTYPE_BF16 : DTYPE_F32;
@@ -283,12 +238,11 @@ parse(int argc, char **argv)
 	a.path = cli_input(argc, argv);
 	if (strcmp(a.path, "-") == 0 && a.trainer.objective.contrast.epochs > 1)
 		die_usage("--epochs: standard input can be read only once; give a FILE");
-	demand_dev(&a.trainer);
-	demand_together(&a);
+	a.trainer.freeze = a.freeze.items;
+	option_conflicts_refuse(&a.trainer, a.from_scratch);
 	if (o->rate == 0)
 		o->rate = a.trainer.objective.type->rate;
 	a.dir = model_folder(a.dir);
-	a.trainer.freeze = a.freeze.items;
 	o->rates = a.rates.items;
 	return a;
 }
@@ -329,7 +283,7 @@ main(int argc, char **argv)
 
 	uint64_t seed = a.trainer.objective.seed;
 	struct model *model = open_model(&a, seed);
-	dropout_tell(a.dir);
+	dropout_rates_apply(model, a.trainer.dropout, seed);
 	objective_choose_balance(&a.trainer.objective, model, a.trainer.lora);
 	if (a.trainer.lora) {
 		model_adapt(model, &a.lora, seed);

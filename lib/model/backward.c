@@ -19,6 +19,7 @@ stem_back(const struct model *model, const struct pass *pass)
 		nn_linear_back(d, false, g[STEM_PROJECT], g[STEM_PROJECT_BIAS], pass->d,
 		    C, pass->embedded, E, model->stem[STEM_PROJECT], T, E, C);
 	}
+	dropout_rows(&pass->dropout, spec, SPEC_DROP_EMBEDDINGS, -1, d, 0, T, E);
 	if (spec->embedding_norm)
 		nn_norm_back(d, g[STEM_NORM], g[STEM_NORM_BIAS], d, pass->sum0,
 		    pass->stats0, model->stem[STEM_NORM].at, spec->norm, T, E);

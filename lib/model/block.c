@@ -121,6 +121,20 @@ block_rows(const struct block *block)
 	return (struct linear_rows){ .batch = &block->batch->adapters };
 }
 
+static int
+block_index(const struct block *block)
+{
+	return (int)(block->layer - block->spec->layer);
+}
+
+void
+block_drop(const struct block *block, enum spec_drop place, float *x, size_t first,
+    size_t T, size_t C)
+{
+	dropout_rows(&block->batch->dropout, block->spec, place, block_index(block), x,
+	    first, T, C);
+}
+
 /* Attention. ----------------------------------------------------------------------- */
 
 static float
@@ -141,6 +155,8 @@ block_attention(const struct block *block)
 	const struct nn_matrix *q = &block->weights->at[BLOCK_Q];
 
 	return (struct nn_attention){ .sequences = block->batch->sequences,
+		.dropout = dropout_of_weights(
+		    &block->batch->dropout, block->spec, block_index(block)),
 		.H = n->H,
 		.K = n->K,
 		.D = n->D,
@@ -214,6 +230,7 @@ block_attend(const struct block *block, const struct attention_buffers *b, float
 	nn_attention(
 	    b->attended, b->lse, b->qkv, b->qkv + n->Q, b->raw + n->Q + n->KV, &a);
 	linear_forward(&last, &rows, out, n->C, b->attended, n->Q, T);
+	block_drop(block, SPEC_DROP_ATTENTION, out, 0, T, n->C);
 }
 
 /* MLP and norms. ------------------------------------------------------------------- */
@@ -227,6 +244,7 @@ block_feed(const struct block *block, const struct mlp_buffers *b,
 	struct linear gate = block_shared_gate(block, NULL);
 
 	mlp_inner(&mlp, b->inner, b->up, b->gate, in, T);
+	block_drop(block, SPEC_DROP_INNER, b->inner, first, T, mlp.I);
 	if (gate.w.at)
 		mixture_share(&gate, &mlp.rows, b->inner, in, mixture, T, mlp.I);
 	mlp_out(&mlp, out, b->inner, T);
@@ -293,6 +311,7 @@ infer_mlp(const struct block *block, const struct block_buffers *b, const float 
 	}
 	if (block->n.I && block->layer->mixture)
 		nn_add(out, b->mixed + at, n);
+	block_drop(block, SPEC_DROP_MLP, out, first, T, block->n.C);
 	block_norm_branch(block, BLOCK_DOWN_NORM, out, NULL, out, T);
 	if (block->spec->prenorm)
 		nn_add(b->x + at, out, n);

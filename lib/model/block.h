@@ -7,6 +7,7 @@
  *
  * attention(u) = out(softmax(q k' scale) v), q and k normed and rotated as the model has it.
  * mlp(u) = down(up(u) act(gate(u))), or down(act(up(u))); or token experts (mixture.h), alone or beside such an MLP.
+ * In training there may be dropout of attention's weights and output, of the input of `down`, and of the MLP's output (dropout.h).
  * With spec.branch_norms the outputs of attention and MLP are normed before they are added (Gemma 3).
  *
  * block_infer overwrites one struct block_buffers, which serves all blocks.  block_forward fills a struct block_activations of
@@ -22,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/dropout.h"
 #include "model/linear.h"
 #include "model/mixture.h"
 #include "model/spec.h"
@@ -55,6 +57,7 @@ struct block_batch {
 	float *dbias;	   /* nn_attention_back adds to it; NULL: not wanted */
 	struct mixture_balance balance;
 	struct linear_batch adapters;
+	struct batch_dropout dropout;
 };
 
 /* Arrays of attention, and of an MLP for some rows. */
@@ -112,7 +115,7 @@ struct block_scratch {
 	float *dattended; /* [T,H D] */
 	float *dinner;	  /* [T,I] */
 	float *dbranch;	  /* [T,C]; NULL with norms after and no token experts */
-	float *dgiven;	  /* [T,C]; NULL without branch_norms */
+	float *dgiven;	  /* [T,C]; NULL without branch_norms and dropout */
 	struct mixture_scratch mixture;
 };
 

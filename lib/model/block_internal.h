@@ -60,6 +60,10 @@ struct norm_groups block_norm_groups(const struct block *block, size_t heads);
 void block_attend(const struct block *block, const struct attention_buffers *buffers,
     float *out, const float *in);
 
+/* Dropout of T rows of width C, from token `first` of the batch on; or its backward. */
+void block_drop(const struct block *block, enum spec_drop place, float *x, size_t first,
+    size_t T, size_t C);
+
 /* out[T,C] = mlp(in[T,C]) for tokens first .. first + T - 1, at which both begin. */
 void block_feed(const struct block *block, const struct mlp_buffers *buffers,
     const struct mixture_state *mixture, float *out, const float *in, size_t first,

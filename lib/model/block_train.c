@@ -54,7 +54,7 @@ block_scratch_layout(struct block_scratch *scratch, struct workspace *workspace,
 	scratch->dinner = workspace_floats(workspace, T, n.I);
 	if (spec->prenorm || spec->mixture.count)
 		scratch->dbranch = workspace_floats(workspace, T, n.C);
-	if (spec->branch_norms)
+	if (spec->branch_norms || dropout_is(spec))
 		scratch->dgiven = workspace_floats(workspace, T, n.C);
 	if (spec->mixture.count)
 		mixture_scratch_layout(&scratch->mixture, workspace, spec, T);
@@ -101,6 +101,7 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 		block_feed(&block, &s->mlp, &s->mixture, s->mlp_out, s->mlp_in, 0, T);
 	if (block.n.I && block.layer->mixture)
 		nn_add(s->mlp_out, s->mixed, n);
+	block_drop(&block, SPEC_DROP_MLP, s->mlp_out, 0, T, block.n.C);
 	block_norm_branch(
 	    &block, BLOCK_DOWN_NORM, s->sum2, s->stats_mlp_out, s->mlp_out, T);
 	if (spec->prenorm)
@@ -180,6 +181,7 @@ mlp_back(const struct block_back *back, float *dx, const float *d)
 
 	mlp_out_back(&mlp, dinner, d, back->T);
 	mlp_out_gradients(&mlp, d, s->mlp.inner, back->T);
+	block_drop(&back->block, SPEC_DROP_INNER, dinner, 0, back->T, mlp.I);
 	if (gate.w.at)
 		mixture_share_back(&gate, &mlp.rows, dinner, dx, s->mlp.inner, s->mlp_in,
 		    &s->mixture, &back->scratch->mixture, back->T, mlp.I);
@@ -210,19 +212,27 @@ norm_back(const struct block_back *back, enum block_parameter which, float *d,
 	    stats, block_vector(block, which), block->spec->norm, back->T, block->n.C);
 }
 
-/* From the gradient of what a branch adds to that of its output: of block_norm_branch. */
+/* From the gradient of what a branch adds to that of its output: of block_norm_branch and dropout. */
 static const float *
-norm_branch_back(const struct block_back *back, enum block_parameter which,
-    const float *d, const float *out, const float *stats)
+branch_back(const struct block_back *back, enum block_parameter which, const float *d,
+    const float *out, const float *stats)
 {
 	const struct block *block = &back->block;
 	float *dout = back->scratch->dgiven;
+	size_t C = block->n.C;
+	enum spec_drop place =
+	    which == BLOCK_OUT_NORM ? SPEC_DROP_ATTENTION : SPEC_DROP_MLP;
 
-	if (!block->spec->branch_norms)
-		return d;
-	nn_norm_back(dout, back->gradients->at[which], NULL, d, out, stats,
-	    block_vector(block, which), block->spec->norm, back->T, block->n.C);
-	return dout;
+	if (block->spec->branch_norms) {
+		nn_norm_back(dout, back->gradients->at[which], NULL, d, out, stats,
+		    block_vector(block, which), block->spec->norm, back->T, C);
+		d = dout;
+	} else if (dropout_at(&block->batch->dropout, block->spec, place)) {
+		nn_copy(dout, d, back->T * C);
+		d = dout;
+	}
+	block_drop(block, place, dout, 0, back->T, C);
+	return d;
 }
 
 /* Norms after the sums. */
@@ -236,7 +246,7 @@ backward_after(const struct block_back *back, float *d)
 
 	norm_back(back, BLOCK_NORM2, d, s->sum2, s->stats2);
 	const float *dout =
-	    norm_branch_back(back, BLOCK_DOWN_NORM, d, s->mlp_out, s->stats_mlp_out);
+	    branch_back(back, BLOCK_DOWN_NORM, d, s->mlp_out, s->stats_mlp_out);
 	if (block->layer->mixture) {
 		nn_zero(branch, n);
 		mix_back(back, branch, dout);
@@ -246,7 +256,7 @@ backward_after(const struct block_back *back, float *d)
 	if (block->layer->mixture)
 		nn_add(d, branch, n);
 	norm_back(back, BLOCK_NORM1, d, s->sum1, s->stats1);
-	dout = norm_branch_back(
+	dout = branch_back(
 	    back, BLOCK_OUT_NORM, d, s->attention_out, s->stats_attention_out);
 	attend_back(back, d, true, dout);
 }
@@ -261,7 +271,7 @@ backward_before(const struct block_back *back, float *d)
 	size_t n = back->T * block->n.C;
 
 	const float *dout =
-	    norm_branch_back(back, BLOCK_DOWN_NORM, d, s->mlp_out, s->stats_mlp_out);
+	    branch_back(back, BLOCK_DOWN_NORM, d, s->mlp_out, s->stats_mlp_out);
 	nn_zero(branch, n);
 	if (block->n.I)
 		mlp_back(back, branch, dout);
@@ -269,7 +279,7 @@ backward_before(const struct block_back *back, float *d)
 		mix_back(back, branch, dout);
 	norm_back(back, BLOCK_NORM2, branch, s->sum1, s->stats2);
 	nn_add(d, branch, n);
-	dout = norm_branch_back(
+	dout = branch_back(
 	    back, BLOCK_OUT_NORM, d, s->attention_out, s->stats_attention_out);
 	if (!block->layer->norm1) {
 		attend_back(back, d, true, dout);

@@ -76,6 +76,8 @@ embed(const struct model *model, const struct pass *pass)
 		nn_norm(pass->embedded, NULL, pass->stats0, pass->sum0, NULL,
 		    stem[STEM_NORM].at, stem[STEM_NORM_BIAS].at, spec->norm_eps,
 		    spec->norm, T, E);
+	dropout_rows(
+	    &pass->dropout, spec, SPEC_DROP_EMBEDDINGS, -1, pass->embedded, 0, T, E);
 	if (spec->embedding_width)
 		nn_linear(pass->x0, C, pass->embedded, E, stem[STEM_PROJECT],
 		    stem[STEM_PROJECT_BIAS].at, T, E, C);

@@ -67,6 +67,7 @@ struct model {
 	void *choose_context;
 	int choose_layer; /* model_choose */
 	struct balance *balance;
+	uint64_t dropout_seed;	    /* dropout_begin */
 	struct pass *passes, *pass; /* [passes_room]; the one at work */
 	size_t passes_room;
 };

@@ -40,10 +40,10 @@ model_refuses(const struct model *model, const struct batch *batch, int64_t firs
 /* The batch. ---------------------------------------------------------------------- */
 
 /* A batch without draws has no dropout. */
-static double
-dropout_of(const struct model *model, const struct batch *batch)
+static bool
+has_draws(const struct batch *batch)
 {
-	return batch->draws && batch->draws[0] ? model->adapters->dropout : 0;
+	return batch->draws && batch->sequences && batch->draws[0];
 }
 
 /* Tokens up to the end of sequence i go through its adapter; those of neighbours together. */
@@ -77,7 +77,7 @@ layout_adapters(struct pass *pass, const struct model *model, const struct batch
 	if (chosen || pass->adapters.count)
 		linear_layout(&pass->adapters, &pass->workspace, (size_t)batch->tokens,
 		    model->adapters->rank, model->adapters->width,
-		    dropout_of(model, batch));
+		    has_draws(batch) ? model->adapters->dropout : 0);
 }
 
 /* Whether a table of relative positions learns. */
@@ -125,6 +125,10 @@ layout_batch(struct pass *pass, const struct model *model, const struct batch *b
 	distance_layout(&pass->distance, workspace, &model->spec, (size_t)batch->tokens,
 	    (size_t)batch_longest(batch), pass->keep && distance_learns(model));
 	layout_adapters(pass, model, batch);
+	pass->dropout = (struct batch_dropout){ .seed = model->dropout_seed };
+	if (has_draws(batch) && dropout_is(&model->spec))
+		pass->dropout.keys = workspace_take(
+		    workspace, (size_t)batch->tokens, 1, sizeof *pass->dropout.keys);
 }
 
 /* The row of each token in the position table. */
@@ -172,15 +176,14 @@ upload_sides(const struct pass *pass, const struct batch *batch)
 
 /* The key of each token's dropout: its sequence's draw plus its position. */
 static void
-upload_keys(const struct pass *pass, const struct batch *batch)
+upload_keys(uint64_t *keys, const struct batch *batch)
 {
 	uint64_t *host = mem_new((size_t)batch->tokens, sizeof *host);
 
 	for (int64_t i = 0; i < batch->sequences; i++)
 		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
 			host[t] = batch->draws[i] + (uint64_t)(t - batch->starts[i]);
-	nn_upload(
-	    (void *)pass->adapters.keys, host, (size_t)batch->tokens * sizeof *host);
+	nn_upload(keys, host, (size_t)batch->tokens * sizeof *host);
 	free(host);
 }
 
@@ -226,7 +229,9 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 	if (pass->sides)
 		upload_sides(pass, batch);
 	if (pass->adapters.keys)
-		upload_keys(pass, batch);
+		upload_keys((uint64_t *)pass->adapters.keys, batch);
+	if (pass->dropout.keys)
+		upload_keys((uint64_t *)pass->dropout.keys, batch);
 	pass->block = (struct block_batch){ .sequences = { .starts = pass->starts,
 						.N = N,
 						.T = (size_t)batch->tokens,
@@ -236,7 +241,8 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 						.attended = pass->attended },
 		.bias = pass->distance.bias,
 		.dbias = pass->distance.dbias,
-		.adapters = pass->adapters };
+		.adapters = pass->adapters,
+		.dropout = pass->dropout };
 	distance_upload(&pass->distance, &model->spec, (size_t)batch_longest(batch));
 	for (int i = 0; i < model->spec.rotaries; i++)
 		pass->block.rotary[i] = rotary_upload(model, i, pass->rotary[i], batch);

@@ -45,6 +45,7 @@ struct pass {
 	float *counts;	   /* [T], a weight of each token (table_rows.h); NULL: 1 */
 	float *rotary[SPEC_ROTARIES]; /* rotary_layout */
 	struct distance distance;
+	struct batch_dropout dropout;
 	struct linear_batch adapters;
 	struct linear_segment *segments; /* [N], host memory */
 	size_t segments_room;

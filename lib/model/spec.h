@@ -70,6 +70,16 @@ struct spec_distance {
 	bool slopes; /* -slope |i - j|, a slope a head (ALiBi; Press et al. 2022) */
 };
 
+/* Where a model in training may have dropout (dropout.h). */
+enum spec_drop {
+	SPEC_DROP_EMBEDDINGS, /* after their norm */
+	SPEC_DROP_WEIGHTS,    /* of attention, after the softmax */
+	SPEC_DROP_ATTENTION,  /* what attention adds to the residual */
+	SPEC_DROP_INNER,      /* the input of the MLP's down projection */
+	SPEC_DROP_MLP,	      /* what the MLP adds to the residual */
+	SPEC_DROPS
+};
+
 struct spec_layer {
 	int stored; /* index of its block in the checkpoint; layers may share one (ALBERT) */
 	bool norm1; /* false: its first norm is the identity (ModernBERT's first block) */
@@ -126,6 +136,8 @@ struct spec {
 	/* The output matrix is not the embeddings' (not "tie_word_embeddings"). */
 	bool untied;
 	double initializer_range;
+	/* Rates of dropout by config.json, for training; below 0: the reference has none there.  And those that are applied. */
+	double dropout[SPEC_DROPS], dropping[SPEC_DROPS];
 	struct spec_mixture mixture;
 	int neuron_experts; /* groups of neighbouring channels of each MLP (neuron_experts.h); 0: none */
 	struct spec_layer layer[SPEC_LAYERS];

@@ -335,7 +335,7 @@ add_side(struct contrast *contrast, enum side side, int64_t count)
 		to[i].vector =
 		    precomputed_vector(contrast, side, i, to[i].ids, to[i].length);
 		to[i].side = side != QUERY;
-		to[i].draw = draw_of(contrast, side, i);
+		to[i].draw = frozen ? 0 : draw_of(contrast, side, i);
 		tokens += to[i].length;
 	}
 	return tokens;

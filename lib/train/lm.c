@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "encode/text_batch.h"
 #include "model/experts.h"
 #include "ranks/ranks.h"
@@ -98,15 +99,31 @@ choose_targets(struct lm *lm, const struct corpus_batch *texts, int64_t number)
 	return lm->choose(lm, texts, number);
 }
 
-/* Cuts from the texts first..past-1 the first that fit into a forward pass, into lm->batch; returns the text after them. */
+/* Draws of the sequences of lm->batch, which begins with text `first` of a batch: of its number and theirs.  number -1: no draws. */
+static void
+draw(struct lm *lm, int64_t first, int64_t number)
+{
+	struct batch *batch = &lm->batch;
+	size_t count = (size_t)batch->sequences;
+
+	batch->draws =
+	    mem_grow(batch->draws, &batch->draws_room, count, sizeof *batch->draws);
+	for (size_t i = 0; i < count; i++) {
+		int64_t key[] = { number, first + (int64_t)i };
+		batch->draws[i] = number < 0 ? 0 : rng_hash(2, key, sizeof key);
+	}
+}
+
+/* Cuts from the texts first..past-1 of a batch the first that fit into a forward pass, into lm->batch; returns the text after them. */
 static int64_t
 cut(struct lm *lm, const struct corpus *from, const struct corpus_batch *texts,
-    int64_t first, int64_t past)
+    int64_t first, int64_t past, int64_t number)
 {
 	int64_t next = batch_cut(&lm->batch, texts->ids, texts->starts, first, past,
 	    lm->objective.options.tokens);
 	char *why = model_refuses(lm->objective.model, &lm->batch, first);
 
+	draw(lm, first, number);
 	if (why)
 		die("%s: a batch was refused: %s", corpus_name(from), why);
 	return next;
@@ -126,13 +143,14 @@ first_of(const struct corpus_batch *texts, int rank)
 
 /* Counts in the balance all forward passes but the first, which learn_passes counts. */
 static void
-count_rest(struct lm *lm, const struct corpus_batch *texts, int64_t first, int64_t past)
+count_rest(struct lm *lm, const struct corpus_batch *texts, int64_t first, int64_t past,
+    int64_t number)
 {
 	balance_begin(lm->objective.balance);
 	if (first < past)
-		first = cut(lm, lm->corpus, texts, first, past);
+		first = cut(lm, lm->corpus, texts, first, past, number);
 	while (first < past) {
-		first = cut(lm, lm->corpus, texts, first, past);
+		first = cut(lm, lm->corpus, texts, first, past, number);
 		model_predict(lm->objective.model, &lm->batch, NULL, NULL, 0);
 	}
 }
@@ -140,7 +158,7 @@ count_rest(struct lm *lm, const struct corpus_batch *texts, int64_t first, int64
 /* Learns the texts first..past-1 of a batch with `predicted` targets in all; theirs begin at index `at`. */
 static void
 learn_passes(struct lm *lm, const struct corpus_batch *texts, int64_t first, int64_t past,
-    int64_t at, int64_t predicted, struct batch_report *report)
+    int64_t at, int64_t predicted, int64_t number, struct batch_report *report)
 {
 	struct model *model = lm->objective.model;
 	bool balanced = !lm->objective.balance;
@@ -149,7 +167,7 @@ learn_passes(struct lm *lm, const struct corpus_batch *texts, int64_t first, int
 		int64_t begin = texts->starts[first], count = 0;
 		double correct;
 		int32_t *positions = lm->positions + at;
-		first = cut(lm, lm->corpus, texts, first, past);
+		first = cut(lm, lm->corpus, texts, first, past, number);
 		while (
 		    at + count < predicted && positions[count] < begin + lm->batch.tokens)
 			positions[count++] -= (int32_t)begin;
@@ -193,8 +211,8 @@ lm_learn(struct objective *objective, int64_t number, struct batch_report *repor
 		    .task = "",
 		    .dataset = "" };
 	if (objective->balance)
-		count_rest(lm, &texts, first, past);
-	learn_passes(lm, &texts, first, past, at, predicted, report);
+		count_rest(lm, &texts, first, past, number);
+	learn_passes(lm, &texts, first, past, at, predicted, number, report);
 	if (predicted && ranks_count() > 1)
 		model_reach(objective->model, lm->batch.expert, true);
 	objective_sum_report(report);
@@ -215,7 +233,7 @@ lm_dev(struct objective *objective, struct dev_report *report)
 			continue;
 		int64_t count = choose_targets(lm, &texts, number);
 		/* the batch is one forward pass: its budget is the same */
-		cut(lm, lm->dev, &texts, 0, texts.sequences);
+		cut(lm, lm->dev, &texts, 0, texts.sequences, -1);
 		sums[0] += model_predict_loss(
 		    objective->model, &lm->batch, lm->positions, lm->targets, count);
 		sums[1] += (double)count;

@@ -497,7 +497,7 @@ attention_case(struct attention *s, bool biased, bool back)
 	struct operation o = { attention, s, { q, k, v, table }, array_random(nq, 1) };
 	struct nn_attention a = { sequences_at(s->starts, s->N), s->H, s->K, s->D,
 		s->H * s->D, s->K * s->D, s->causal, s->window, (float)s->scale, NULL,
-		false };
+		false, { NULL, 0, 0 } };
 	int32_t *buckets = NULL;
 
 	if (s->attended)

@@ -2,7 +2,7 @@
  * nn_check_cpu NAME... - checks of the CPU backend's own promises
  *
  * The elementary functions against libm in double, and bits that depend neither on the batch
- * nor on the threads; see nn_check.c.
+ * nor on the threads; dropout of the weights of attention; see nn_check.c.
  */
 #include <omp.h>
 
@@ -233,7 +233,7 @@ check_bits(void)
 {
 	static const int32_t starts[] = { 0, 40, 47, 190 }, alone[] = { 0, 7 };
 	struct nn_attention a = { sequences_at(starts, 3), 4, 2, 16, 64, 32, false, 0, 0,
-		NULL, false };
+		NULL, false, { NULL, 0, 0 } };
 	struct nn_attention one = a;
 	struct array *q = array_random(190 * 64, 1), *k = array_random(190 * 32, 1);
 	struct array *v = array_random(190 * 32, 1), *all = array_new(190 * 64);
@@ -266,10 +266,140 @@ check_bits(void)
 	}
 }
 
+/* Attention with dropout of its weights. ------------------------------------------- */
+
+struct dropped {
+	const int32_t *starts;
+	size_t N, H, K, D;
+	bool causal;
+	double *masks; /* [H, T, longest]: 0, or 1 / (1 - rate) */
+	size_t longest;
+};
+
+/* The masks by nn_dropout of ones: a row for each query of a head. */
+static void
+find_masks(struct dropped *s, const struct nn_attention_dropout *dropout)
+{
+	size_t T = (size_t)s->starts[s->N], n = T * s->longest;
+	struct array *ones = array_of(n, 1);
+	float *host = mem_new(n, sizeof *host);
+
+	s->masks = mem_new(s->H * n, sizeof *s->masks);
+	for (size_t h = 0; h < s->H; h++) {
+		struct array *y = array_new(n);
+		nn_dropout(y->at, ones->at, s->longest, dropout->keys, NULL,
+		    dropout->salt + h, dropout->rate, T, s->longest);
+		nn_download(host, y->at, n * sizeof *host);
+		for (size_t i = 0; i < n; i++)
+			s->masks[h * n + i] = (double)host[i];
+	}
+	free(host);
+}
+
+/* A query of a head; the loops of torch: softmax, dropout, product. */
+static void
+drop_query(double *out, struct array *const *in, const struct dropped *s, size_t first,
+    size_t past, size_t i, size_t h, double *p)
+{
+	size_t T = (size_t)s->starts[s->N], kv = h / (s->H / s->K);
+	const double *q = in[0]->ref + (i * s->H + h) * s->D;
+	const double *mask = s->masks + (h * T + i) * s->longest;
+	double sum = 0;
+
+	past = s->causal ? i + 1 : past;
+	for (size_t j = first; j < past; j++) {
+		double score = 0;
+		for (size_t d = 0; d < s->D; d++)
+			score += q[d] * in[1]->ref[(j * s->K + kv) * s->D + d];
+		sum += p[j] = exp(score / sqrt((double)s->D));
+	}
+	memset(out, 0, s->D * sizeof *out);
+	for (size_t j = first; j < past; j++)
+		for (size_t d = 0; d < s->D; d++)
+			out[d] += p[j] / sum * mask[j - first] *
+				  in[2]->ref[(j * s->K + kv) * s->D + d];
+}
+
+static void
+drop_attention(double *y, struct array *const *in, const void *sizes)
+{
+	const struct dropped *s = sizes;
+	double *p = mem_new((size_t)s->starts[s->N], sizeof *p);
+
+	for (size_t n = 0; n < s->N; n++) {
+		size_t first = (size_t)s->starts[n], past = (size_t)s->starts[n + 1];
+		for (size_t i = first; i < past; i++)
+			for (size_t h = 0; h < s->H; h++)
+				drop_query(y + (i * s->H + h) * s->D, in, s, first, past,
+				    i, h, p);
+	}
+	free(p);
+}
+
+static void
+dropped_case(struct dropped *s, bool back)
+{
+	size_t T = (size_t)s->starts[s->N], nq = T * s->H * s->D, nk = T * s->K * s->D;
+	struct array *q = array_random(nq, 1), *k = array_random(nk, 1);
+	struct array *v = array_random(nk, 1), *y = array_new(nq);
+	struct array *lse = array_new(T * s->H), *without = array_new(nq);
+	uint64_t *keys = mem_new(T, sizeof *keys);
+	struct operation o = { drop_attention, s, { q, k, v }, array_random(nq, 1) };
+	struct nn_attention a = { .sequences = sequences_at(s->starts, s->N),
+		.H = s->H,
+		.K = s->K,
+		.D = s->D,
+		.ldq = s->H * s->D,
+		.ldkv = s->K * s->D,
+		.causal = s->causal,
+		.bf16 = true,
+		.dropout = { keys, 12345, 0.3 } };
+
+	for (size_t t = 0; t < T; t++)
+		keys[t] = rng_next(&chance);
+	s->longest = a.sequences.longest;
+	find_masks(s, &a.dropout);
+	drop_attention(y->ref, o.in, s);
+	nn_attention(y->at, lse->at, q->at, k->at, v->at, &a);
+	expect("dropped", y->at, y->ref, nq, 5e-6);
+	/* a pass that keeps nothing has the same bits, whatever the precision of the products */
+	nn_attention(without->at, NULL, q->at, k->at, v->at, &a);
+	expect_same("dropped without lse", without, y);
+	if (back) {
+		struct array *dq = array_new(nq), *dk = array_new(nk),
+			     *dv = array_new(nk);
+		nn_attention_back(dq->at, dk->at, dv->at, NULL, o.dy->at, y->at, lse->at,
+		    q->at, k->at, v->at, &a);
+		expect_gradient("dropped dq", dq->at, &o, 0, 0);
+		expect_gradient("dropped dk", dk->at, &o, 1, 0);
+		expect_gradient("dropped dv", dv->at, &o, 2, 0);
+	}
+	free(s->masks);
+	free(keys);
+}
+
+static void
+check_dropped(void)
+{
+	static const int32_t some[] = { 0, 1, 34, 66, 366 }, few[] = { 0, 5, 6, 23 };
+	static const int32_t longer[] = { 0, 140 };
+	struct dropped cases[] = {
+		{ some, 4, 4, 2, 32, false, NULL, 0 },
+		{ some, 4, 2, 2, 8, true, NULL, 0 },
+		{ few, 3, 4, 2, 6, false, NULL, 0 },
+		{ few, 3, 2, 1, 5, true, NULL, 0 },
+		{ longer, 1, 1, 1, 2, false, NULL, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		dropped_case(&cases[i], i > 1);
+}
+
 static const struct check checks[] = {
 	{ "functions", check_functions },
 	{ "bits", check_bits },
 	{ "widen", check_widen },
+	{ "dropped", check_dropped },
 };
 
 int

@@ -141,7 +141,7 @@ check_attention(void)
 		size_t nk = T * cases[c].K * cases[c].D;
 		struct nn_attention a = { sequences_at(starts, 3), H, cases[c].K,
 			cases[c].D, nq / T, nk / T, cases[c].causal, cases[c].window,
-			cases[c].scale, NULL, false };
+			cases[c].scale, NULL, false, { NULL, 0, 0 } };
 		size_t most = a.sequences.longest;
 		struct array *x[] = { array_random(nq, 1), array_random(nk, 1),
 			array_random(nk, 1), array_new(nq), array_random(nq, 1),

@@ -120,6 +120,25 @@ static const struct tensor_names distilbert = {
 	    "pre_classifier.", "classifier.", "qa_outputs." },
 };
 
+#define HIDDEN "hidden_dropout_prob"
+#define WEIGHTS "attention_probs_dropout_prob"
+
+static const struct family_dropout usual_dropout = {
+	.keys = { HIDDEN, WEIGHTS, HIDDEN, NULL, HIDDEN },
+	.usual = 0.1,
+};
+static const struct family_dropout albert_dropout = {
+	.keys = { HIDDEN, WEIGHTS, HIDDEN, NULL, NULL },
+};
+static const struct family_dropout distilbert_dropout = {
+	.keys = { "dropout", "attention_dropout", NULL, NULL, "dropout" },
+	.usual = 0.1,
+};
+static const struct family_dropout jina_bert_dropout = {
+	.keys = { HIDDEN, WEIGHTS, HIDDEN, HIDDEN, NULL },
+	.usual = 0.1,
+};
+
 static void
 configure(struct spec *spec, const struct tree *config, const struct family *family)
 {
@@ -240,17 +259,25 @@ adjust_roberta(struct spec *spec, const struct tree *config)
 }
 
 const struct family bert_families[] = {
-	{ "albert", &albert, configure, adjust_albert, .act = "gelu_new" },
-	{ "bert", &bert, configure, NULL, .act = "gelu" },
-	{ "bert/alibi", &jina_bert, configure, adjust_jina_bert, .act = "gelu" },
-	{ "camembert", &roberta, configure, adjust_roberta, .act = "gelu" },
+	{ "albert", &albert, configure, adjust_albert, .act = "gelu_new",
+	    .dropout = &albert_dropout },
+	{ "bert", &bert, configure, NULL, .act = "gelu", .dropout = &usual_dropout },
+	{ "bert/alibi", &jina_bert, configure, adjust_jina_bert, .act = "gelu",
+	    .dropout = &jina_bert_dropout },
+	{ "camembert", &roberta, configure, adjust_roberta, .act = "gelu",
+	    .dropout = &usual_dropout },
 	{ "distilbert", &distilbert, configure, adjust_distilbert, .act = "gelu",
 	    .width_key = "dim", .layers_key = "n_layers", .heads_key = "n_heads",
-	    .inner_key = "hidden_dim" },
-	{ "electra", &electra, configure, adjust_electra, .act = "gelu" },
-	{ "ernie", &ernie, configure, adjust_ernie, .act = "gelu" },
-	{ "mpnet", &mpnet, configure, adjust_mpnet, .act = "gelu" },
-	{ "roberta", &roberta, configure, adjust_roberta, .act = "gelu" },
-	{ "xlm-roberta", &roberta, configure, adjust_roberta, .act = "gelu" },
+	    .inner_key = "hidden_dim", .dropout = &distilbert_dropout },
+	{ "electra", &electra, configure, adjust_electra, .act = "gelu",
+	    .dropout = &usual_dropout },
+	{ "ernie", &ernie, configure, adjust_ernie, .act = "gelu",
+	    .dropout = &usual_dropout },
+	{ "mpnet", &mpnet, configure, adjust_mpnet, .act = "gelu",
+	    .dropout = &usual_dropout },
+	{ "roberta", &roberta, configure, adjust_roberta, .act = "gelu",
+	    .dropout = &usual_dropout },
+	{ "xlm-roberta", &roberta, configure, adjust_roberta, .act = "gelu",
+	    .dropout = &usual_dropout },
 	{ 0 },
 };

@@ -60,6 +60,18 @@ die_unknown(const struct tree *config, const char *type)
 	    type, known);
 }
 
+static void
+configure_dropout(
+    struct spec *spec, const struct tree *config, const struct family_dropout *dropout)
+{
+	for (int i = 0; i < SPEC_DROPS; i++) {
+		const char *key = dropout ? dropout->keys[i] : NULL;
+		if (key && !tree_get(config, key) && dropout->others[i])
+			key = dropout->others[i];
+		spec->dropout[i] = key ? tree_real(config, key, dropout->usual) : -1;
+	}
+}
+
 void
 family_configure(struct spec *spec, const struct tree *config)
 {
@@ -77,6 +89,7 @@ family_configure(struct spec *spec, const struct tree *config)
 	family->configure(spec, config, family);
 	if (family->adjust)
 		family->adjust(spec, config);
+	configure_dropout(spec, config, family->dropout);
 	spec->untied = !tree_boolean(config, "tie_word_embeddings", !spec->untied);
 }
 

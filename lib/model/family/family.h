@@ -72,6 +72,12 @@ struct tensor_names {
 #define GATED_MLP MLP("mlp.up_proj", "mlp.gate_proj", "mlp.down_proj")
 #define NORMS(first, second) [BLOCK_NORM1] = (first), [BLOCK_NORM2] = (second)
 
+/* The keys of dropout rates in config.json, and a second spelling; NULL: the reference has no dropout there. */
+struct family_dropout {
+	const char *keys[SPEC_DROPS], *others[SPEC_DROPS];
+	double usual; /* where config.json has neither */
+};
+
 struct family {
 	/* "model_type" of config.json; "bert/alibi": with that "position_embedding_type", tried before "bert" */
 	const char *model_type;
@@ -88,7 +94,8 @@ struct family {
 	/* Values for keys that config.json lacks. */
 	double norm_eps, rotary_base;
 	const char *act;
-	int head_size; /* of decoders; 0: width / heads */
+	int head_size;			      /* of decoders; 0: width / heads */
+	const struct family_dropout *dropout; /* NULL: not known of this family */
 	/* More of decoders. */
 	enum { BIAS_AS_CONFIGURED, BIAS_NONE, BIAS_QKV } bias;
 	enum { WINDOWS_REFUSED, WINDOWS_ALL, WINDOWS_QWEN, WINDOWS_ADJUSTED } windows;

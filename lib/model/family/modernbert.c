@@ -75,7 +75,13 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 		}
 }
 
+static const struct family_dropout dropout = {
+	.keys = { "embedding_dropout", "attention_dropout", "attention_dropout",
+	    "mlp_dropout", NULL },
+};
+
 const struct family modernbert_families[] = {
-	{ "modernbert", &modernbert, configure, NULL, .norm_eps = 1e-5 },
+	{ "modernbert", &modernbert, configure, NULL, .norm_eps = 1e-5,
+	    .dropout = &dropout },
 	{ 0 },
 };

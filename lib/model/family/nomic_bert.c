@@ -155,9 +155,16 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 	configure_mixture(spec, config, inner);
 }
 
+#define HIDDEN "hidden_dropout_prob"
+
+static const struct family_dropout dropout = {
+	.keys = { "embd_pdrop", "attn_pdrop", "resid_pdrop", NULL, "resid_pdrop" },
+	.others = { HIDDEN, "attention_probs_dropout_prob", HIDDEN, NULL, HIDDEN },
+};
+
 const struct family nomic_bert_families[] = {
 	{ "nomic_bert", &nomic_bert, configure, .width_key = "n_embd",
 	    .layers_key = "n_layer", .heads_key = "n_head", .inner_key = "n_inner",
-	    .positions_key = "n_positions" },
+	    .positions_key = "n_positions", .dropout = &dropout },
 	{ 0 },
 };

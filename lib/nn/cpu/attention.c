@@ -1,6 +1,7 @@
 #include "nn/nn.h"
 
 #include "nn/cpu/attention_panel.h"
+#include "nn/cpu/drop.h"
 #include "nn/cpu/microkernel.h"
 #include "nn/cpu/sum.h"
 #include "nn/cpu/tile.h"
@@ -106,6 +107,30 @@ add_bias_back(float *dbias, const float *gt, const struct panel *p, size_t key,
 	}
 }
 
+/* Dropout of the weights st[key][query] of `keys` keys from `key` on, or of their gradients. */
+NN_NOINLINE void
+drop_weights(float *st, const struct nn_attention *a, const struct panel *p, size_t key,
+    size_t keys, size_t lanes)
+{
+	uint32_t low[PANEL] = { 0 }, high[PANEL] = { 0 };
+	uint32_t below = drop_below(a->dropout.rate);
+	float by = (float)(1 / (1 - a->dropout.rate));
+
+	for (size_t i = 0; i < p->count; i++) {
+		struct drop_row row = drop_row_of(p->keys[i], p->salt);
+		low[i] = row.low;
+		high[i] = row.high;
+	}
+	for (size_t j = 0; j < keys; j++) {
+		float *row = st + j * PANEL;
+#pragma omp simd
+		for (size_t i = 0; i < lanes; i++) {
+			uint32_t drawn = drop_draw(low[i], high[i], (uint32_t)(key + j));
+			row[i] = drawn < below ? 0 : row[i] * by;
+		}
+	}
+}
+
 /* The scores of `keys` keys from `key` on, transposed, biased and masked. */
 NN_INLINE void
 masked_scores(float *st, const float *qt, const float *k, const struct nn_attention *a,
@@ -180,6 +205,8 @@ attend_tile(struct attending *at, const struct head_forward *head,
 	masked_scores(st, at->qt, head->k, a, p, key, keys, vectors);
 	softmax_step(
 	    st, keys, at->top, at->sum, factor, (size_t)vectors * NN_LANES, PANEL);
+	if (p->keys)
+		drop_weights(st, a, p, key, keys, (size_t)vectors * NN_LANES);
 	if (key == p->from) {
 		mix_first_keys(out, ldo, st, value, a->ldkv, keys, p->count, a->D);
 	} else {
@@ -321,7 +348,8 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
     const struct nn_attention *a)
 {
 	/* the backward computes p anew from f32 and lse */
-	const struct microkernel *bf16 = a->bf16 && !lse ? microkernel(DTYPE_BF16) : NULL;
+	const struct microkernel *bf16 =
+	    a->bf16 && !lse && !a->dropout.keys ? microkernel(DTYPE_BF16) : NULL;
 	size_t next = 0;
 	bool shared = a->sequences.T * a->H * a->D > NN_SERIAL;
 
@@ -366,6 +394,7 @@ struct head_back {
 /*
  * With p = exp(score - lse), g = dout v^T and delta = dout . out (each per query):
  * dscore = p (g - delta);  dq = dscore k, dk = dscore^T q, both scaled;  dv = p^T dout.
+ * With dropout g and the p of dv are dropped as p was; delta stays dout . out.
  * st holds the scores and becomes p; gt holds g and becomes dscore scale.
  */
 NN_INLINE void
@@ -417,11 +446,15 @@ attend_panel_back(const struct head_back *b, const struct nn_attention *a,
 		size_t keys = p->to - key < KEYS ? p->to - key : KEYS, at = key * ldkv;
 		masked_scores(st, qt, b->k, a, p, key, keys, vectors);
 		scores(gt, b->v + at, ldkv, dt, a->D, keys, vectors);
+		if (p->keys)
+			drop_weights(gt, a, p, key, keys, lanes);
 		scores_back(st, gt, lse, delta, keys, scale, lanes);
 		if (b->dbias)
 			add_bias_back(b->dbias, gt, p, key, keys, 1 / scale);
 		mix_keys(dq, a->ldq, gt, b->k + at, ldkv, keys, p->count, a->D);
 		mix_queries(b->dk + at, ldkv, gt, q, a->ldq, p->count, keys, a->D);
+		if (p->keys)
+			drop_weights(st, a, p, key, keys, lanes);
 		mix_queries(b->dv + at, ldkv, st, dout, ldo, p->count, keys, a->D);
 	}
 }

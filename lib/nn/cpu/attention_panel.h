@@ -16,18 +16,24 @@ enum { KEYS = 128, WIDEST = 32, MOST_QUERIES = 64 };
 /* The queries first..first+count-1 of a sequence of `length` tokens, and the keys from..to-1 that any of them may see. */
 struct panel {
 	size_t first, count, length, from, to;
-	const float *bias; /* of the head, at distance 0; NULL: none */
+	const float *bias;    /* of the head, at distance 0; NULL: none */
+	const uint64_t *keys; /* of dropout, of the panel's queries; NULL: none */
+	uint64_t salt;	      /* of the head */
 };
 
 NN_INLINE struct panel
 panel_at(const struct nn_attention *a, size_t sequence, size_t h, size_t first,
     size_t length, size_t width)
 {
-	struct panel p = { first, length - first, length, 0, length, NULL };
+	struct panel p = { first, length - first, length, 0, length, NULL, NULL, 0 };
 	size_t longest = a->sequences.longest;
 
 	if (a->bias)
 		p.bias = a->bias + h * 2 * longest + longest;
+	if (a->dropout.keys) {
+		p.keys = a->dropout.keys + a->sequences.starts[sequence] + first;
+		p.salt = a->dropout.salt + h;
+	}
 	if (p.count > width)
 		p.count = width;
 	/* tiles of keys begin at the same key for panels of 16 and 32 queries, so that the bits are the same */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "nn/cpu/drop.h"
 #include "nn/cpu/sum.h"
 
 void
@@ -81,30 +82,19 @@ nn_not_below(int32_t *starts, int32_t *columns, const float *x, const float *lea
 	starts[R] = found;
 }
 
-/* MurmurHash3's finaliser. */
-static uint32_t
-mixed(uint32_t x)
-{
-	x = (x ^ x >> 16) * 0x85ebca6b;
-	x = (x ^ x >> 13) * 0xc2b2ae35;
-	return x ^ x >> 16;
-}
-
 void
 nn_dropout(float *y, const float *x, size_t ldx, const uint64_t *keys,
     const int32_t *rows, uint64_t salt, double rate, size_t R, size_t C)
 {
-	uint32_t below = (uint32_t)(rate * 4294967296.0);
+	uint32_t below = drop_below(rate);
 	float by = (float)(1 / (1 - rate));
 
 #pragma omp parallel for schedule(static) if (nn_shared(R, C))
 	for (size_t r = 0; r < R; r++) {
-		uint64_t key =
-		    (keys[rows ? (size_t)rows[r] : r] ^ salt) * 0x9e3779b97f4a7c15;
-		uint32_t low = (uint32_t)key, high = (uint32_t)(key >> 32);
+		struct drop_row row = drop_row_of(keys[rows ? (size_t)rows[r] : r], salt);
 #pragma omp simd
 		for (size_t c = 0; c < C; c++) {
-			uint32_t drawn = mixed(mixed((uint32_t)c ^ low) ^ high);
+			uint32_t drawn = drop_draw(row.low, row.high, (uint32_t)c);
 			y[r * C + c] = drawn < below ? 0 : x[r * ldx + c] * by;
 		}
 	}
