@@ -100,6 +100,7 @@ same() {
 		$G/bert --accumulate=3 --no-mask-duplicates --clip=0.5
 		$G/bert --lora=rank=4,targets=all-linear,dropout=0.2
 		$G/bert --dropout=0.3 --tokens=64
+		$G/bert --ema=0.7
 		mote
 		mote --update-unused --lr-of=*.layer.1.*,embeddings.*=5e-3 --lr-of=*.experts.*=1e-3
 		mote --freeze=*,!*.experts.*,*.query.*

@@ -78,6 +78,9 @@ static const struct cli_option options[] = {
 	    CLI_REAL(trainer.optim.epsilon, 0, 1) },
 	{ 0, "clip", "X", "largest gradient norm; 0: no limit (default: 1)",
 	    CLI_REAL(trainer.optim.clip, 0, 1e9) },
+	{ 0, "ema", "X",
+	    "write the moving average of the weights, of decay X: 0.999 (default: 0, none)",
+	    CLI_REAL(trainer.ema, 0, 0.99999999) },
 	{ 0, "accumulate", "N", "batches per step (default: 1)",
 	    CLI_INTEGER(trainer.accumulate, 1, 1 << 20) },
 	{ 0, "update-unused", NULL, "decay parameters without a gradient too",
@@ -191,7 +194,7 @@ demand_applies(const struct objective_type *type)
 	char *mode = mem_format("--objective %s", type->name);
 	char *applies = mem_format(
 	    "model output from-scratch objective steps epochs lr lr-of schedule warmup decay "
-	    "beta1 beta2 eps clip accumulate expert update-unused freeze dropout precision memory "
+	    "beta1 beta2 eps clip accumulate expert update-unused freeze dropout ema precision memory "
 	    "tokens save-every restart timing dtype seed threads dev dev-every last-step patience %s",
 	    type->applies);
 

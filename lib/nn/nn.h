@@ -207,7 +207,9 @@ void nn_copy(float *y, const float *x, size_t n); /* y = x */
 void nn_zero(float *y, size_t n);
 void nn_scale(float *x, float by, size_t n);
 void nn_add(float *y, const float *x, size_t n); /* y += x */
-double nn_square_sum(const float *x, size_t n);	 /* in double, in a fixed order */
+/* y += by (x - y): where x equals y, y keeps its bits. */
+void nn_lerp(float *y, const float *x, float by, size_t n);
+double nn_square_sum(const float *x, size_t n); /* in double, in a fixed order */
 
 /* True if every value is finite. */
 bool nn_finite(const float *x, size_t n);

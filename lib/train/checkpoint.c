@@ -79,9 +79,10 @@ put_floats(int file, const char *path, const float *values, size_t count, size_t
 
 /* Writes this rank's parts of values and moments. */
 static void
-put_parts(int file, const char *path, struct model *model, const struct optim *optim,
-    size_t data)
+put_parts(int file, const char *path, const struct checkpoint_arrays *arrays, size_t data)
 {
+	struct model *model = arrays->model;
+	const struct optim *optim = arrays->optim;
 	size_t block = model_size(model) * sizeof(float);
 
 	for (size_t i = 0; i < optim_parts(optim); i++) {
@@ -90,6 +91,9 @@ put_parts(int file, const char *path, struct model *model, const struct optim *o
 		put_floats(file, path, model_values(model) + part.offset, part.count, at);
 		put_floats(file, path, part.first, part.count, at + block);
 		put_floats(file, path, part.second, part.count, at + 2 * block);
+		if (arrays->average)
+			put_floats(file, path, weight_average_part(arrays->average, i),
+			    part.count, at + 3 * block);
 	}
 }
 
@@ -104,30 +108,33 @@ rank_barrier(void)
 
 void
 checkpoint_write(
-    const char *path, struct model *model, struct optim *optim, const struct tree *state)
+    const char *path, const struct checkpoint_arrays *arrays, const struct tree *state)
 {
-	size_t size = model_size(model), units = optim_units(optim);
+	size_t size = model_size(arrays->model), units = optim_units(arrays->optim);
+	size_t blocks = arrays->average ? 4 : 3;
 	char *text = json_text(state, 0);
-	struct safetensor tensors[] = {
+	struct safetensor tensors[6] = {
 		vector("values", DTYPE_F32, size),
 		vector("exp_avg", DTYPE_F32, size),
 		vector("exp_avg_sq", DTYPE_F32, size),
-		vector("counts", DTYPE_I64, units),
-		vector("state", DTYPE_U8, strlen(text)),
+		vector("ema", DTYPE_F32, size),
 	};
+	tensors[blocks] = vector("counts", DTYPE_I64, units);
+	tensors[blocks + 1] = vector("state", DTYPE_U8, strlen(text));
 	struct safetensors_writer *writer =
-	    ranks_own() ? NULL : safetensors_create(path, tensors, 5, NULL, NULL);
+	    ranks_own() ? NULL
+			: safetensors_create(path, tensors, blocks + 2, NULL, NULL);
 	struct shared_file shared = find_file(writer);
 	int file = open(shared.path, O_WRONLY | O_CLOEXEC);
 
 	if (file < 0)
 		die("%s: all ranks write to it, on a file system that they share:",
 		    shared.path);
-	put_parts(file, path, model, optim, shared.data);
+	put_parts(file, path, arrays, shared.data);
 	if (writer) {
-		size_t at = shared.data + 3 * size * sizeof(float);
+		size_t at = shared.data + blocks * size * sizeof(float);
 		size_t bytes = units * sizeof(int64_t);
-		put_at(file, path, optim_counts(optim), bytes, at);
+		put_at(file, path, optim_counts(arrays->optim), bytes, at);
 		put_at(file, path, text, strlen(text), at + bytes);
 	}
 	if ((fsync(file) && errno != EINVAL && errno != EROFS) || close(file))
@@ -177,8 +184,10 @@ need_block(struct safetensors *file, const char *path, const char *name,
 }
 
 void
-checkpoint_restore(const char *path, struct model *model, struct optim *optim)
+checkpoint_restore(const char *path, const struct checkpoint_arrays *arrays)
 {
+	struct model *model = arrays->model;
+	struct optim *optim = arrays->optim;
 	struct safetensors *file = safetensors_open(path);
 	const struct safetensor *counts = need(file, path, "counts", DTYPE_I64);
 	size_t units = optim_units(optim);
@@ -189,13 +198,18 @@ checkpoint_restore(const char *path, struct model *model, struct optim *optim)
 	memcpy(optim_counts(optim), counts->data, units * sizeof(int64_t));
 	const float *values = need_block(file, path, "values", model),
 		    *first = need_block(file, path, "exp_avg", model),
-		    *second = need_block(file, path, "exp_avg_sq", model);
+		    *second = need_block(file, path, "exp_avg_sq", model),
+		    *average =
+			arrays->average ? need_block(file, path, "ema", model) : NULL;
 	nn_upload(model_values(model), values, model_size(model) * sizeof(float));
 	for (size_t i = 0; i < optim_parts(optim); i++) {
 		struct optim_part part = optim_part(optim, i);
 		size_t bytes = part.count * sizeof(float);
 		nn_upload(part.first, first + part.offset, bytes);
 		nn_upload(part.second, second + part.offset, bytes);
+		if (average)
+			nn_upload(weight_average_part(arrays->average, i),
+			    average + part.offset, bytes);
 	}
 	safetensors_close(file);
 }

@@ -438,3 +438,14 @@ optim_part(const struct optim *optim, size_t index)
 		.first = optim->first + bucket->moments,
 		.second = optim->second + bucket->moments };
 }
+
+void
+optim_share(const struct optim *optim)
+{
+	if (ranks_count() == 1)
+		return;
+	for (size_t b = 0; b < optim->bucket_count; b++)
+		ranks_share(
+		    model_values(optim->model), optim->buckets[b].starts, sizeof(float));
+	ranks_wait();
+}

@@ -73,4 +73,7 @@ struct optim_part {
 size_t optim_parts(const struct optim *optim);
 struct optim_part optim_part(const struct optim *optim, size_t index);
 
+/* Gives all ranks the weights of each rank's parts. */
+void optim_share(const struct optim *optim);
+
 #endif

@@ -42,6 +42,8 @@ settings_of(const struct trainer_options *t, const struct model *model, int64_t 
 	if (t->precision != DTYPE_F32)
 		tree_set(s, "precision", tree_of_string(dtype_name(t->precision)));
 	tree_set(s, "lora", tree_of_string(t->lora ? t->lora : ""));
+	if (t->ema > 0)
+		tree_set(s, "ema", tree_of_real(t->ema));
 	if (t->dropout < 0)
 		tree_set(s, "dropout", tree_of_string("config"));
 	else if (t->dropout > 0)

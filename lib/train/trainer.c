@@ -25,12 +25,14 @@
 #include "train/gradient_cache.h"
 #include "train/settings.h"
 #include "train/train_log.h"
+#include "train/weight_average.h"
 
 struct trainer {
 	const struct trainer_options *options;
 	struct model *model;
 	struct objective *objective;
 	struct optim *optim;
+	struct weight_average *average;	 /* NULL: none */
 	struct development *development; /* NULL: no held-out data */
 	struct tree *settings;		 /* settings.h */
 	struct tree *stream;		 /* stream_about */
@@ -96,11 +98,19 @@ note_state(struct trainer *trainer)
 	trainer->whole = true;
 }
 
+static struct checkpoint_arrays
+arrays_of(const struct trainer *trainer)
+{
+	return (
+	    struct checkpoint_arrays){ trainer->model, trainer->optim, trainer->average };
+}
+
 static void
 save_checkpoint(struct trainer *trainer)
 {
-	checkpoint_write(
-	    trainer->checkpoint_path, trainer->model, trainer->optim, trainer->state);
+	struct checkpoint_arrays arrays = arrays_of(trainer);
+
+	checkpoint_write(trainer->checkpoint_path, &arrays, trainer->state);
 }
 
 /* A signal within a second is the same one: timeout(1) and job queues send it to the program and to its group. */
@@ -209,8 +219,8 @@ begin(struct trainer *trainer)
 			    (long long)trainer->steps, (long long)trainer->step);
 		trainer->objective->type->resume(
 		    trainer->objective, tree_need(state, "place"));
-		checkpoint_restore(
-		    trainer->checkpoint_path, trainer->model, trainer->optim);
+		struct checkpoint_arrays arrays = arrays_of(trainer);
+		checkpoint_restore(trainer->checkpoint_path, &arrays);
 		trainer->batches = tree_integer_in(state, "batches", 0, INT64_MAX);
 		log_bytes = tree_integer(state, "log", 0);
 		development_resume(trainer->development, tree_get(state, "dev"));
@@ -310,15 +320,19 @@ origin_of(const struct trainer *trainer)
 	return origin;
 }
 
-/* Measures the held-out data and keeps the model if it is the best. */
+/* Measures the held-out data and keeps the model if it is the best: the average of the weights, if there is one. */
 static void
 measure(struct trainer *trainer)
 {
-	if (!development_measure(trainer->development, trainer->objective, trainer->step))
-		return;
-	struct tree *origin = origin_of(trainer);
-	development_keep(trainer->development, trainer->model, origin);
-	tree_free(origin);
+	struct development *development = trainer->development;
+
+	weight_average_swap(trainer->average);
+	if (development_measure(development, trainer->objective, trainer->step)) {
+		struct tree *origin = origin_of(trainer);
+		development_keep(development, trainer->model, origin);
+		tree_free(origin);
+	}
+	weight_average_swap(trainer->average);
 }
 
 /* Measures the model before the first step. */
@@ -349,6 +363,7 @@ take_step(struct trainer *trainer)
 		r.norm = optim_step(trainer->optim, trainer->step, 1 / (double)r.batches);
 		if (!isfinite(r.norm))
 			diverged(trainer, &r, "gradient's norm", r.norm);
+		weight_average_step(trainer->average);
 		trainer->step++;
 		if (development_due(trainer->development, trainer->step))
 			measure(trainer);
@@ -407,6 +422,7 @@ finish(struct trainer *trainer)
 		warn("%s: ended after %lld of %lld steps", data, (long long)trainer->step,
 		    (long long)trainer->steps);
 	train_log_close(trainer->log);
+	weight_average_swap(trainer->average);
 	if (ranks_own())
 		return;
 	if (!development_take_best(trainer->development, trainer->step))
@@ -458,6 +474,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	trainer.stream = trainer.objective->type->about(trainer.objective);
 	settings_agree(trainer.settings, options.out);
 	trainer.optim = optim_new(model, &options.optim);
+	trainer.average = weight_average_new(model, trainer.optim, options.ema);
 	trainer.development = development_new(&options, trainer.settings);
 	trainer.checkpoint_path = trainer_beside(options.out, "checkpoint");
 	begin(&trainer);
@@ -473,6 +490,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 
 	before_death(NULL, NULL);
 	lock_end(trainer.lock);
+	weight_average_free(trainer.average);
 	optim_free(trainer.optim);
 	development_free(trainer.development);
 	objective_close(trainer.objective);

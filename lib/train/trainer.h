@@ -36,6 +36,7 @@ struct trainer_options {
 	bool timing;	      /* log seconds and tokens per second as well */
 	enum dtype dtype;     /* of the saved weights */
 	enum dtype precision; /* of the linear layers, for the checkpoint: f32 or bf16 */
+	double ema;	      /* decay of weight_average.h; 0: none */
 	double dropout;	      /* --dropout (dropout_rates.h); 0: none */
 	const char *lora;     /* --lora, for the checkpoint; NULL: no adapter */
 	const char *const *freeze; /* --freeze, for the checkpoint; NULL: none */

@@ -319,6 +319,13 @@ check_vector(void)
 	nn_scale(y->at, 0.25f, n);
 	nn_add(y->at, x->at, n);
 	expect("scale and add", y->at, y->ref, n, 1e-6);
+	for (size_t i = 0; i < n; i++)
+		y->ref[i] += 0.125 * (x->ref[i] - y->ref[i]);
+	nn_lerp(y->at, x->at, 0.125f, n);
+	expect("lerp", y->at, y->ref, n, 1e-6);
+	nn_copy(y->at, x->at, n);
+	nn_lerp(y->at, x->at, 0.3f, n);
+	expect_same("lerp of equals", y, x);
 	expect_value("finite", nn_finite(x->at, n), 1, 0);
 	x->ref[n - 1] = NAN;
 	array_upload(x);

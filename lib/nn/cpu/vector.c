@@ -36,6 +36,14 @@ nn_add(float *y, const float *x, size_t n)
 		y[i] += x[i];
 }
 
+void
+nn_lerp(float *y, const float *x, float by, size_t n)
+{
+#pragma omp parallel for simd schedule(static) if (nn_shared(n, 1))
+	for (size_t i = 0; i < n; i++)
+		y[i] += by * (x[i] - y[i]);
+}
+
 double
 nn_square_sum(const float *x, size_t n)
 {

@@ -18,6 +18,13 @@ add(float *y, const float *x, size_t n)
 }
 
 __global__ void
+lerp(float *y, const float *x, float by, size_t n)
+{
+	for (size_t i = grid_thread(); i < n; i += grid_threads())
+		y[i] += by * (x[i] - y[i]);
+}
+
+__global__ void
 square_parts(double *parts, const float *x, size_t n)
 {
 	__shared__ double room[WARP];
@@ -76,6 +83,12 @@ void
 nn_add(float *y, const float *x, size_t n)
 {
 	device_launch(add, device_spread(n), BLOCK, 0, y, x, n);
+}
+
+void
+nn_lerp(float *y, const float *x, float by, size_t n)
+{
+	device_launch(lerp, device_spread(n), BLOCK, 0, y, x, by, n);
 }
 
 double

@@ -8,8 +8,9 @@ lora/ is an adapter of the tiny BERT as PEFT makes it, lora.tsv the trace of tra
 lora_queries.tsv of training it for the queries alone, documents embedded by the base.
 reze_targets.jsonl has a drawn target for each row, reze.tsv the trace of training with REZE's cosine term (equation
 8) against them, times 30, and reze_lora.tsv that of the adapter.  bert_dot.tsv has dot products for cosines.
+bert_ema.safetensors is the average of the tiny BERT's weights over the ten steps, with the decay 0.8.
 FAMILY_frozen.tsv is the trace with the weights FROZEN left as they are, bert_frozen.safetensors the others after it.
-Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, dot, nomic_bert, lora, reze, frozen).
+Needs torch, transformers, peft, safetensors.  Arguments: only these (bert, dot, nomic_bert, lora, reze, frozen, ema).
 """
 import fnmatch
 import json
@@ -20,6 +21,7 @@ import sys
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
+from torch.optim import swa_utils
 from transformers import BertConfig, BertModel, NomicBertConfig, NomicBertModel
 from transformers import get_linear_schedule_with_warmup
 
@@ -68,7 +70,7 @@ def relation_targets():
     return torch.round(torch.randn(STEPS, ROWS, 2 * COMMON["hidden_size"]), decimals=2)
 
 
-def trace(model, all_batches, path, frozen=None, targets=None, dot=False):
+def trace(model, all_batches, path, frozen=None, targets=None, dot=False, average=None):
     decays = lambda p: p.squeeze().dim() >= 2
     parameters = [(n, p) for n, p in model.named_parameters() if "pooler" not in n and p.requires_grad]
     groups = [{"params": [p for _, p in parameters if decays(p)], "weight_decay": 0.1},
@@ -93,6 +95,8 @@ def trace(model, all_batches, path, frozen=None, targets=None, dot=False):
             told = [loss.item(), schedule.get_last_lr()[0], norm.item()] + [reze.item()] * (targets is not None)
             print("\t".join(f"{x:.7g}" for x in told), file=out)
             optimiser.step()
+            if average:
+                average.update_parameters(model)
             schedule.step()
 
 
@@ -164,9 +168,17 @@ def make_frozen(all_batches):
                       f"{HERE}/bert_frozen.safetensors")
 
 
+def make_ema(all_batches):
+    model = BertModel.from_pretrained(f"{HERE}/bert", add_pooling_layer=False).float().eval()
+    average = swa_utils.AveragedModel(model, multi_avg_fn=swa_utils.get_ema_multi_avg_fn(0.8))
+    average.update_parameters(model)  # the first call copies the weights
+    trace(model, all_batches, os.devnull, average=average)
+    save_file({n: p.detach() for n, p in average.module.named_parameters()}, f"{HERE}/bert_ema.safetensors")
+
+
 if __name__ == "__main__":
     made = batches()
-    wanted = sys.argv[1:] or ["bert", "dot", "nomic_bert", "lora", "reze", "frozen"]
+    wanted = sys.argv[1:] or ["bert", "dot", "nomic_bert", "lora", "reze", "frozen", "ema"]
     write_pairs(made)
     if "bert" in wanted:
         make("bert", BertConfig(**COMMON), BertModel, made)
@@ -180,3 +192,5 @@ if __name__ == "__main__":
         make_reze(made)
     if "frozen" in wanted:
         make_frozen(made)
+    if "ema" in wanted:
+        make_ema(made)
