@@ -133,6 +133,45 @@ agrees() {
 	done
 }
 
+# bats test_tags=plain
+@test "scored: distil --project is EmbedDistillLoss with a projection, to fewer values and to more; it is not written" {
+	for case in "guide 5" "wide 21"; do
+		read -r teacher width <<<"$case"
+		mkstream 8 <"$G/$teacher.jsonl" >$teacher.mts
+		mts paste <(mts cat -c query.ids,document.ids ids.mts) $teacher.mts >$teacher.taught.mts
+		for chunk in "" "--tokens 20"; do
+			# shellcheck disable=SC2086
+			agrees project_$teacher $teacher.taught.mts --objective distil --project $width $chunk
+		done
+	done
+	[ ! -e out/projection ]
+	[ "$(jq -c 'map(.type | split(".")[-1])' out/modules.json)" = '["Transformer","Pooling"]' ]
+	[ "$(safetensors_list out/model.safetensors | cut -f1 | sort)" = "$(safetensors_list "$GOLDEN/train/bert/model.safetensors" | cut -f1 | sort)" ]
+	encode -q -m out ids.mts >/dev/null
+	more=("${options[@]}" --objective distil --project 21 --dev wide.taught.mts --dev-every 2)
+	train "${more[@]}" -o whole --save-every 1 wide.taught.mts
+	rm -r out
+	cut_short 3 "${more[@]}" -o out --save-every 1 wide.taught.mts
+	run -1 --separate-stderr train "${more[@]}" --project 20 -o out wide.taught.mts
+	[[ $stderr == *"project 21, this one has 20;"* || $stderr == *"have 21 components, the model's 20;"* ]]
+	train "${more[@]}" -o out --save-every 1 wide.taught.mts
+	cmp out/model.safetensors whole/model.safetensors
+	cmp out.log.tsv whole.log.tsv
+	# a rate of its own
+	train "${more[@]}" -o fast --lr-of 'projection.*=1e-2' wide.taught.mts
+	run ! cmp -s fast.log.tsv whole.log.tsv
+	# a teacher of the same width may be projected, too
+	mkstream 8 <"$G/teacher.jsonl" >teacher.mts
+	mts paste <(mts cat -c query.ids,document.ids ids.mts) teacher.mts >taught.mts
+	train "${options[@]}" -o turned --objective distil --project 16 taught.mts
+	run -1 --separate-stderr train "${options[@]}" -o none --objective distil wide.taught.mts
+	[ "$stderr" = "train: wide.taught.mts: the teacher's vectors have 21 components, the model's 16; --project 21 learns a projection, 'encode --dim' cuts vectors of a Matryoshka model" ]
+	does_not_apply --project train "${options[@]}" -o none --project 16 ids.mts
+	run -2 --separate-stderr train "${options[@]}" -o none --objective distil --project 21 --lora rank=2 wide.taught.mts
+	[ "${stderr_lines[0]}" = "train: --project and --lora exclude each other" ]
+	[ ! -e none ]
+}
+
 @test "scored: distil is sentence-transformers' EmbedDistillLoss; held-out pairs have their teacher, too; teachers that do not fit" {
 	mkstream 8 <"$G/teacher.jsonl" >teacher.mts
 	mts paste <(mts cat -c query.ids,document.ids ids.mts) teacher.mts >taught.mts
@@ -146,7 +185,7 @@ agrees() {
 	mkstream 8 <"$G/guide.jsonl" >guide.mts
 	mts paste <(mts cat -c query.ids,document.ids ids.mts) guide.mts >guided.mts
 	run -1 --separate-stderr train "${options[@]}" -o none --objective distil guided.mts
-	[ "$stderr" = "train: guided.mts: the teacher's vectors have 5 components, the model's 16; 'encode --dim' cuts vectors of a Matryoshka model" ]
+	[ "$stderr" = "train: guided.mts: the teacher's vectors have 5 components, the model's 16; --project 5 learns a projection, 'encode --dim' cuts vectors of a Matryoshka model" ]
 	run -1 --separate-stderr train "${options[@]}" -o none --objective distil --dev ids.mts taught.mts
 	[[ $stderr == "train: ids.mts: has no column \"query.emb\", the vectors of a guide or teacher"* ]]
 	for option in --matryoshka=8 --guide --temperature=1; do

@@ -110,6 +110,9 @@ static const struct cli_option options[] = {
 	{ 0, "matryoshka", "N,...",
 	    "sum the losses of the first N components of the vectors, N:W with a weight",
 	    CLI_TEXT(trainer.objective.matryoshka) },
+	{ 0, "project", "N",
+	    "distil: learn a linear layer to a teacher of N components; it is not written",
+	    CLI_INTEGER(trainer.objective.project, 1, 1 << 16) },
 	{ 0, "bidirectional", NULL, "add the loss of documents that choose queries",
 	    CLI_FLAG(trainer.objective.bidirectional) },
 	{ 0, "balance", "X",
@@ -260,6 +263,9 @@ open_model(const struct settings *a, uint64_t seed)
 	if (a->trainer.objective.type->classifies)
 		return model_open_ranker(
 		    a->dir, seed, a->freeze.count ? a->freeze.items : NULL);
+	if (a->trainer.objective.project)
+		return model_open_projected(
+		    a->dir, mode, seed, a->freeze.items, a->trainer.objective.project);
 	return a->freeze.count ? model_open_frozen(a->dir, mode, seed, a->freeze.items)
 			       : model_open(a->dir, mode, seed);
 }

@@ -39,7 +39,8 @@ drawn(const struct model *model, const struct head_module *module,
 {
 	bool last = module == &model->head.modules[model->head.count - 1];
 
-	return model->fresh && (last || !safetensors_find(file, name));
+	return (model->projected && last) ||
+	       (model->fresh && (last || !safetensors_find(file, name)));
 }
 
 static struct tensor_slice
@@ -71,6 +72,13 @@ module_part(struct model *model, const struct head_module *module,
 					  file ? safetensors_name(file) : NULL, wanted) };
 }
 
+/* Is module i of the head the projection that is only trained with? */
+static bool
+is_projection(const struct model *model, int i)
+{
+	return model->projected && i == model->head.count - 1;
+}
+
 /* Adds the tensors of the modules after the pooling. */
 static void
 open_modules(struct model *model)
@@ -89,7 +97,7 @@ open_modules(struct model *model)
 		struct safetensors *file = NULL;
 		if (module->module) {
 			file = model->file;
-		} else if (model->file) {
+		} else if (model->file && !is_projection(model, i)) {
 			char *folder = mem_format("%s/%s", model->dir, module->source);
 			file = model->head_files[i] = safetensors_open(folder);
 			free(folder);
@@ -189,6 +197,16 @@ load_mapped(struct model *model, int expert)
 	}
 }
 
+/* The deviation of a matrix; a projection's is that of torch.nn.Linear. */
+static double
+deviation_of(const struct model *model, const struct parameter *tensor)
+{
+	bool last = tensor == model->weights.tensors + model->weights.count - 1;
+
+	return model->projected && last ? 1 / sqrt(3 * (double)tensor->columns)
+					: model->spec.initializer_range;
+}
+
 /* As the reference initialises: normal matrices, norms of ones, biases of zeros. */
 static void
 draw(const struct model *model, const struct parameter *tensor, struct rng rng, float *to)
@@ -197,11 +215,10 @@ draw(const struct model *model, const struct parameter *tensor, struct rng rng, 
 	bool plus = model->spec.norm == NN_RMSNORM_PLUS &&
 		    tensor < model->weights.tensors + model->weights.own;
 	bool one = !tensor->columns && last && !strcmp(last, ".weight") && !plus;
+	double deviation = deviation_of(model, tensor);
 
 	for (size_t i = 0; i < tensor->count; i++)
-		to[i] = tensor->columns
-			    ? (float)(model->spec.initializer_range * rng_normal(&rng))
-			    : one;
+		to[i] = tensor->columns ? (float)(deviation * rng_normal(&rng)) : one;
 }
 
 static void
@@ -243,8 +260,25 @@ model_need_expert(struct model *model, int expert)
 	model_resolve(model);
 }
 
+/* Adds the projection of model_open_projected to the head. */
+static void
+add_projection(struct model *model, int width)
+{
+	struct head *head = &model->head;
+	int own = head_width(head, model->spec.width, model->dir);
+
+	if (head->count == HEAD_MODULES)
+		die("%s: has too many modules for a projection", model->dir);
+	head->modules[head->count++] = (struct head_module){
+		.kind = HEAD_DENSE, .name = "projection", .in = own, .out = width
+	};
+	model->projected = true;
+}
+
+/* projection: the width of model_open_projected; 0: none. */
 static struct model *
-begin(const char *dir, enum model_mode mode, bool classifies, const char *template)
+begin(const char *dir, enum model_mode mode, bool classifies, const char *template,
+    int projection)
 {
 	struct model *model = mem_zero(1, sizeof *model);
 
@@ -252,6 +286,8 @@ begin(const char *dir, enum model_mode mode, bool classifies, const char *templa
 	model->template = template;
 	model->mode = mode;
 	model_configure(model, dir);
+	if (projection)
+		add_projection(model, projection);
 	model_match(model);
 	model->data = mem_zero((size_t)model->weights.count, sizeof *model->data);
 	model->copied = mem_zero((size_t)model->weights.count, sizeof *model->copied);
@@ -311,23 +347,34 @@ model_close_stored(struct model *model)
 struct model *
 model_open(const char *dir, enum model_mode mode, uint64_t seed)
 {
-	return complete(begin(dir, mode, false, NULL), seed);
+	return complete(begin(dir, mode, false, NULL, 0), seed);
 }
 
 struct model *
 model_open_frozen(
     const char *dir, enum model_mode mode, uint64_t seed, const char *const *patterns)
 {
-	struct model *model = begin(dir, mode, false, NULL);
+	struct model *model = begin(dir, mode, false, NULL, 0);
 
 	freeze_weights(model, patterns);
 	return complete(model, seed);
 }
 
 struct model *
+model_open_projected(const char *dir, enum model_mode mode, uint64_t seed,
+    const char *const *patterns, int width)
+{
+	struct model *model = begin(dir, mode, false, NULL, width);
+
+	if (patterns)
+		freeze_weights(model, patterns);
+	return complete(model, seed);
+}
+
+struct model *
 model_open_ranker(const char *dir, uint64_t seed, const char *const *patterns)
 {
-	struct model *model = begin(dir, MODEL_TRAIN, true, NULL);
+	struct model *model = begin(dir, MODEL_TRAIN, true, NULL, 0);
 
 	if (patterns)
 		freeze_weights(model, patterns);
@@ -337,7 +384,7 @@ model_open_ranker(const char *dir, uint64_t seed, const char *const *patterns)
 struct model *
 model_open_int8(const char *dir, bool keep)
 {
-	struct model *model = begin(dir, MODEL_ENCODE, false, NULL);
+	struct model *model = begin(dir, MODEL_ENCODE, false, NULL, 0);
 
 	quantized_weights_load(model, keep);
 	return complete(model, 0);
@@ -347,7 +394,7 @@ static struct model *
 open_packed(
     const char *dir, enum dtype kind, bool keep, bool classifies, const char *template)
 {
-	struct model *model = begin(dir, MODEL_ENCODE, classifies, template);
+	struct model *model = begin(dir, MODEL_ENCODE, classifies, template, 0);
 
 	if (kind != DTYPE_F32 && !nn_supports(kind))
 		inform("%s: products of %s are not quicker here; those of f32 are made",

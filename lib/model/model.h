@@ -35,6 +35,13 @@ struct model *model_open_frozen(
     const char *dir, enum model_mode mode, uint64_t seed, const char *const *patterns);
 
 /*
+ * Opens a model to train whose embeddings go through one more linear layer, to `width` values, drawn from `seed`: the parameter
+ * "projection.linear.weight".  model_save leaves it out.  patterns as above; NULL: none.
+ */
+struct model *model_open_projected(const char *dir, enum model_mode mode, uint64_t seed,
+    const char *const *patterns, int width);
+
+/*
  * Opens a model to encode with, the matrices of its linear layers and experts as int8 (nn_quantize).  Embeddings, norms, biases,
  * routers, gates of shared experts and the head stay as they are stored.  Memory holds the int8 and one tensor more.
  *

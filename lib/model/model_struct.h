@@ -22,7 +22,9 @@ struct model {
 	/* hash of the files that decide an embedding; the same with the precision of the weights */
 	char folder_fingerprint[17], fingerprint[17], *expert_names;
 	enum model_mode mode;
-	bool classifies;	/* the head is a classifier's (classifier.h) */
+	bool classifies; /* the head is a classifier's (classifier.h) */
+	bool
+	    projected; /* the head's last module is drawn, and not written: model_open_projected */
 	bool fresh;		/* the classifier is new: the folder has none */
 	struct answers answers; /* of a language model that scores pairs */
 	const char *template;	/* of pairs (token/pair_template.h), while it opens */

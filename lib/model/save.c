@@ -247,8 +247,9 @@ static void
 write_head(
     const struct model *model, const char *folder, const struct safetensor *tensors)
 {
-	const struct head *head = &model->head;
+	struct head without = model->head, *head = &without;
 
+	without.count -= model->projected;
 	if (model->classifies) {
 		write_classifier(model, folder);
 		return;

@@ -1,6 +1,7 @@
 /*
  * Distillation from a teacher's vectors (guide.h), through the gradient cache:
  *	loss = mean over all texts of 1 - cosine of the embedding and the teacher's
+ * With objective_options.project the embedding goes through a linear layer first, which is trained, too (model_open_projected).
  * It is sentence-transformers' EmbedDistillLoss, and half its MSELoss of vectors of length 1 times their width.
  *
  * With several ranks (ranks.h) each computes the share of its own texts.
@@ -35,8 +36,9 @@ upload(struct distil *distil, const struct contrast_batch *batch, size_t count)
 	size_t width = distil->pairs.width;
 
 	if (batch->guide_width != width)
-		die("%s: the teacher's vectors have %zu components, the model's %zu; 'encode --dim' cuts vectors of a Matryoshka model",
-		    contrast_name(distil->pairs.contrast), batch->guide_width, width);
+		die("%s: the teacher's vectors have %zu components, the model's %zu; --project %zu learns a projection, 'encode --dim' cuts vectors of a Matryoshka model",
+		    contrast_name(distil->pairs.contrast), batch->guide_width, width,
+		    batch->guide_width);
 	distil->teacher = nn_reserve(distil->teacher, &distil->teacher_size, count,
 	    width * sizeof *distil->teacher);
 	nn_upload(distil->teacher, batch->guide, count * width * sizeof *distil->teacher);
@@ -112,7 +114,7 @@ const struct objective_type objective_distil = {
 	.size = sizeof(struct distil),
 	.rate = 2e-5,
 	.balance = 0.001,
-	.applies = "balance lora freeze-documents documents dev-corpus",
+	.applies = "project balance lora freeze-documents documents dev-corpus",
 	.open = open_distil,
 	.close = close_distil,
 	.stream = paired_stream,

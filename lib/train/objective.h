@@ -20,7 +20,8 @@ struct objective_options {
 	const struct objective_type *type;
 	struct contrast_options contrast; /* expert and epochs hold for all types */
 	bool bidirectional;
-	bool dot;		/* dot products, not cosines */
+	bool dot; /* dot products, not cosines */
+	int project; /* distil: the teacher's width, to which embeddings are projected; 0: none */
 	const char *matryoshka; /* widths (matryoshka.h); NULL: none */
 	double margin;		/* of contrastive and online */
 	double positive;	/* bce: weight of positive pairs */

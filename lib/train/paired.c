@@ -49,6 +49,8 @@ paired_settings(const struct objective_options *o, struct tree *settings)
 	if (o->dot)
 		tree_set(settings, "similarity", tree_of_string("dot"));
 	tree_set(settings, "balance", tree_of_real(o->balance));
+	if (o->project)
+		tree_set(settings, "project", tree_of_integer(o->project));
 	if (o->matryoshka)
 		tree_set(settings, "matryoshka", tree_of_string(o->matryoshka));
 }

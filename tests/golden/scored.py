@@ -3,13 +3,15 @@
 
 Writes scored/pairs.txt (batches as tests/support/pairs_stream reads them, two negatives a row), scored/scores.jsonl (a row's
 scores: document.score, negatives.score; labels: 0 or 1 for contrastive and online), scored/guide.jsonl and
-scored/teacher.jsonl (query.emb, document.emb) and, for each loss, scored/LOSS.tsv: loss and
+scored/teacher.jsonl and scored/wide.jsonl (query.emb, document.emb) and, for each loss, scored/LOSS.tsv: loss and
 norm of the gradient of each step of torch.optim.AdamW from the tiny BERT of train/bert.  The losses of pairs see the documents
 alone; cosent_three and angle_three the negatives as well, as pairs with their own scores; NAME_nested is MatryoshkaLoss;
-mse_rates is mse with other learning rates of the embeddings and the first block.
+mse_rates is mse with other learning rates of the embeddings and the first block.  project_guide and project_wide are
+EmbedDistillLoss with a projection to the vectors of the guide and of wide.jsonl, which lib/model/model.c draws.
 Needs torch, transformers, sentence-transformers.
 """
 import json
+import math
 import os
 import random
 
@@ -19,11 +21,53 @@ from sentence_transformers.sentence_transformer.losses import gist_embed
 from transformers import BertModel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STEPS, ROWS, NEGATIVES, VOCABULARY, GUIDE, WIDTH = 5, 8, 2, 48, 5, 16
+STEPS, ROWS, NEGATIVES, VOCABULARY, GUIDE, WIDTH, WIDE = 5, 8, 2, 48, 5, 16, 21
+WORD = (1 << 64) - 1
+TENSORS = 37  # of the tiny BERT: the number of the projection's stream of random numbers
 
 
 def sequence(rng):
     return [2] + [rng.randrange(5, VOCABULARY) for _ in range(rng.randint(2, 10))] + [3]
+
+
+def mix(x):
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & WORD
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & WORD
+    return x ^ x >> 31
+
+
+def normals(count, seed, stream):
+    """As rng_normal of lib/base/rng.c."""
+    x, s = mix(seed + 0x9E3779B97F4A7C15) ^ mix(stream + 0x632BE59BD9B4E019), []
+    rotate = lambda x, by: (x << by | x >> 64 - by) & WORD
+    for _ in range(4):
+        x = x + 0x9E3779B97F4A7C15 & WORD
+        s.append(mix(x))
+
+    def uniform():
+        result, t = (rotate(s[0] + s[3] & WORD, 23) + s[0]) & WORD, s[1] << 17 & WORD
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = rotate(s[3], 45)
+        return (result >> 11) * 2.0 ** -53
+
+    return [math.sqrt(-2 * math.log(1 - uniform())) * math.cos(6.283185307179586 * uniform()) for _ in range(count)]
+
+
+def projected(width, teacher):
+    """EmbedDistillLoss with a projection, which is a parameter of the loss."""
+    loss = losses.EmbedDistillLoss(None)
+    loss.projection = torch.nn.Linear(WIDTH, width, bias=False)
+    with torch.no_grad():
+        drawn = torch.tensor(normals(WIDTH * width, 0, TENSORS), dtype=torch.float64)
+        loss.projection.weight.copy_((drawn / (3 * WIDTH) ** 0.5).view(width, WIDTH))
+    steps = iter(teacher)
+    run = lambda x, t, y: loss.compute_loss_from_embeddings(x[:2], list(next(steps)))
+    run.projection = loss.projection
+    return run
 
 
 def embed(model, sequences):
@@ -138,6 +182,13 @@ def main():
         for queries, documents in teacher:
             for q, d in zip(queries, documents):
                 print(json.dumps({"query.emb": q, "document.emb": d}), file=out)
+    wide = [[[[round(rng.gauss(0, 1), 2) for _ in range(WIDE)] for _ in range(ROWS)] for _ in range(2)] for _ in range(STEPS)]
+    with open(f"{HERE}/scored/wide.jsonl", "w") as out:
+        for queries, documents in wide:
+            for q, d in zip(queries, documents):
+                print(json.dumps({"query.emb": q, "document.emb": d}), file=out)
+    LOSSES["project_guide"] = projected(GUIDE, guide)
+    LOSSES["project_wide"] = projected(WIDE, torch.tensor(wide))
     steps = iter(teacher)
     LOSSES["distil"] = lambda x, t, y: losses.EmbedDistillLoss(None).compute_loss_from_embeddings(
         x[:2], list(torch.tensor(next(steps))))
@@ -145,6 +196,8 @@ def main():
     LOSSES["gist_documents"] = gist(guide, False, 0.1)
     for name, loss_of in LOSSES.items():
         model = BertModel.from_pretrained(f"{HERE}/train/bert", add_pooling_layer=False).float().eval()
+        if hasattr(loss_of, "projection"):
+            model.projection = loss_of.projection
         parameters = list(model.parameters())
         decays = lambda p: p.squeeze().dim() >= 2
         rate = lambda n: (3e-3 if n.startswith("embeddings.") else 1e-4 if ".layer.0." in n else 1e-3) if name == "mse_rates" else 1e-3
