@@ -151,6 +151,41 @@ cells() {
 	grep 'font-size="28.00"' -A1 out.svg | grep -q wave_q
 }
 
+# log STEPS: a log of train with held-out data every ten steps; the loss of step n is n
+log() {
+	awk -v steps="$1" -v OFS='\t' 'BEGIN { print "step", "epoch", "task", "dataset", "loss", "accuracy", "lr", "gradient_norm", "examples", "tokens", "dev_loss", "dev_accuracy", "dev_ndcg_at_10"
+		print 0, "", "", "", "", "", "", "", "", "", steps, 0.25, 0.5
+		for (n = 1; n <= steps; n++) { m = n % 10 == 0; print n, 0, "t", "d", n, 0, 1 / n, 1, 8, 80, m ? steps - n : "", m ? 0.75 : "", m ? 0.5 : "" } }'
+}
+
+@test "log: loss, its mean over a fiftieth of the steps, held-out loss and scores, rate; motes picture" {
+	log 200 >a.log.tsv
+	motes picture LOG=a.log.tsv >said
+	cp a.log.svg out.svg
+	has_texts loss 'of a step' 'mean of 4 steps' 'held-out data' accuracy ndcg_at_10 'learning rate' step
+	[ "$(grep -c 'id="gnuplot_plot_[0-9][abc]"' out.svg)" -eq 6 ]
+	# held-out data have a mark each: step 0 and every tenth, and one in the key
+	for plot in 3a 1b 2b; do [ "$(curve $plot | grep -c "<use xlink:href='#gpPt")" -eq 22 ]; done
+	# the mean of steps 1 to 4 is 2.5, so its line ends 1.5 below that of the steps, of an axis of 200
+	end() { curve "$1" | grep -o '[0-9.]*,[0-9.]*' | awk -F, '$1 > x { x = $1; y = $2 } END { print y }'; }
+	height=$(curve 1a | grep -o '[0-9.]*,[0-9.]*' | awk -F, '$2 > 30 { a = !a || $2 < a ? $2 : a; b = $2 > b ? $2 : b } END { print b - a }') # the key is above
+	awk -v one="$(end 1a)" -v mean="$(end 2a)" -v height="$height" 'BEGIN { d = (mean - one) / height * 199; exit !(d > 1.2 && d < 1.8) }'
+	# without held-out data, of few steps: two panels, no mean
+	log 5 | cut -f1-10 | sed 2d >b.tsv
+	motes picture LOG=b.tsv PICTURE=out.svg >said
+	has_texts 'of a step' 'learning rate'
+	run ! grep 'mean of\|held-out\|gnuplot_plot_1c' out.svg
+	run -2 motes picture
+	[[ $output == *"picture: LOG= is missing"* ]]
+	echo x >c.tsv
+	run -2 motes picture LOG=c.tsv
+	[[ $output == *"picture: c.tsv: is no log of train"* ]]
+	log 5 | sed -n 1p >d.tsv
+	run -2 motes picture LOG=d.tsv
+	[[ $output == *"picture: d.tsv: has no step yet"* ]]
+	[ ! -e c.svg ] && [ ! -e d.svg ]
+}
+
 @test "speed: share/pictures/speed.svg has the numbers of README's table, in less than 20 kB" {
 	gnuplot "$ROOT/tests/bench/speed.gnuplot" >out.svg
 	# other gnuplots may draw other lines; where numbers changed: gnuplot tests/bench/speed.gnuplot > share/pictures/speed.svg
