@@ -341,3 +341,19 @@ trains() {
 		} END { exit wrong > 0 }'
 	done
 }
+
+@test "shim: train: the moving average of the weights; dropout is refused" {
+	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
+	options=(-q -m "$GOLDEN/train/bert" --lr 2e-3 --warmup 0)
+	train "${options[@]}" --ema 0.7 -o "$T/cpu" "$T/pairs.mts"
+	on_device train "${options[@]}" --ema 0.7 -o "$T/device" "$T/pairs.mts"
+	train "${options[@]}" -o "$T/last" "$T/pairs.mts"
+	for folder in cpu device last; do
+		encode -q -m "$T/$folder" "$T/pairs.mts" >"$T/$folder.mts"
+	done
+	mts diff --atol 1e-4 "$T/cpu.mts" "$T/device.mts"
+	run -1 mts diff --atol 1e-3 "$T/last.mts" "$T/device.mts"
+	run -1 on_device train "${options[@]}" --dropout 0.2 -o "$T/none" "$T/pairs.mts"
+	[[ $output == *": dropout is computed on processors, not on a device" ]]
+	[ ! -e "$T/none" ]
+}
