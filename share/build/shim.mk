@@ -6,8 +6,8 @@ SHIMMED := $(if $(CUDA)$(FUZZ)$(CROSS)$(filter any,$(ARCH)),,$(addprefix $B/shim
 TESTED  += $(if $(if $(SANITIZE),$(shell tests/kernels_changed || echo unchanged)),,$(SHIMMED))
 # gcc 12 makes one load of a float4's and of four floats' loads and takes it for aligned
 SHIMFLAGS := $(if $(filter clang,$(COMPILER)),,-fno-tree-slp-vectorize -fno-var-tracking)
-# -O3 takes half as long again to compile, and the fibers run no faster with it
-SHIMFLAGS += $(if $(SANITIZE),,-O2 -g1)
+# -O3 takes half as long again to compile, with the sanitizers -O1 twice as long, and the fibers run no faster with it
+SHIMFLAGS += $(if $(SANITIZE),-Og,-O2 -g1)
 
 $B/shim/%.o: %.cu Makefile share/build/shim.mk $B/flags | $(DEPS)
 	@mkdir -p $(@D)

@@ -176,7 +176,7 @@ number(const void *at, uint64_t type, size_t i)
 {
 	switch (type) {
 	case CUDA_R_8I: return (T)((const int8_t *)at)[i];
-	case CUDA_R_16BF: return (T)bf16_widen(((const uint16_t *)at)[i]);
+	case CUDA_R_16BF: return (T)half_value(((const uint16_t *)at)[i]);
 	default: return (T)((const float *)at)[i];
 	}
 }

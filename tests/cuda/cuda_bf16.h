@@ -11,7 +11,7 @@ struct __nv_bfloat16 {
 static inline float
 __bfloat162float(__nv_bfloat16 x)
 {
-	return bf16_widen(x.bits);
+	return half_value(x.bits);
 }
 
 static inline __nv_bfloat16

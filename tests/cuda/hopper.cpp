@@ -147,32 +147,56 @@ describe(CUtensorMap *map, CUtensorMapDataType, cuuint32_t rank, void *at,
 	return CUDA_SUCCESS;
 }
 
-float
-element(const char *at)
+/* Eight values that lie beside each other in a row of a tile. */
+void
+eight(float *to, const char *at)
 {
-	uint16_t x;
+	uint16_t x[8];
 
-	memcpy(&x, swizzled(at), sizeof x);
-	return bf16_widen(x);
+	if ((uintptr_t)at % sizeof x)
+		shim_die("a product of a tile that is not aligned");
+	memcpy(x, swizzled(at), sizeof x);
+	for (int i = 0; i < 8; i++)
+		to[i] = half_value(x[i]);
 }
 
-/* Each thread computes its own part of a product. */
+/* The terms of two columns of b, c and c + 1. */
+void
+two_columns(float (&to)[2][16], const struct product &p, int c)
+{
+	const int LINE = (int)DEEP * 2;
+
+	for (int odd = 0; odd < 2 && !p.further; odd++)
+		for (int k = 0; k < 16; k += 8)
+			eight(to[odd] + k, p.b.at + (c + odd) * LINE + 2 * k);
+	for (int k = 0; k < 16 && p.further; k++) {
+		uint16_t x[2];
+		memcpy(x, swizzled(p.b.at + c / 64 * p.further + k * LINE + c % 64 * 2),
+		    sizeof x);
+		to[0][k] = half_value(x[0]);
+		to[1][k] = half_value(x[1]);
+	}
+}
+
+/* Each thread computes its own part of a product: of rows `row` and `row` + 8 columns 2 t and 2 t + 1, then 8 further. */
 void
 multiply(const struct product &p)
 {
 	const int LINE = (int)DEEP * 2;
 	int warp = (int)shim_thread() / warpSize % 4, t = shim_lane() % 4;
+	int row = 16 * warp + shim_lane() / 4;
+	float a[2][16], b[2][16];
 
+	memcpy(a, p.rows, sizeof a);
+	for (int half = 0; half < 2 && !p.further; half++)
+		for (int k = 0; k < 16; k += 8)
+			eight(a[half] + k, p.a.at + (row + 8 * half) * LINE + 2 * k);
 	for (int i = 0; i < p.wide / 2; i++) {
-		int half = i / 2 % 2, column = i / 4 * 8 + 2 * t + i % 2;
-		int row = 16 * warp + shim_lane() / 4 + 8 * half;
+		if (i % 4 == 0)
+			two_columns(b, p, 2 * i + 2 * t);
 		float sum = p.add ? p.sum[i] : 0;
 		for (int k = 0; k < 16; k++)
-			sum += p.further ? p.rows[half][k] *
-					       element(p.b.at + column / 64 * p.further +
-						       k * LINE + column % 64 * 2)
-					 : element(p.a.at + row * LINE + 2 * k) *
-					       element(p.b.at + column * LINE + 2 * k);
+			sum += a[i / 2 % 2][k] * b[i % 2][k];
 		p.sum[i] = sum;
 	}
 }
@@ -264,7 +288,7 @@ shim_product_across(
 		for (int half = 0; half < 2; half++) {
 			unsigned pair =
 			    all[shim_lane() / 4 * 4 + k % 8 / 2][half + k / 8 * 2];
-			p.rows[half][k] = bf16_widen((uint16_t)(pair >> k % 2 * 16));
+			p.rows[half][k] = half_value((uint16_t)(pair >> k % 2 * 16));
 		}
 	mine().queue.push_back(p);
 }
