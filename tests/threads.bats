@@ -10,9 +10,11 @@ rows() {
 
 # The kernels count their work: 64 threads need no 64 cores.
 @test "threads: each of 64 has at most 1.15 times the mean of the work, of 64 texts and more" {
-	nn_bench --balance 64 >"$T/table"
+	tokens=100000 rows=91
+	[[ $BUILD != *-sanitize* ]] || tokens=5000 rows=61 # the longest batches take half a minute
+	nn_bench --balance $tokens 64 >"$T/table"
 	[ "$(grep -c '^MiniLM .* 64 x 32 ' "$T/table")" = 5 ]
-	[ "$(grep -cv ' few$' "$T/table")" = 91 ]
+	[ "$(grep -cv ' few$' "$T/table")" = $rows ]
 	awk 'NR > 1 && !/ few$/ && !($(NF - 2) >= 1 && $(NF - 2) <= 1.15) { print; wrong = 1 } END { exit wrong }' "$T/table"
 	# texts of one length are a part each, for a thread each, without a barrier between layers
 	awk '/^MiniLM .*64 x 32 +encode/ && $(NF - 1) == 1 { n++ } END { exit n != 3 }' "$T/table"

@@ -1,6 +1,6 @@
 /*
  * nn_bench [THREADS] - how near the kernels of nn.h come to what the processor can do
- * nn_bench --balance THREADS - how evenly they divide their work (nn_bench_balance.h)
+ * nn_bench --balance [TOKENS] THREADS - how evenly they divide their work, in batches of so many tokens (nn_bench_balance.h)
  *
  * Shapes of all-MiniLM-L6 (384 channels, 12 heads, 1536 inner).  Rates are those of the
  * quickest of the repetitions that fit in a third of a second: other processes slow the rest.
@@ -250,7 +250,8 @@ main(int argc, char **argv)
 	bool balance = argc > 2 && strcmp(argv[1], "--balance") == 0;
 	nn_start(argc > 1 ? atoi(argv[argc - 1]) : 0, argv);
 	if (balance) {
-		print_balance((size_t)atoi(argv[2]));
+		print_balance(
+		    (size_t)atoi(argv[argc - 1]), argc > 3 ? atoi(argv[2]) : INT32_MAX);
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)

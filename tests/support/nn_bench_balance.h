@@ -28,7 +28,8 @@ enum { ELEMENT = 16, ITEMS = 1 << 14, LAYERS = 1, VOCABULARY = 50 };
 static struct {
 	bool on, open, by_item;
 	size_t threads, team,
-	    most; /* asked for; of the region; of all regions, at most */
+	    most;	/* asked for; of the region; of all regions, at most */
+	int32_t tokens; /* of a batch, at most */
 	size_t forks;
 	double greatest, total;
 	double work[ITEMS]; /* of the region's threads or items */
@@ -188,11 +189,13 @@ print_row(const char *shape, const struct texts *texts, const char *what,
 
 	counts.forks = counts.most = 0;
 	counts.greatest = counts.total = 0;
-	run(model, &batch);
-	close_region();
-	printf("%-10s %-10s %-11s %6.2f %5zu %7zu%s\n", shape, texts->name, what,
-	    counts.greatest * (double)counts.threads / counts.total, counts.forks,
-	    counts.most, texts->shown_only ? " few" : "");
+	if (batch.tokens <= counts.tokens) {
+		run(model, &batch);
+		close_region();
+		printf("%-10s %-10s %-11s %6.2f %5zu %7zu%s\n", shape, texts->name, what,
+		    counts.greatest * (double)counts.threads / counts.total, counts.forks,
+		    counts.most, texts->shown_only ? " few" : "");
+	}
 	free((void *)batch.ids);
 	free(batch.starts);
 }
@@ -226,13 +229,14 @@ print_rows(const char *shape, const char *what,
 }
 
 static void
-print_balance(size_t threads)
+print_balance(size_t threads, int tokens)
 {
 	char dir[] = "/tmp/nn_bench.XXXXXX";
 
 	if (!mkdtemp(dir))
 		die("%s: cannot be made", dir);
 	counts.threads = threads;
+	counts.tokens = tokens;
 	printf("shape      texts      what         ratio forks threads (%d layer)\n",
 	    LAYERS);
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
