@@ -24,12 +24,12 @@ file_pointer(const char *bytes, size_t count)
 		   : NULL;
 }
 
-/* Opens a regular file; -1: it does not exist. */
+/* Opens a regular file; -1: it does not exist.  A pipe is refused: O_NONBLOCK does not wait for its writer. */
 static int
 open_file(const char *path, size_t *size)
 {
 	struct stat status;
-	int file = open(path, O_RDONLY | O_CLOEXEC);
+	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	if (file < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return -1;

@@ -199,7 +199,7 @@ static void
 map_shard(struct weight_shard *shard)
 {
 	struct stat status;
-	int file = open(shard->path, O_RDONLY | O_CLOEXEC);
+	int file = open(shard->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	if (file < 0 || fstat(file, &status))
 		die("%s:", shard->path);

@@ -118,7 +118,7 @@ static void
 hash_file(XXH3_state_t *hash, const char *path, const char *name)
 {
 	char *block = mem_new(BLOCK, 1);
-	int file = open(path, O_RDONLY | O_CLOEXEC);
+	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
 	ssize_t got = 0;
 
