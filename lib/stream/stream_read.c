@@ -101,9 +101,9 @@ make_room(struct reader *reader, size_t size)
 	reader->capacity = size;
 }
 
-/* Checks the frame header; returns the content size that it states. */
+/* Checks the frame header; returns the content size that it states.  header: of a stream's first frame, which is small. */
 static size_t
-frame_size(struct reader *reader)
+frame_size(struct reader *reader, bool header)
 {
 	const char *frame = reader->chunk + reader->at;
 	size_t count = have(reader, FRAME_HEADER);
@@ -127,18 +127,21 @@ frame_size(struct reader *reader)
 	if ((frame[4] & 0x1f) != 4)
 		fail(reader,
 		    "the zstd frame has no checksum, or flags that streams do not use");
+	if (header && size > STREAM_HEADER)
+		fail(reader,
+		    "it is longer than 16 MiB: no tensor stream, or one that was compressed again as a whole");
 	if (size > (unsigned long long)STREAM_RECORD)
 		fail(reader, "it claims more than 16 GiB");
 	return (size_t)size;
 }
 
-/* Decompresses the next frame into the block; returns false at the end. */
+/* Decompresses the next frame into the block; returns false at the end.  header: as for frame_size. */
 static bool
-next_frame(struct reader *reader)
+next_frame(struct reader *reader, bool header)
 {
 	if (!have(reader, 1))
 		return false;
-	size_t size = frame_size(reader), left = 1;
+	size_t size = frame_size(reader, header), left = 1;
 	make_room(reader, size);
 	ZSTD_outBuffer out = { reader->block, size, 0 };
 	while (left) {
@@ -209,7 +212,7 @@ stream_open_input(struct input *input)
 	if (!have(reader, 1))
 		die("%s: empty, not a tensor stream; did the program before it fail?",
 		    input_name(input));
-	next_frame(reader);
+	next_frame(reader, true);
 	reader->header = header_parse(reader->block, reader->size, input_name(input));
 	reader->arrays = mem_zero((size_t)reader->header.count, sizeof *reader->arrays);
 	return reader;
@@ -466,7 +469,7 @@ stream_next(struct reader *reader, struct record *record)
 	reader->rows = 0;
 	while (!reader->ended) {
 		go_to(reader, "record", reader->records + 1);
-		if (!next_frame(reader))
+		if (!next_frame(reader, false))
 			fail(reader,
 			    "the stream ends without an end mark: it is cut short; did the program that wrote it fail?");
 		if (!memcmp(reader->block, "record\0", STREAM_TAG)) {
@@ -481,7 +484,7 @@ stream_next(struct reader *reader, struct record *record)
 			fail(reader, "it is neither a record nor an end mark");
 		check_end(reader);
 		go_to(reader, "after the end mark of record", reader->records);
-		if (!next_frame(reader)) {
+		if (!next_frame(reader, true)) {
 			reader->ended = true;
 			if (reader->progress) {
 				progress_span(reader->progress, stream_share(reader), 0);
