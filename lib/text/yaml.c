@@ -9,34 +9,65 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strings.h"
 
 enum { DEPTH_MAX = 64, NODES_MAX = 1000000 };
 
+/* The tree is made event by event: libyaml's documents have no limit of depth, and it finds an anchor among n in n steps. */
 struct yaml_reader {
-	yaml_document_t document;
+	yaml_parser_t parser;
 	const char *name;
-	int line; /* number of the first line */
-	size_t
-	    nodes; /* number of nodes made: aliases can expand a small file without limit */
+	int line;      /* number of the first line */
+	int64_t nodes; /* made: aliases can expand a small file without limit */
+	struct strings *anchors;
+	struct tree *
+	    *anchored; /* copies, by number of the anchor; NULL: not yet complete */
+	size_t room;
 };
 
 static int
-line_of(const struct yaml_reader *reader, const yaml_node_t *node)
+line_of(const struct yaml_reader *reader, const yaml_event_t *event)
 {
-	return reader->line + (int)node->start_mark.line;
+	return reader->line + (int)event->start_mark.line;
+}
+
+/* Reads the next event; the caller deletes it. */
+static void
+next(struct yaml_reader *reader, yaml_event_t *event)
+{
+	yaml_parser_t *parser = &reader->parser;
+
+	if (yaml_parser_parse(parser, event))
+		return;
+	const char *problem = parser->problem ? parser->problem : "unreadable";
+	if (parser->error == YAML_READER_ERROR) /* there is no mark yet */
+		die("%s: not valid YAML: %s at byte %zu", reader->name, problem,
+		    parser->problem_offset);
+	die("%s:%zu: not valid YAML: %s", reader->name,
+	    parser->problem_mark.line + (size_t)reader->line, problem);
+}
+
+/* Counts a node, and the depth at which it stands. */
+static void
+enter(struct yaml_reader *reader, int depth, int line)
+{
+	if (depth > DEPTH_MAX)
+		die("%s:%d: nested deeper than %d", reader->name, line, DEPTH_MAX);
+	if (++reader->nodes > NODES_MAX)
+		die("%s:%d: more than %d values", reader->name, line, NODES_MAX);
 }
 
 static struct tree *
-scalar(const yaml_node_t *node)
+scalar(const yaml_event_t *event)
 {
 	static const char *const nulls[] = { "~", "null", "Null", "NULL", NULL };
 	static const char *const trues[] = { "true", "True", "TRUE", NULL };
 	static const char *const falses[] = { "false", "False", "FALSE", NULL };
-	const char *text = (const char *)node->data.scalar.value;
+	const char *text = (const char *)event->data.scalar.value;
 	char *end;
 
-	if (node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
-		return tree_of_bytes(text, node->data.scalar.length);
+	if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+		return tree_of_bytes(text, event->data.scalar.length);
 	if (!*text || tree_listed(nulls, text))
 		return tree_of_null();
 	if (tree_listed(trues, text) || tree_listed(falses, text))
@@ -52,20 +83,86 @@ scalar(const yaml_node_t *node)
 		if (!*end && isfinite(real))
 			return tree_of_real(real);
 	}
-	return tree_of_bytes(text, node->data.scalar.length);
+	return tree_of_bytes(text, event->data.scalar.length);
 }
 
-static struct tree *convert(struct yaml_reader *reader, int index, int depth);
+/* Anchors and aliases. ------------------------------------------------------------- */
 
-static const char *
-key_of(struct yaml_reader *reader, const yaml_node_pair_t *pair)
+/* The number of the anchor that a node has; -1: none. */
+static int64_t
+anchor_of(struct yaml_reader *reader, const yaml_char_t *anchor, int line)
 {
-	const yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
+	const char *name = (const char *)anchor;
+	bool fresh;
 
-	if (key->type != YAML_SCALAR_NODE)
+	if (!name)
+		return -1;
+	int64_t number = strings_add(reader->anchors, name, strlen(name), &fresh);
+	if (!fresh)
+		die("%s:%d: not valid YAML: found duplicate anchor", reader->name, line);
+	reader->anchored = mem_grow(reader->anchored, &reader->room, (size_t)number + 1,
+	    sizeof *reader->anchored);
+	reader->anchored[number] = NULL;
+	return number;
+}
+
+/* The node for which an alias stands. */
+static const struct tree *
+meant(const struct yaml_reader *reader, const yaml_event_t *event)
+{
+	const char *name = (const char *)event->data.alias.anchor;
+	int64_t number = strings_find(reader->anchors, name, strlen(name));
+
+	if (number < 0)
+		die("%s:%d: not valid YAML: found undefined alias", reader->name,
+		    line_of(reader, event));
+	if (!reader->anchored[number])
+		die("%s:%d: the alias '%s' is a part of what it stands for", reader->name,
+		    line_of(reader, event), name);
+	return reader->anchored[number];
+}
+
+static struct tree *
+repeat(struct yaml_reader *reader, const struct tree *tree, int depth)
+{
+	struct tree leaf = *tree;
+
+	enter(reader, depth, tree->line);
+	leaf.key = NULL;
+	leaf.count = 0;
+	struct tree *copy = tree_copy(&leaf);
+	copy->file = reader->name;
+	for (size_t i = 0; i < tree->count; i++) {
+		struct tree *item =
+		    tree_add(copy, repeat(reader, tree->items[i], depth + 1));
+		if (tree->items[i]->key)
+			item->key = mem_string(tree->items[i]->key);
+	}
+	return copy;
+}
+
+/* Nodes. --------------------------------------------------------------------------- */
+
+static struct tree *convert(struct yaml_reader *reader, yaml_event_t *event, int depth);
+
+/* The key that an event is, to be freed. */
+static char *
+key_of(struct yaml_reader *reader, const yaml_event_t *event)
+{
+	const struct tree *alias =
+	    event->type == YAML_ALIAS_EVENT ? meant(reader, event) : NULL;
+	const yaml_char_t *text = event->data.scalar.value;
+
+	if (alias ? alias->kind != TREE_STRING : event->type != YAML_SCALAR_EVENT)
 		die("%s:%d: a key must be a plain word", reader->name,
-		    line_of(reader, key));
-	return (const char *)key->data.scalar.value;
+		    line_of(reader, event));
+	if (alias)
+		return mem_string(alias->string);
+	int64_t anchor =
+	    anchor_of(reader, event->data.scalar.anchor, line_of(reader, event));
+	if (anchor >= 0)
+		reader->anchored[anchor] = scalar(event);
+	return mem_string((const char *)text);
 }
 
 /* Sets the members in the object that '<<' merges, if there is one: own keys win, wherever it stands. */
@@ -92,112 +189,148 @@ merge(struct yaml_reader *reader, struct tree *members)
 }
 
 static struct tree *
-object_of(struct yaml_reader *reader, const yaml_node_t *node, int depth)
+object_of(struct yaml_reader *reader, int depth)
 {
 	struct tree *members = tree_object();
+	yaml_event_t event;
 
-	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
-	     pair < node->data.mapping.pairs.top; pair++) {
-		const yaml_node_t *key =
-		    yaml_document_get_node(&reader->document, pair->key);
-		const char *name = key_of(reader, pair);
-		struct tree *value =
-		    tree_add(members, convert(reader, pair->value, depth + 1));
-		value->key = mem_string(name);
-		value->line = line_of(reader, key);
+	for (next(reader, &event); event.type != YAML_MAPPING_END_EVENT;
+	     next(reader, &event)) {
+		char *key = key_of(reader, &event);
+		int line = line_of(reader, &event);
+		yaml_event_delete(&event);
+		next(reader, &event);
+		struct tree *value = tree_add(members, convert(reader, &event, depth));
+		value->key = key;
+		value->line = line;
 	}
+	yaml_event_delete(&event);
 	const struct tree *twice = tree_repeated(members);
 	if (twice)
 		die("%s:%d: '%s' is given twice", reader->name, twice->line, twice->key);
 	return merge(reader, members);
 }
 
-/* libyaml gives every node the tag of its kind, unless the file gives another. */
-static void
-check_tag(const struct yaml_reader *reader, const yaml_node_t *node)
+static struct tree *
+list_of(struct yaml_reader *reader, int depth)
 {
-	const char *expected = node->type == YAML_SCALAR_NODE ? YAML_DEFAULT_SCALAR_TAG
-			       : node->type == YAML_SEQUENCE_NODE
-				   ? YAML_DEFAULT_SEQUENCE_TAG
-				   : YAML_DEFAULT_MAPPING_TAG;
+	struct tree *list = tree_list();
+	yaml_event_t event;
 
-	if (node->tag && strcmp((const char *)node->tag, expected))
-		die("%s:%d: the tag '%s' is not known; leave tags out", reader->name,
-		    line_of(reader, node), (const char *)node->tag);
+	for (next(reader, &event); event.type != YAML_SEQUENCE_END_EVENT;
+	     next(reader, &event))
+		tree_add(list, convert(reader, &event, depth));
+	yaml_event_delete(&event);
+	return list;
 }
 
-static struct tree *
-convert(struct yaml_reader *reader, int index, int depth)
+/* A tag that says no more than the kind of the node is allowed. */
+static void
+check_tag(const struct yaml_reader *reader, const yaml_char_t *given, const char *plain,
+    int line)
 {
-	const yaml_node_t *node = yaml_document_get_node(&reader->document, index);
+	const char *tag = (const char *)given;
+
+	if (tag && strcmp(tag, "!") && strcmp(tag, plain))
+		die("%s:%d: the tag '%s' is not known; leave tags out", reader->name,
+		    line, tag);
+}
+
+/* Deletes the event. */
+static struct tree *
+convert(struct yaml_reader *reader, yaml_event_t *event, int depth)
+{
+	int line = line_of(reader, event);
+	int64_t anchor = -1;
 	struct tree *tree;
 
-	if (depth > DEPTH_MAX || ++reader->nodes > NODES_MAX)
-		die("%s:%d: nested too deeply, or too large", reader->name,
-		    line_of(reader, node));
-	check_tag(reader, node);
-	switch (node->type) {
-	case YAML_SCALAR_NODE: tree = scalar(node); break;
-	case YAML_SEQUENCE_NODE:
-		tree = tree_list();
-		for (yaml_node_item_t *item = node->data.sequence.items.start;
-		     item < node->data.sequence.items.top; item++)
-			tree_add(tree, convert(reader, *item, depth + 1));
-		break;
-	default: tree = object_of(reader, node, depth);
+	if (event->type == YAML_ALIAS_EVENT) {
+		tree = repeat(reader, meant(reader, event), depth);
+		yaml_event_delete(event);
+		return tree;
 	}
-	tree->line = line_of(reader, node);
+	enter(reader, depth, line);
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		check_tag(reader, event->data.scalar.tag, YAML_DEFAULT_SCALAR_TAG, line);
+		anchor = anchor_of(reader, event->data.scalar.anchor, line);
+		tree = scalar(event);
+		break;
+	case YAML_SEQUENCE_START_EVENT:
+		check_tag(reader, event->data.sequence_start.tag,
+		    YAML_DEFAULT_SEQUENCE_TAG, line);
+		anchor = anchor_of(reader, event->data.sequence_start.anchor, line);
+		tree = list_of(reader, depth + 1);
+		break;
+	default:
+		check_tag(reader, event->data.mapping_start.tag, YAML_DEFAULT_MAPPING_TAG,
+		    line);
+		anchor = anchor_of(reader, event->data.mapping_start.anchor, line);
+		tree = object_of(reader, depth + 1);
+	}
+	yaml_event_delete(event);
+	tree->line = line;
 	tree->file = reader->name;
+	if (anchor >= 0) /* a copy: '<<' takes the node itself apart */
+		reader->anchored[anchor] = repeat(reader, tree, depth);
 	return tree;
 }
 
-static void
-load(yaml_parser_t *parser, yaml_document_t *document, const struct yaml_reader *reader)
+/* Whether a document follows. */
+static bool
+document_starts(struct yaml_reader *reader)
 {
-	if (yaml_parser_load(parser, document))
-		return;
-	const char *problem = parser->problem ? parser->problem : "unreadable";
-	if (parser->error == YAML_READER_ERROR) /* there is no mark yet */
-		die("%s: not valid YAML: %s at byte %zu", reader->name, problem,
-		    parser->problem_offset);
-	die("%s:%zu: not valid YAML: %s", reader->name,
-	    parser->problem_mark.line + (size_t)reader->line, problem);
+	yaml_event_t event;
+	bool starts;
+
+	do {
+		next(reader, &event);
+		starts = event.type == YAML_DOCUMENT_START_EVENT;
+		bool begins = event.type == YAML_STREAM_START_EVENT;
+		yaml_event_delete(&event);
+		if (!begins)
+			return starts;
+	} while (true);
 }
 
 static struct tree *
-read_document(yaml_parser_t *parser, const char *name, int line)
+read_document(struct yaml_reader *reader)
 {
-	struct yaml_reader reader = { .name = name, .line = line };
+	yaml_event_t event;
 
-	load(parser, &reader.document, &reader);
-	if (!yaml_document_get_root_node(&reader.document))
-		die("%s: empty", name);
-	struct tree *tree = convert(&reader, 1, 0);
-	yaml_document_delete(&reader.document);
-	yaml_document_t next;
-	load(parser, &next, &reader);
-	if (yaml_document_get_root_node(&next))
-		die("%s: holds more than one document", name);
-	yaml_document_delete(&next);
-	yaml_parser_delete(parser);
+	reader->anchors = strings_new();
+	if (!document_starts(reader))
+		die("%s: empty", reader->name);
+	next(reader, &event);
+	struct tree *tree = convert(reader, &event, 0);
+	next(reader, &event); /* the document's end */
+	yaml_event_delete(&event);
+	if (document_starts(reader))
+		die("%s: holds more than one document", reader->name);
+	yaml_parser_delete(&reader->parser);
+	for (int64_t i = 0; i < strings_count(reader->anchors); i++)
+		tree_free(reader->anchored[i]);
+	strings_free(reader->anchors);
+	free(reader->anchored);
 	return tree;
 }
 
 static void
-start(yaml_parser_t *parser, const char *name)
+start(struct yaml_reader *reader, const char *name, int line)
 {
-	if (!yaml_parser_initialize(parser))
+	*reader = (struct yaml_reader){ .name = name, .line = line };
+	if (!yaml_parser_initialize(&reader->parser))
 		die("out of memory: %s", name);
 }
 
 struct tree *
 yaml_parse(const char *text, size_t length, const char *name, int line)
 {
-	yaml_parser_t parser;
+	struct yaml_reader reader;
 
-	start(&parser, name);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-	return read_document(&parser, name, line);
+	start(&reader, name, line);
+	yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
+	return read_document(&reader);
 }
 
 struct tree *
@@ -205,13 +338,13 @@ yaml_read(const char *path)
 {
 	char *name = mem_string(strcmp(path, "-") ? path : "<stdin>");
 	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-	yaml_parser_t parser;
+	struct yaml_reader reader;
 
 	if (!file)
 		die("%s:", path);
-	start(&parser, name);
-	yaml_parser_set_input_file(&parser, file);
-	struct tree *tree = read_document(&parser, name, 1);
+	start(&reader, name, 1);
+	yaml_parser_set_input_file(&reader.parser, file);
+	struct tree *tree = read_document(&reader);
 	tree->name = name;
 	if (file != stdin)
 		fclose(file);
