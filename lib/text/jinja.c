@@ -9,7 +9,9 @@
 #include "base/mem.h"
 #include "text/jinja_internal.h"
 
-enum { DEPTH = 64 };
+enum { DEPTH = 64, VALUE = 128 }; /* VALUE: bytes that a value takes */
+/* Work of a rendering, and more of it for each byte of the texts. */
+enum { WORK_MOST = 1 << 26, WORK_BYTE = 64 };
 
 /* Words that end a block, without what follows them. */
 static const char *const ends[] = { "elif", "else", "endif", "endfor" };
@@ -41,12 +43,21 @@ void
 jinja_enter(struct jinja_run *run)
 {
 	if (++run->depth > DEPTH)
-		jinja_die(run, "blocks or parentheses nest deeper than %d", DEPTH);
+		jinja_die(run, "blocks, parentheses or lists nest deeper than %d", DEPTH);
+}
+
+void
+jinja_work(struct jinja_run *run, size_t amount)
+{
+	run->work = mem_add(run->work, amount, run->template->name);
+	if (run->work > run->most)
+		jinja_die(run, "it takes more than %zu steps", run->most);
 }
 
 const struct tree *
 jinja_keep(struct jinja_run *run, struct tree *tree, bool borrows)
 {
+	jinja_work(run, VALUE + tree->length + tree->capacity * sizeof *tree->items);
 	run->values = mem_grow(
 	    run->values, &run->value_room, run->value_count + 1, sizeof *run->values);
 	run->values[run->value_count++] = (struct jinja_value){ tree, borrows };
@@ -131,6 +142,7 @@ close_tag(struct jinja_run *run, const char *sign)
 static void
 skip_tag(struct jinja_run *run, const char *sign)
 {
+	const char *before = run->at;
 	char quote = 0;
 
 	for (; run->at < run->end; run->at++) {
@@ -143,6 +155,7 @@ skip_tag(struct jinja_run *run, const char *sign)
 		else if (starts(run, sign)) {
 			bool strips = run->at[-1] == '-', stays = run->at[-1] == '+';
 			run->at += 2;
+			jinja_work(run, (size_t)(run->at - before));
 			end_tag(run, strips, *sign == '%' && !stays);
 			return;
 		}
@@ -153,8 +166,11 @@ skip_tag(struct jinja_run *run, const char *sign)
 static void
 skip_comment(struct jinja_run *run)
 {
+	const char *before = run->at;
+
 	while (run->at < run->end && !starts(run, "#}"))
 		run->at++;
+	jinja_work(run, (size_t)(run->at - before));
 	if (run->at >= run->end)
 		jinja_die(run, "a comment has no end");
 	bool strips = run->at[-1] == '-', stays = run->at[-1] == '+';
@@ -301,6 +317,7 @@ render(struct jinja_run *run, bool live)
 {
 	while (run->at < run->end) {
 		const char *tag = next_tag(run);
+		jinja_work(run, 1 + (size_t)(tag - run->at));
 		const char *stop = tag < run->end ? text_end(run, tag) : tag;
 		if (live)
 			buffer_add(&run->out, run->at, (size_t)(stop - run->at));
@@ -314,7 +331,9 @@ render(struct jinja_run *run, bool live)
 		if (tag[1] == '#') {
 			skip_comment(run);
 		} else if (tag[1] == '{' && live) {
+			size_t before = run->out.used;
 			jinja_print(run, &run->out, jinja_expression(run));
+			jinja_work(run, run->out.used - before);
 			if (run->fault)
 				jinja_die(run, "%s", run->fault);
 			close_tag(run, "}}");
@@ -373,6 +392,17 @@ free_values(struct jinja_run *run)
 	free(run->locals);
 }
 
+/* Bytes of a value's texts. */
+static size_t
+text_size(const struct tree *value)
+{
+	size_t size = value->length;
+
+	for (size_t i = 0; i < value->count; i++)
+		size = mem_add(size, text_size(value->items[i]), "a text");
+	return size;
+}
+
 char *
 jinja_render(const struct jinja *template, const struct tree *variables, size_t *length)
 {
@@ -380,6 +410,8 @@ jinja_render(const struct jinja *template, const struct tree *variables, size_t 
 		.at = template->source,
 		.end = template->source + template->length,
 		.line_start = true,
+		.most = mem_add(WORK_MOST,
+		    mem_multiply(text_size(variables), WORK_BYTE, "a text"), "a text"),
 		.variables = variables };
 
 	enum end end = render(&run, true);

@@ -120,6 +120,7 @@ variable(struct jinja_run *run, const char *name)
 {
 	size_t length = strlen(name);
 
+	jinja_work(run, run->count);
 	for (size_t i = run->count; i-- > 0;)
 		if (run->locals[i].length == length &&
 		    !memcmp(run->locals[i].name, name, length))
@@ -275,12 +276,13 @@ holds(struct jinja_run *run, const struct tree *item, const struct tree *in)
 		jinja_fault(run, "'in' is known for texts, lists and objects");
 		return false;
 	}
+	jinja_work(run, in->length);
 	if (in->kind == TREE_STRING)
 		return strstr(in->string, item->string) != NULL;
 	for (size_t i = 0; i < in->count; i++)
 		if (in->kind == TREE_OBJECT ? item && item->kind == TREE_STRING &&
 						  !strcmp(in->items[i]->key, item->string)
-					    : jinja_equal(in->items[i], item))
+					    : jinja_equal(run, in->items[i], item))
 			return true;
 	return false;
 }
@@ -318,7 +320,7 @@ comparison(struct jinja_run *run)
 		return tested(run, value);
 	bool not = false, equals = jinja_sign(run, "==");
 	if (equals || jinja_sign(run, "!="))
-		return jinja_boolean(run, jinja_equal(value, sum(run)) == equals);
+		return jinja_boolean(run, jinja_equal(run, value, sum(run)) == equals);
 	const char *before = run->at;
 	not = jinja_word(run, "not");
 	if (jinja_word(run, "in"))

@@ -33,7 +33,9 @@ struct jinja_run {
 	const char *at, *end; /* in the source */
 	bool line_start;      /* what was read last ends a line */
 	int depth;	      /* of nested blocks and parentheses */
-	char *fault;	      /* what is wrong with a value, unless that does not count */
+	size_t work,
+	    most;    /* bytes and values read, made and compared; how many at most */
+	char *fault; /* what is wrong with a value, unless that does not count */
 	const struct tree *variables;
 	struct jinja_local *locals;
 	size_t count, room;
@@ -51,6 +53,10 @@ void jinja_fault(struct jinja_run *run, const char *what);
 
 /* Enters a block or parenthesis; dies where they nest too deep. */
 void jinja_enter(struct jinja_run *run);
+
+/* Counts bytes or values that are read, made or compared; dies where they are too many: loops in loops, and texts that are
+ * joined with themselves, would not end. */
+void jinja_work(struct jinja_run *run, size_t amount);
 
 /* Takes over a value, which lives until the end of the rendering, and returns it. */
 const struct tree *jinja_keep(struct jinja_run *run, struct tree *tree, bool borrows);
@@ -76,7 +82,7 @@ const struct tree *jinja_part(struct jinja_run *run);
 
 /* Values (jinja_value.c). */
 bool jinja_true(const struct tree *value);
-bool jinja_equal(const struct tree *a, const struct tree *b);
+bool jinja_equal(struct jinja_run *run, const struct tree *a, const struct tree *b);
 const struct tree *jinja_boolean(struct jinja_run *run, bool value);
 
 /* The value if it is of that kind; else a fault, and an empty value. */

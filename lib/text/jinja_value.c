@@ -83,16 +83,31 @@ jinja_member(struct jinja_run *run, const struct tree *of, const char *key)
 		jinja_fault(run, "a member is asked of what is not defined");
 	if (!of || of->kind != TREE_OBJECT)
 		return NULL;
+	jinja_work(run, of->count);
 	for (size_t i = 0; i < of->count; i++)
 		if (!strcmp(of->items[i]->key, key))
 			return of->items[i];
 	return NULL;
 }
 
+/* As tree_equal; a list that a template made may hold one list many times, and that another. */
 bool
-jinja_equal(const struct tree *a, const struct tree *b)
+jinja_equal(struct jinja_run *run, const struct tree *a, const struct tree *b)
 {
-	return a && b ? tree_equal(a, b) : a == b;
+	if (!a || !b)
+		return a == b;
+	jinja_work(run, 1 + a->length);
+	if (a->kind < TREE_LIST || a->kind != b->kind || a->count != b->count)
+		return tree_equal(a, b);
+	bool same = true;
+	jinja_enter(run);
+	for (size_t i = 0; same && i < a->count; i++) {
+		const struct tree *item = a->items[i];
+		same = jinja_equal(run, item,
+		    a->kind == TREE_LIST ? b->items[i] : jinja_member(run, b, item->key));
+	}
+	run->depth--;
+	return same;
 }
 
 const struct tree *
@@ -118,6 +133,7 @@ jinja_trimmed(struct jinja_run *run, const struct tree *text, bool left, bool ri
 	text =
 	    jinja_need(run, text, TREE_STRING, "white space is stripped from texts only");
 	size_t from = 0, to = text->length;
+	jinja_work(run, to);
 	while (left && from < to && jinja_space(text->string[from]))
 		from++;
 	while (right && to > from && jinja_space(text->string[to - 1]))
@@ -149,7 +165,7 @@ selected(struct jinja_run *run, const struct tree *list, bool rejects)
 	struct tree *made = jinja_list(run, list->count);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct tree *has = jinja_member(run, list->items[i], key);
-		bool fits = compares ? jinja_equal(has, value) : jinja_true(has);
+		bool fits = compares ? jinja_equal(run, has, value) : jinja_true(has);
 		if (fits != rejects)
 			made->items[made->count++] = list->items[i];
 	}
