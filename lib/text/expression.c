@@ -34,14 +34,29 @@ expression_new(const char *file, const char *pattern, size_t length)
 	return made;
 }
 
+/* What a search of such a text may take: by itself Oniguruma limits a match (to ten million steps back), but not how
+ * many a search tries.  The caller frees it. */
+static OnigMatchParam *
+effort(const struct expression *expression, size_t length)
+{
+	enum { STEPS = 10000000, STEPS_BYTE = 100 };
+	OnigMatchParam *made = onig_new_match_param();
+
+	if (!made)
+		die("%s: out of memory for an expression", expression->file);
+	onig_initialize_match_param(made);
+	onig_set_retry_limit_in_search_of_match_param(made, STEPS + STEPS_BYTE * length);
+	return made;
+}
+
 /* The first match at or after `from`; false: there is none. */
 static bool
-search(const struct expression *expression, OnigRegion *found, const char *text,
-    size_t length, size_t from)
+search(const struct expression *expression, OnigMatchParam *effort, OnigRegion *found,
+    const char *text, size_t length, size_t from)
 {
 	const OnigUChar *start = (const OnigUChar *)text, *end = start + length;
-	int at = onig_search(
-	    expression->regex, start, end, start + from, end, found, ONIG_OPTION_NONE);
+	int at = onig_search_with_param(expression->regex, start, end, start + from, end,
+	    found, ONIG_OPTION_NONE, effort);
 
 	if (at < 0 && at != ONIG_MISMATCH) {
 		OnigUChar why[ONIG_MAX_ERROR_MESSAGE_LEN];
@@ -58,12 +73,13 @@ expression_parts(const struct expression *expression, const char *text, size_t l
     void *context)
 {
 	OnigRegion *found = onig_region_new();
+	OnigMatchParam *most = effort(expression, length);
 	size_t done = 0, from = 0;
 	bool more = true, any = false;
 
 	/* like the reference, finds nothing in an empty text, not even an empty match */
 	while (length && more && from <= length &&
-	       search(expression, found, text, length, from)) {
+	       search(expression, most, found, text, length, from)) {
 		size_t start = (size_t)found->beg[0], stop = (size_t)found->end[0];
 		int32_t code;
 		/* no empty match directly after a match */
@@ -79,6 +95,7 @@ expression_parts(const struct expression *expression, const char *text, size_t l
 		done = from = stop;
 		any = true;
 	}
+	onig_free_match_param(most);
 	onig_region_free(found, 1);
 	return more &&
 	       (done >= length || each(context, text + done, length - done, false));
@@ -87,7 +104,11 @@ expression_parts(const struct expression *expression, const char *text, size_t l
 bool
 expression_found(const struct expression *expression, const char *text, size_t length)
 {
-	return search(expression, NULL, text, length, 0);
+	OnigMatchParam *most = effort(expression, length);
+	bool is = search(expression, most, NULL, text, length, 0);
+
+	onig_free_match_param(most);
+	return is;
 }
 
 void
