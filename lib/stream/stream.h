@@ -39,7 +39,8 @@
 #include "stream/tensor.h"
 #include "text/tree.h"
 
-enum { STREAM_DEPTH = 2, STREAM_RANK = 4, STREAM_STORE = 0, STREAM_LEVEL = 3 };
+enum { STREAM_COLUMNS = 4096, STREAM_DEPTH = 2, STREAM_RANK = 4 };
+enum { STREAM_STORE = 0, STREAM_LEVEL = 3 };
 
 /* A column's description in the header. */
 struct column {

@@ -13,7 +13,6 @@ enum {
 	STREAM_TAG = 8,	  /* bytes of a frame's kind */
 	STREAM_HEAD = 32, /* bytes of a record before the counts of its columns */
 	STREAM_END = 24,  /* bytes of an end mark */
-	STREAM_COLUMNS = 4096,
 	STREAM_HEADER = 16 << 20,
 	STREAM_ATTRIBUTES = 1 << 20,
 	STREAM_NAME = 255

@@ -98,9 +98,14 @@ find(const struct table *table, const char *name, size_t guess)
 	return NULL;
 }
 
+/* A stream would refuse them in the end; until then each row's would be looked for among all that came before. */
 static struct table_field *
 add_field(struct table *table, const char *name)
 {
+	if (table->count == STREAM_COLUMNS)
+		die("%s:%lld: more than %d fields; a stream has at most so many columns",
+		    datafile_name(table->file), (long long)datafile_line(table->file),
+		    STREAM_COLUMNS);
 	table->fields = mem_grow(
 	    table->fields, &table->capacity, table->count + 1, sizeof *table->fields);
 	struct table_field *field = &table->fields[table->count++];

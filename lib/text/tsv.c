@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strings.h"
 
 bool
 tsv_unquote(char *text, size_t *length, bool quoted)
@@ -83,19 +84,17 @@ values_of(const char *line, size_t length, bool quoted, size_t count)
 	return values;
 }
 
-/* pandas' name of a column without a name. */
+/* pandas' name of a column without a name: one that no other has. */
 static void
-name_column(struct tree *names, size_t column)
+name_column(struct tree *names, size_t column, const struct strings *given)
 {
 	char *name = mem_format("Unnamed: %zu", column);
 
-	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i]->string, name)) {
-			char *longer = mem_format("%s.1", name);
-			free(name);
-			name = longer;
-			i = 0;
-		}
+	while (strings_find(given, name, strlen(name)) >= 0) {
+		char *longer = mem_format("%s.1", name);
+		free(name);
+		name = longer;
+	}
 	tree_free(names->items[column]);
 	names->items[column] = tree_of_string(name);
 	names->items[column]->boolean = true;
@@ -105,14 +104,21 @@ name_column(struct tree *names, size_t column)
 struct tree *
 tsv_names_of(struct tree *values, const char *file, int64_t number)
 {
+	struct strings *given = strings_new();
+	bool fresh = true;
+
 	for (size_t i = 0; i < values->count; i++) {
-		if (!values->items[i]->length)
-			name_column(values, i);
-		for (size_t j = 0; j < i; j++)
-			if (tree_equal(values->items[j], values->items[i]))
-				die("%s:%lld: two columns are called '%s'", file,
-				    (long long)number, values->items[i]->string);
+		const struct tree *name = values->items[i];
+		if (name->length)
+			strings_add(given, name->string, name->length, &fresh);
+		if (!fresh)
+			die("%s:%lld: two columns are called '%s'", file,
+			    (long long)number, name->string);
 	}
+	for (size_t i = 0; i < values->count; i++)
+		if (!values->items[i]->length)
+			name_column(values, i, given);
+	strings_free(given);
 	return values;
 }
 
