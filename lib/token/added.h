@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The longest that is supported: where a text begins like a token and goes on otherwise, all of that is read again from
+ * the next byte on. */
+enum { ADDED_LONGEST = 1024 };
+
 struct added_token {
 	char *text;
 	size_t length;

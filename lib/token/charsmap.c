@@ -255,13 +255,13 @@ plain_end(const struct charsmap *charsmap, const char *text, size_t length, size
 
 char *
 charsmap_apply(const struct charsmap *charsmap, const char *text, size_t length,
-    size_t *made, size_t *lead)
+    size_t most, size_t *made, size_t *lead)
 {
 	struct apply apply = { .charsmap = charsmap, .text = text };
 
 	apply.trace.wanted = count_characters(text, *lead);
 	apply.trace.ended = !apply.trace.wanted;
-	for (size_t at = 0, end; at < length; at = end) {
+	for (size_t at = 0, end; at < length && apply.made.used <= most; at = end) {
 		end = apply.trace.ended ? plain_end(charsmap, text, length, at) : at;
 		if (end > at)
 			continue;

@@ -27,9 +27,9 @@ struct charsmap;
 /* node: the normalizer.  Dies if the value is malformed. */
 struct charsmap *charsmap_new(const struct tree *node);
 
-/* As normalizer_apply; the text is valid UTF-8. */
+/* As normalizer_apply; the text is valid UTF-8.  Stops once the result has more than `most` bytes. */
 char *charsmap_apply(const struct charsmap *charsmap, const char *text, size_t length,
-    size_t *made, size_t *lead);
+    size_t most, size_t *made, size_t *lead);
 void charsmap_free(struct charsmap *charsmap);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "token/bpe.h"
+#include "token/normalizer.h"
 
 struct decoder_step;
 typedef void step_run(
@@ -26,6 +27,7 @@ struct decoder_step {
 struct decoder {
 	struct decoder_step *steps;
 	size_t count;
+	char *file;    /* for messages */
 	char *refused; /* why the decoder is not supported; NULL: it is */
 };
 
@@ -77,12 +79,12 @@ pieces_free(struct pieces *pieces)
 	*pieces = (struct pieces){ 0 };
 }
 
-/* Appends text with every `old` replaced to the current piece. */
+/* Appends text with every `old` replaced to the current piece; stops behind the most bytes. */
 static void
 extend_replaced(struct pieces *to, const char *text, size_t length, const char *old,
     size_t old_length, const char *new, size_t new_length)
 {
-	while (old_length && length) {
+	while (old_length && length && (!to->most || to->used <= to->most)) {
 		const char *at = memmem(text, length, old, old_length);
 		if (!at)
 			break;
@@ -369,8 +371,10 @@ decoder_new(const struct tree *section)
 {
 	struct decoder *decoder = mem_zero(1, sizeof *decoder);
 
-	if (section)
+	if (section) {
+		decoder->file = mem_string(section->file ? section->file : "tokenizer");
 		read_section(decoder, section);
+	}
 	return decoder;
 }
 
@@ -397,13 +401,18 @@ joined(const struct decoder *decoder, const struct pieces *pieces, size_t *made)
 char *
 decoder_run(const struct decoder *decoder, struct pieces *tokens, size_t *made)
 {
-	struct pieces next = { 0 };
+	size_t length = tokens->used, most = normalizer_most(length);
+	struct pieces next = { .most = most };
 
 	if (decoder->refused)
 		die("%s", decoder->refused);
+	tokens->most = most;
 	for (size_t i = 0; i < decoder->count; i++) {
 		next.used = next.count = 0;
 		decoder->steps[i].run(&decoder->steps[i], tokens, &next);
+		if (next.used > most)
+			die("%s: decoder: it makes more than %zu bytes of tokens of %zu",
+			    decoder->file, most, length);
 		struct pieces other = *tokens;
 		*tokens = next;
 		next = other;
@@ -422,6 +431,7 @@ decoder_free(struct decoder *decoder)
 		free(decoder->steps[i].content);
 	}
 	free(decoder->steps);
+	free(decoder->file);
 	free(decoder->refused);
 	free(decoder);
 }

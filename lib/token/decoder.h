@@ -16,6 +16,7 @@ struct pieces {
 	char *bytes;
 	size_t *ends; /* [count] offsets in bytes */
 	size_t used, room, count, ends_room;
+	size_t most; /* bytes; decoder_run's */
 };
 
 void pieces_add(struct pieces *pieces, const char *text, size_t length);

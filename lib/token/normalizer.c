@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "token/charsmap.h"
@@ -26,6 +27,7 @@ struct normalizer_step {
 };
 
 struct normalizer {
+	char *file; /* for messages */
 	struct normalizer_step *step;
 	size_t count, capacity;
 	struct vocabulary *none; /* a vocabulary for BertNormalizer alone */
@@ -137,8 +139,10 @@ normalizer_new(const struct tree *node)
 {
 	struct normalizer *normalizer = mem_zero(1, sizeof *normalizer);
 
-	if (node)
+	if (node) {
+		normalizer->file = mem_string(node->file ? node->file : "normalizer");
 		add(normalizer, node);
+	}
 	return normalizer;
 }
 
@@ -185,7 +189,8 @@ struct replace {
 	const struct normalizer_step *step;
 	struct buffer buffer;
 	size_t passed, before,
-	    lead; /* bytes of the text; lead of the text; lead of the result */
+	    lead;    /* bytes of the text; lead of the text; lead of the result */
+	size_t most; /* bytes of the result, where it stops */
 };
 
 static bool
@@ -211,14 +216,14 @@ replace_part(void *context, const char *text, size_t length, bool match)
 	replace->passed += length;
 	buffer_add(&replace->buffer, match ? replace->step->text : text,
 	    match ? replace->step->length : length);
-	return true;
+	return replace->buffer.used <= replace->most;
 }
 
 static char *
 apply_replace(const struct normalizer_step *step, const char *text, size_t length,
-    size_t *made, size_t *lead)
+    size_t most, size_t *made, size_t *lead)
 {
-	struct replace replace = { .step = step, .before = *lead };
+	struct replace replace = { .step = step, .before = *lead, .most = most };
 
 	splitter_parts(step->splitter, text, length, replace_part, &replace);
 	*lead = replace.lead;
@@ -253,9 +258,10 @@ apply_strip(const struct normalizer_step *step, const char *text, size_t length,
 	return finish(&buffer, made);
 }
 
+/* most: bytes of the result; a step that would make more may stop behind them. */
 static char *
-apply(const struct normalizer_step *step, const char *text, size_t length, size_t *made,
-    size_t *lead)
+apply(const struct normalizer_step *step, const char *text, size_t length, size_t most,
+    size_t *made, size_t *lead)
 {
 	switch (step->kind) {
 	case FORM:
@@ -265,12 +271,21 @@ apply(const struct normalizer_step *step, const char *text, size_t length, size_
 	case LOWERCASE:
 	case STRIP_ACCENTS: return map(step, text, length, made);
 	case BERT: return wordpiece_normal(step->bert, text, length, made);
-	case REPLACE: return apply_replace(step, text, length, made, lead);
+	case REPLACE: return apply_replace(step, text, length, most, made, lead);
 	case PREPEND: return apply_prepend(step, text, length, made, lead);
 	case STRIP: return apply_strip(step, text, length, made, lead);
-	case PRECOMPILED: return charsmap_apply(step->charsmap, text, length, made, lead);
+	case PRECOMPILED:
+		return charsmap_apply(step->charsmap, text, length, most, made, lead);
 	}
 	return NULL;
+}
+
+size_t
+normalizer_most(size_t length)
+{
+	enum { TIMES = 64, MORE = 1 << 20 };
+
+	return mem_add(mem_multiply(length, TIMES, "a text"), MORE, "a text");
 }
 
 char *
@@ -278,15 +293,18 @@ normalizer_apply(const struct normalizer *normalizer, const char *text, size_t l
     size_t *made, size_t *lead)
 {
 	char *now = NULL;
-	size_t none = 0;
+	size_t none = 0, most = normalizer_most(length);
 
 	*made = length;
 	lead = lead ? lead : &none;
 	for (size_t i = 0; i < normalizer->count; i++) {
-		char *next =
-		    apply(&normalizer->step[i], now ? now : text, *made, made, lead);
+		char *next = apply(
+		    &normalizer->step[i], now ? now : text, *made, most, made, lead);
 		if (!next)
 			continue;
+		if (*made > most)
+			die("%s: normalizer: it makes more than %zu bytes of a text of %zu",
+			    normalizer->file, most, length);
 		free(now);
 		now = next;
 	}
@@ -307,6 +325,7 @@ normalizer_free(struct normalizer *normalizer)
 	}
 	if (normalizer->none)
 		vocabulary_free(normalizer->none);
+	free(normalizer->file);
 	free(normalizer->step);
 	free(normalizer);
 }

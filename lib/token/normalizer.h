@@ -23,6 +23,10 @@ struct normalizer *normalizer_new(const struct tree *node);
 /* The type of the first step that does not track the lead; NULL: all do. */
 const char *normalizer_without_lead(const struct normalizer *normalizer);
 
+/* Bytes that the steps of a normalizer, or of a pre-tokeniser, may make of a text: each may make two of one, so that a
+ * short list of them would fill any memory.  Unicode's forms make 18 of one at most. */
+size_t normalizer_most(size_t length);
+
 /* The normalised text, to be freed; *made: its length in bytes.  Returns NULL if the text is unchanged.  *lead: in,
  * that of the text; out, that of the result; NULL: not needed. */
 char *normalizer_apply(const struct normalizer *normalizer, const char *text,

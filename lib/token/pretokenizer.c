@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "token/bpe.h"
+#include "token/normalizer.h"
 #include "token/splitter.h"
 
 /* A splitter; a blank put before a piece that begins with none; bytes as characters; another character
@@ -25,6 +27,7 @@ struct pretokenizer_step {
 };
 
 struct pretokenizer {
+	char *file; /* for messages */
 	struct pretokenizer_step *step;
 	size_t count, capacity;
 };
@@ -181,8 +184,10 @@ pretokenizer_new(const struct tree *node)
 {
 	struct pretokenizer *pretokenizer = mem_zero(1, sizeof *pretokenizer);
 
-	if (node)
+	if (node) {
+		pretokenizer->file = mem_string(node->file ? node->file : "tokenizer");
 		add_node(pretokenizer, node);
+	}
 	return pretokenizer;
 }
 
@@ -210,12 +215,23 @@ pretokenizer_wants_lead(const struct pretokenizer *pretokenizer)
 struct pretoken_chain {
 	const struct pretokenizer *pretokenizer;
 	size_t step;
-	const char *lead; /* end of the text's lead */
+	const char *lead;     /* end of the text's lead */
+	size_t length, *left; /* of the text; bytes that steps may still make of it */
 	pretokenizer_piece *each;
 	void *context;
 };
 
 static pretokenizer_piece go;
+
+/* Counts the bytes that a step made of a piece. */
+static void
+spend(const struct pretoken_chain *way, size_t bytes)
+{
+	if (bytes > *way->left)
+		die("%s: pre_tokenizer: it makes more than %zu bytes of a text of %zu",
+		    way->pretokenizer->file, normalizer_most(way->length), way->length);
+	*way->left -= bytes;
+}
 
 /* Emits a piece with its marks, whole or split before each mark. */
 static bool
@@ -244,6 +260,7 @@ go_marked(const struct pretoken_chain *next, const struct pretokenizer_step *ste
 				*to++ = text[i];
 		text = made;
 		length = (size_t)(to - made);
+		spend(next, length);
 	}
 	bool more = step->splitter ? splitter_split(step->splitter, step->behaviour,
 					 false, text, length, go, (void *)next)
@@ -277,6 +294,7 @@ go(void *context, const char *text, size_t length)
 		made[0] = ' ';
 		memcpy(made + 1, text, length++);
 	}
+	spend(&next, length);
 	bool more = go(&next, made, length);
 	free(made);
 	return more;
@@ -286,8 +304,11 @@ bool
 pretokenizer_run(const struct pretokenizer *pretokenizer, const char *text, size_t length,
     size_t lead, pretokenizer_piece *each, void *context)
 {
+	size_t left = normalizer_most(length);
 	struct pretoken_chain way = { .pretokenizer = pretokenizer,
 		.lead = text + lead,
+		.length = length,
+		.left = &left,
 		.each = each,
 		.context = context };
 
@@ -300,6 +321,7 @@ pretokenizer_free(struct pretokenizer *pretokenizer)
 	for (size_t i = 0; i < pretokenizer->count; i++)
 		if (pretokenizer->step[i].splitter)
 			splitter_free(pretokenizer->step[i].splitter);
+	free(pretokenizer->file);
 	free(pretokenizer->step);
 	free(pretokenizer);
 }

@@ -88,13 +88,21 @@ tokenizer_close(struct tokenizer *tokenizer)
 
 /* Decoding. ------------------------------------------------------------------------ */
 
+int
+tokenizer_by_id(const void *one, const void *two)
+{
+	int32_t a = *(const int32_t *)one, b = *(const int32_t *)two;
+
+	return (a > b) - (a < b);
+}
+
 static bool
 is_special(const struct tokenizer *tokenizer, int32_t id)
 {
-	for (size_t i = 0; i < tokenizer->special.count; i++)
-		if (tokenizer->special.id[i] == id)
-			return true;
-	return false;
+	const struct ids *special = &tokenizer->special;
+
+	return special->count &&
+	       bsearch(&id, special->id, special->count, sizeof id, tokenizer_by_id);
 }
 
 char *

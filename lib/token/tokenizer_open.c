@@ -186,12 +186,22 @@ added_id(struct tokenizer *tokenizer, const struct tree *node, const struct tree
 }
 
 static void
+check_length(const struct tree *node, size_t length)
+{
+	if (length > ADDED_LONGEST)
+		tree_die(node,
+		    "added_tokens: a token has %zu bytes; at most %d are supported",
+		    length, ADDED_LONGEST);
+}
+
+static void
 add_token(struct tokenizer *tokenizer, const struct tree *node)
 {
 	const struct tree *text = tree_need(node, "content");
 
 	if (text->kind != TREE_STRING)
 		tree_die(node, "added_tokens: 'content' must be a string");
+	check_length(node, text->length);
 	struct added_token token = { .text = text->string,
 		.length = text->length,
 		.id = added_id(tokenizer, node, text),
@@ -210,6 +220,7 @@ add_token(struct tokenizer *tokenizer, const struct tree *node)
 	char *normal =
 	    tokenizer_normalise(tokenizer, token.text, token.length, &token.length, NULL);
 	token.text = normal ? normal : token.text;
+	check_length(node, token.length);
 	added_add(tokenizer->normal, &token);
 	free(normal);
 }
@@ -224,6 +235,9 @@ read_added(struct tokenizer *tokenizer, const struct tree *root)
 		for (size_t i = 0; list && i < list->count; i++)
 			if (tree_boolean(list->items[i], "special", false) == special)
 				add_token(tokenizer, list->items[i]);
+	struct ids *ids = &tokenizer->special;
+	if (ids->count)
+		qsort(ids->id, ids->count, sizeof *ids->id, tokenizer_by_id);
 }
 
 /* do_lower_case of sentence-transformers: adds Lowercase as the first normalizer, unless there is one. */

@@ -41,10 +41,13 @@ struct tokenizer {
 	struct ids before, after; /* special tokens around a text */
 	struct pair_around pair;
 	struct decoder *decoder;
-	struct ids special; /* special tokens, which decoding skips */
+	struct ids special; /* special tokens in order, which decoding skips */
 	bool split_special; /* special tokens in a text are split like words */
 	bool cut_left;	    /* truncation removes the start of a text */
 };
+
+/* Compares two ids, for qsort. */
+int tokenizer_by_id(const void *one, const void *two);
 
 /* The id of a token in the model's vocabulary, or -1. */
 int32_t tokenizer_find(
