@@ -34,6 +34,9 @@ static const struct {
 };
 enum { STORAGES = sizeof storages / sizeof *storages };
 
+/* Bytes of the pickle: a value of it takes a hundred times the byte that asks for it.  60,000 tensors take as many. */
+enum { TABLE_MOST = 8 << 20 };
+
 /* A file being read. */
 struct torch_reader {
 	const char *path, *root; /* prefix of the names of its entries */
@@ -211,9 +214,11 @@ copy_in_order(char *to, const struct safetensor *tensor, const struct storage_vi
 	}
 }
 
+/* size: of the file.  Several tensors may be views of one storage, as a tied weight and its transpose are; a file that asks
+ * for more copies than that asks for memory without end. */
 static void
-copy_those_not(
-    struct torch_file *file, const char *path, const struct storage_view *places)
+copy_those_not(struct torch_file *file, const char *path, size_t size,
+    const struct storage_view *places)
 {
 	for (int i = 0; i < file->count; i++)
 		if (!in_order(&file->tensors[i].tensor, &places[i]))
@@ -221,6 +226,9 @@ copy_those_not(
 			    (file->tensors[i].bytes + 63) & ~(size_t)63, path);
 	if (!file->copied)
 		return;
+	if (file->copied / 4 > size)
+		die("%s: its tensors that are not stored in order would take %zu bytes, the file has %zu",
+		    path, file->copied, size);
 	file->copies = mmap(NULL, file->copied, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (file->copies == MAP_FAILED)
@@ -237,15 +245,13 @@ copy_those_not(
 }
 
 static void
-read_table(struct torch_file *file, struct torch_reader *source)
+read_table(struct torch_file *file, struct torch_reader *source, size_t size)
 {
 	const struct pickle_value *root = pickle_root(file->pickle);
 	size_t count = root->count / 2;
 
 	if (root->kind != PICKLE_DICT && !is_call(root, ordered))
 		die("%s: is no table of tensors by their names", source->path);
-	if (count > 1 << 24)
-		die("%s: %zu tensors are too many", source->path, count);
 	struct storage_view *places = mem_new(count, sizeof *places);
 	file->tensors = mem_zero(count, sizeof *file->tensors);
 	for (size_t i = 0; i < count; i++) {
@@ -257,7 +263,7 @@ read_table(struct torch_file *file, struct torch_reader *source)
 		    source, root->items[2 * i + 1], &file->tensors[i], &places[i]);
 		file->count++;
 	}
-	copy_those_not(file, source->path, places);
+	copy_those_not(file, source->path, size, places);
 	free(places);
 }
 
@@ -318,8 +324,11 @@ torch_file_read(const char *path, const char *map, size_t size)
 	check_byte_order(&source);
 	file->table = table->data;
 	file->table_size = table->size;
+	if (table->size > TABLE_MOST)
+		die("%s: its pickle has %zu bytes; at most %d are read", path,
+		    table->size, TABLE_MOST);
 	file->pickle = pickle_read(path, table->data, table->size, allowed);
-	read_table(file, &source);
+	read_table(file, &source, size);
 	zip_free(source.zip);
 	free((char *)source.root);
 	return file;
