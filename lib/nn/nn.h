@@ -363,6 +363,14 @@ void nn_embed_back(float *dtokens, float *dtypes, float *dpositions, const float
 void nn_rotary(float *x, size_t ld, const float *inv, size_t step,
     const struct nn_sequences *sequences, size_t heads, size_t D, int direction);
 
+/* Dropout of attention weights, after the softmax: weight [query, key] of head h is column `key` of nn_dropout's row with the query's
+ * key and the salt `salt` + h.  On processors only. */
+struct nn_attention_dropout {
+	const uint64_t *keys; /* [T]; NULL: none */
+	uint64_t salt;
+	double rate;
+};
+
 /*
  * Varlen attention, within each sequence: out[T, H D] = softmax(scale q k^T + bias + mask) v.
  * q[T, H D] has row stride ldq; k and v[T, K D] have row stride ldkv; head h reads key/value head h / (H / K).
@@ -371,11 +379,6 @@ void nn_rotary(float *x, size_t ld, const float *inv, size_t step,
  * lse[T,H], or NULL, receives the log-sum-exp of each row of scores for the backward.
  * Scores exist as one tile for each thread (CPU) or block (CUDA), never as a whole matrix.
  */
-struct nn_attention_dropout {
-	const uint64_t *keys; /* [T]; NULL: none */
-	uint64_t salt;
-	double rate;
-};
 struct nn_attention {
 	struct nn_sequences sequences;
 	size_t H, K, D, ldq, ldkv;
@@ -385,8 +388,6 @@ struct nn_attention {
 	const float *bias; /* NULL: none */
 	/* both sides of a GEMM may be rounded to bf16, forward and backward, where that is quicker; sums are float32 */
 	bool bf16;
-	/* Dropout of the weights, after the softmax: weight [query, key] of a head is column `key` of nn_dropout's row with the query's key;
-	 * the salt of head h is salt + h.  On processors only. */
 	struct nn_attention_dropout dropout;
 };
 void nn_attention(float *out, float *lse, const float *q, const float *k, const float *v,
