@@ -4,7 +4,7 @@
 #	make mote-forget DATA=dir			# new tasks for a model that is good at one
 # A run is ARM/RATE/SEED/BATCHES.  Rates are chosen for each arm on the development split, before the first run or by
 # make mote-scale-rates and so on, and kept in share/recipes/task-experts-rates.tsv; LR=X trains all arms at X.  STEPS= are the
-# numbers of batches; FORGET_ARMS= and so on, some of the arms.
+# numbers of batches (of mote-scale several); FORGET_ARMS= and so on, some of the arms.
 Z       := $(MOTE)/experts
 E_RATES := $(SHARE)/recipes/task-experts-rates.tsv
 batches_of = $(word 4,$(subst /, ,$*))
@@ -29,13 +29,13 @@ $(foreach arm,ic $(SCALE_ARMS),$(eval $(call trial,scale-$(arm),$(arm),$(if $(fi
 # The same models of a dense one that was trained on half of the batches, each for the other half
 LATE_ARMS := mote shared chance
 late.arms = ic $(LATE_ARMS)
-LATE_HALF := $(call given,STEPS,256)
+LATE_HALF := $(firstword $(call given,STEPS,256))
 $(foreach arm,ic $(LATE_ARMS),$(eval $(call trial,late-$(arm),late-$(arm)-@,$(if $(filter chance,$(arm)),late-chance,late-scale),,$(SCALE_LRS))))
 
 # Dense or experts; with replay of the old task; with all that is not MLP or norm frozen; a LoRA beside the old model.
 FORGET_ARMS := dense dense-replay dense-frozen experts experts-replay experts-frozen lora
 forget.arms = $(FORGET_ARMS)
-FORGET_STEPS := $(call given,STEPS,128)
+FORGET_STEPS := $(firstword $(call given,STEPS,128))
 FORGET_LRS  := $(call given,LRS,1e-4 3e-4 1e-3 3e-3)
 forget_start = $(if $(filter experts%,$1),forget-experts,forget-dense)
 FROZEN := --freeze '*' --freeze '!*.mlp.*' --freeze '!*.norm*'
