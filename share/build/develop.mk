@@ -28,6 +28,6 @@ bench: all helpers $(TEXT)/corpus.txt
 PEERS = build/peers
 bench-peers:
 	python3 -m venv $(PEERS)
-	$(PEERS)/bin/pip install -q torch transformers sentence-transformers mteb scikit-learn scipy peft safetensors onnx onnxruntime openvino nncf faiss-cpu usearch
+	$(PEERS)/bin/pip install -q torch transformers sentence-transformers mteb scikit-learn scipy peft safetensors onnx onnxruntime openvino nncf faiss-cpu usearch datasets accelerate
 	@echo 'now: make bench PEER_PYTHON=$(PEERS)/bin/python'
 .PHONY: lint compile_commands mutate refuse bench bench-peers

@@ -30,9 +30,13 @@ for table in $BENCH_TABLES; do
 		mkdir "$work/tune"
 		cpu "$work/ours.seconds" motes tune -q --seed "$seed" -m "$BENCH_MODEL" -o "$ours" "$table"
 		echo - >"$work/theirs.seconds"
-		[ -z "$peer" ] || tune_theirs
+		score=-
+		if [ "$peer" ]; then
+			tune_theirs
+			score=$(main "$ours.pairs/theirs.tsv")
+		fi
 		printf '%-20s %4s %8s %8s %8s %8.0f %8s\n' "$(basename "${table%%.*}")" "$seed" "$(main "$ours.pairs/base.tsv")" \
-			"$(main "$ours.pairs/tuned.tsv")" "$([ -z "$peer" ] && echo - || main "$ours.pairs/theirs.tsv")" \
+			"$(main "$ours.pairs/tuned.tsv")" "$score" \
 			"$(awk '{ print $1 + $2 }' "$work/ours.seconds")" "$(awk '{ print $1 == "-" ? $1 : sprintf("%.0f", $1 + $2) }' "$work/theirs.seconds")"
 	done
 done
