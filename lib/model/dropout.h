@@ -26,7 +26,7 @@ struct model;
  * below 0.  Dies if it is not known of the family, or the kernels are a device's. */
 void dropout_begin(struct model *model, double rate, uint64_t seed);
 
-/* Has the model dropout anywhere; has a batch, at this place? */
+/* dropout_is: some rate of the model is above 0.  dropout_at: the batch has draws, and the rate at this place is above 0. */
 bool dropout_is(const struct spec *spec);
 bool dropout_at(
     const struct batch_dropout *dropout, const struct spec *spec, enum spec_drop place);
@@ -35,7 +35,7 @@ bool dropout_at(
 void dropout_rows(const struct batch_dropout *dropout, const struct spec *spec,
     enum spec_drop place, int layer, float *x, size_t first, size_t T, size_t C);
 
-/* Of the weights of attention, for the kernels. */
+/* Dropout of attention's weights in block `layer`, as nn_attention takes it. */
 struct nn_attention_dropout dropout_of_weights(
     const struct batch_dropout *dropout, const struct spec *spec, int layer);
 

@@ -34,8 +34,9 @@ struct jinja_run {
 	bool line_start;      /* what was read last ends a line */
 	int depth;	      /* of nested blocks and parentheses */
 	size_t work,
-	    most;    /* bytes and values read, made and compared; how many at most */
-	char *fault; /* what is wrong with a value, unless that does not count */
+	    most; /* bytes and values read, made and compared; how many at most */
+	char *
+	    fault; /* the message about a bad value; NULL: none, or the value is not used */
 	const struct tree *variables;
 	struct jinja_local *locals;
 	size_t count, room;

@@ -14,7 +14,7 @@
 #include "train/optim.h"
 #include "train/weight_average.h"
 
-/* What changes with each step.  average: NULL: none. */
+/* The state that each step changes.  average may be NULL: the run has no moving average. */
 struct checkpoint_arrays {
 	struct model *model;
 	struct optim *optim;
