@@ -293,6 +293,12 @@ tokens() {
 	echo "a: &a $(times 40 '[')$(times 40 ']')" >x.yaml
 	echo "b: $(times 30 '[')*a$(times 30 ']')" >>x.yaml
 	refused '1: nested deeper than 64'
+	# 1, twice 1,000 (the anchor keeps a copy), 1, 997 x 1,000 and 1 values, and those of the last list
+	million() { echo "{a: &a [$(times 999 '0,')], b: [$(times 997 '*a ,')], c: [$(times "$1" '0,')]}"; }
+	million 997 >x.yaml
+	tree_show x.yaml | jq -e '.b | length == 997'
+	million 998 >x.yaml
+	refused '1: more than 1000000 values'
 	# 50,000 anchors, and as many aliases; a '<<' that takes a node apart
 	awk 'BEGIN { for (i = 0; i < 50000; i++) printf "- &a%d %d\n- *a%d\n", i, i, i }' >x.yaml
 	tree_show x.yaml | jq -e 'length == 100000 and .[99999] == 49999'
