@@ -146,6 +146,28 @@ searched() {
 	cmp out/model.safetensors whole/model.safetensors
 }
 
+# bats test_tags=plain
+@test "train: --dev and --patience: killed at twenty moments on the disk, the same bits, the same best step" {
+	command -v jq >/dev/null || skip "needs jq"
+	killed_at 0 true 3>/dev/null || skip "needs ptrace"
+	searched
+	options+=(-j 1 "${rough[@]}" --save-every 3 --patience 4 --dev-every 2 --dev held.mts --dev-corpus corpus.mts)
+	killed_at 0 env train "${options[@]}" -o whole train.mts 3>moments
+	moments=$(wc -l <moments)
+	[ "$moments" -ge 20 ]
+	for n in {0..19}; do
+		rm -rf out out.*
+		status=0
+		killed_at $((1 + n * (moments - 1) / 19)) env train "${options[@]}" -o out train.mts 3>/dev/null || status=$?
+		[ $status -eq 137 ]
+		train "${options[@]}" -o out train.mts
+		cmp out/model.safetensors whole/model.safetensors
+		cmp out.log.tsv whole.log.tsv
+		diff <(jq .dev out/train.json) <(jq .dev whole/train.json)
+		[ ! -e out.best ] && [ ! -e out.checkpoint ]
+	done
+}
+
 @test "train: --dev where it does not apply, of wrong files, and what would be lost" {
 	for option in "--dev-corpus dev.mts" "--dev-every 2" "--patience 2" "--last-step"; do
 		# shellcheck disable=SC2086
