@@ -7,6 +7,7 @@
 #	score label		the column of the pairs' scores; of labels, of pairs or of texts; empty: found by name
 #	whole			1: train all weights, not an adapter
 #	lr epochs batch seed	of the training; lr, epochs empty: the values below
+#	precision		bf16; empty: float32
 #	quiet			-q: nothing but faults on standard error
 # The table is one of four kinds:
 #	pairs		query and document, with or without negatives	infonce
@@ -158,7 +159,7 @@ recipe() {
 # Training and scores. ------------------------------------------------------------------------
 
 learn() {
-	local options="--lr $lr --seed $seed" dev=
+	local options="--lr $lr --seed $seed${precision:+ --precision $precision}" dev=
 	[ "$whole" ] || options="--lora=rank=16,targets=all-linear $options"
 	case $kind in scores) options="--objective cosent $options" ;; matches) options="--objective online $options" ;; esac
 	if [ "$dev_rows" -gt 0 ]; then

@@ -316,8 +316,9 @@ pairs() {
 	[ "$(sed -n '/^| held-out/,/^$/p' "a model/README.md" | grep .)" = "$(cat table)" ]
 	[ "$(sed -n '/^## Tuned/,$p' "a model/README.md" | sed -n '/^```sh/,/^```/p' | sed '1d;$d')" = "$(grep '^tasksample -\|^tok \|^mteb-score' err)" ]
 	pairs 30 | sed 1d | jq -R -c 'split("\t") | {anchor: .[0], positive: .[1]}' >p.jsonl
-	motes tune -q -m "$GOLDEN/bert" --epochs 1 p.jsonl -o b 2>err
+	motes tune -q -m "$GOLDEN/bert" --epochs 1 --precision bf16 p.jsonl -o b 2>err
 	[ ! -s err ]
+	[ "$(jq -r .settings.precision b/train.json)" = bf16 ]
 	[ "$(jq -r .text b.pairs/queries.jsonl)" = "$(jq -r .text "a model.pairs/queries.jsonl")" ]
 }
 

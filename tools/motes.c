@@ -27,6 +27,7 @@ enum { OPT_LR = CLI_LONG };
 
 struct settings {
 	bool run, whole;
+	int precision; /* its place in the option's words */
 	const char *output, *model, *query, *document, *score, *label, *lr;
 	int64_t epochs, batch, seed; /* epochs 0: not given */
 };
@@ -56,6 +57,9 @@ static const struct cli_option options[] = {
 	    CLI_INTEGER(epochs, 1, 1 << 20) },
 	{ 'b', "batch", "N", "tune: pairs of a batch (default: 32)",
 	    CLI_INTEGER(batch, 2, 1 << 20) },
+	{ 0, "precision", "f32|bf16",
+	    "tune: precision of training's linear layers (default: f32)",
+	    CLI_WORD(precision, 0) },
 	{ 's', "seed", "N", "tune: seed (default: 0)", CLI_INTEGER(seed, 0, INT64_MAX) },
 	{ 0 }
 };
@@ -113,8 +117,8 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	{ "get", "print the script that fetches a model, or run it", "fetch output", 1, 1,
 	    get },
 	{ "tune", "train an adapter on a table of texts, and score it",
-	    "model output query document score label whole lr epochs batch seed", 1, 1,
-	    tune },
+	    "model output query document score label whole lr epochs batch precision seed",
+	    1, 1, tune },
 	{ 0 } };
 
 /* The headings of the list, by the first word of each group. */
@@ -294,7 +298,8 @@ tune(void *context, char **operands, int count)
 		s->whole ? "1" : "", "lr", s->lr ? s->lr : "", "epochs",
 		s->epochs ? mem_format("%" PRId64, s->epochs) : "", "batch",
 		mem_format("%" PRId64, s->batch), "seed", mem_format("%" PRId64, s->seed),
-		"quiet", verbosity < 0 ? "1" : "", NULL });
+		"precision", s->precision ? "bf16" : "", "quiet",
+		verbosity < 0 ? "1" : "", NULL });
 	execlp("bash", "bash", "-c", script, (char *)NULL);
 	die("bash:");
 }
