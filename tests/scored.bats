@@ -195,6 +195,32 @@ agrees() {
 	[ ! -e none ]
 }
 
+@test "scored: distil of texts alone: the loss is that of the same texts as pairs; what needs pairs is refused" {
+	# each batch's queries, then its documents, in one column
+	awk -F'\t' 'BEGIN { n = 0 } NF { q[n] = $1; d[n++] = $2 } !NF { flush() } function flush(i) { for (i = 0; i < n; i++) print q[i] "\t2"
+		for (i = 0; i < n; i++) print d[i] "\t2"; print ""; n = 0 } END { if (n) flush() }' "$G/pairs.txt" | pairs_stream >both.mts
+	mts cat -c query.ids both.mts | mts cat --rename query.ids=line.ids >texts.mts
+	jq -c -s '_nwise(8) | (.[]["query.emb"], .[]["document.emb"]) | {"line.emb": .}' "$G/teacher.jsonl" | mkstream 16 >teacher.mts
+	mts paste texts.mts teacher.mts >taught.mts
+	for chunk in "" "--tokens 20"; do
+		# shellcheck disable=SC2086
+		agrees distil taught.mts --objective distil $chunk
+	done
+	train "${options[@]}" --lr 1e-12 -o out --objective distil --dev taught.mts taught.mts 2>err
+	[ ! -s err ]
+	close_to 1e-5 <(column dev_loss out.log.tsv | head -n 1) <(column loss out.log.tsv | awk '{ s += $1 / 5 } END { print s }')
+	refused() { # MESSAGE OPTION...
+		run -1 --separate-stderr train "${options[@]}" -o none "${@:2}"
+		[ "$stderr" = "train: $1" ] || { echo "$stderr"; return 1; }
+	}
+	refused "taught.mts: has texts alone; --dev-corpus needs queries and their documents" --objective distil --dev taught.mts --dev-corpus texts.mts taught.mts
+	refused "taught.mts: has texts alone; --freeze-documents needs queries and their documents" --objective distil --lora rank=2 --freeze-documents taught.mts
+	refused "taught.mts: has texts alone; --documents needs queries and their documents" --objective distil --lora rank=2 --documents taught.mts taught.mts
+	refused 'texts.mts: has no column "line.emb", the vectors of a guide or teacher; '"'encode -m MODEL' makes it, 'mts paste' puts it beside the token ids" --objective distil texts.mts
+	refused "taught.mts: there is no column query.ids (i32, depth 1); there is: line.ids (i32, depth 1), line.emb (f32 [16])" taught.mts
+	[ ! -e none ]
+}
+
 @test "scored: --lr-of: one rate for all is --lr; patterns that are none, or fit nothing that learns" {
 	train "${options[@]}" -o out --objective mse pairs.mts
 	train "${options[@]}" -o same --lr 1 --lr-of '*=1e-3' --objective mse pairs.mts

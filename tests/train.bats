@@ -981,12 +981,14 @@ recipe() {
 	cp -r "$G/bert" contriever
 	sed -i 's/{/{ "architectures": ["BertModel"],/' contriever/config.json
 	cp -r contriever guide
+	cp -r contriever small
+	seq 100 | sed 's/$/ a b/' >lines.txt
 	cp -r "$GOLDEN/families/olmoe" .
 	cp "$G/nomic_bert/vocab.txt" olmoe
 	sed -i 's/"vocab_size": 40/"vocab_size": 48/' olmoe/config.json
 	echo '{"query": "a b", "document": "b c", "negatives": ["d", "e a"]}' >hard.jsonl
 	page_examples train.1 >examples
-	[ "$(wc -l <examples)" -eq 24 ]
+	[ "$(wc -l <examples)" -eq 27 ]
 	bash -eu -o pipefail examples
 	[ -e trained/model.safetensors ]
 	[ -e model/model.safetensors ]
@@ -994,6 +996,7 @@ recipe() {
 	[ -e tuned/model.safetensors ]
 	[ -e rated/model.safetensors ]
 	[ -e reranker/model.safetensors ]
+	[ "$(wc -l <distilled.log.tsv)" = 3 ]
 	[ "$(wc -l <trained.log.tsv)" = 3 ]
 	[ -e gate/adapter_model.safetensors ]
 }

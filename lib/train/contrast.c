@@ -12,6 +12,7 @@
 #include "stream/values.h"
 #include "text/json.h"
 #include "token/tokenizer.h"
+#include "train/batch_columns.h"
 #include "train/batch_scores.h"
 #include "train/batch_sync.h"
 #include "train/guide.h"
@@ -28,7 +29,9 @@ struct contrast {
 	struct contrast_options options;
 	char *path;
 	struct token_column text[SIDES]; /* ids -1: absent */
-	int key[SIDES], target;		 /* columns; -1: absent */
+	char *
+	    alone; /* name of the only texts, which take the queries' place; NULL: there are pairs */
+	int key[SIDES], target; /* columns; -1: absent */
 	struct record record;
 	bool ahead;	       /* `record` was read but not yet taken */
 	int64_t pass;	       /* number of the current reading of a file, from 0 */
@@ -57,6 +60,12 @@ contrast_about(const struct contrast *contrast)
 	return stream_about(contrast->reader);
 }
 
+const char *
+contrast_alone(const struct contrast *contrast)
+{
+	return contrast->alone;
+}
+
 /* Opening. ------------------------------------------------------------------------- */
 
 static int
@@ -71,27 +80,6 @@ find(struct contrast *contrast, enum side side, const char *suffix, enum dtype d
 		    dtype_name(stream_column(contrast->reader, index)->dtype),
 		    dtype_name(dtype));
 	free(name);
-	return index;
-}
-
-/* The column of relation targets, of twice the model's width; -1: not wanted. */
-static int
-find_target(const struct contrast *contrast)
-{
-	static const char name[] = "relation.target";
-	const struct reader *reader = contrast->reader;
-	int index = stream_find(reader, name), width = 2 * model_width(contrast->model);
-
-	if (!contrast->options.targets)
-		return -1;
-	if (index < 0)
-		die("%s: there is no column \"%s\", to which --reze holds the model; reze-stats apply makes it",
-		    stream_name(reader), name);
-	const struct column *column = stream_column(reader, index);
-	if (column->depth != 0 || column->rank != 1 || !dtype_is_float(column->dtype) ||
-	    column->shape[0] != width)
-		die("%s: column \"%s\" is not of vectors of %d components, twice the width of %s",
-		    stream_name(reader), name, width, model_dir(contrast->model));
 	return index;
 }
 
@@ -120,6 +108,27 @@ find_pairs(struct contrast *contrast)
 			    stream_name(reader));
 }
 
+/* Finds texts without pairs: the only column of token ids, under any name but those of the sides. */
+static bool
+find_alone(struct contrast *contrast)
+{
+	struct reader *reader = contrast->reader;
+	int ids = batch_only_ids(reader);
+
+	if (!contrast->options.alone || ids < 0 ||
+	    stream_find(reader, "query.ids") >= 0 ||
+	    stream_find(reader, "document.ids") >= 0)
+		return false;
+	free(contrast->alone);
+	const char *name = stream_column(reader, ids)->name;
+	stream_need(reader, name, DTYPE_I32, 1);
+	contrast->alone = mem_string(name);
+	*strrchr(contrast->alone, '.') = '\0';
+	contrast->text[QUERY] =
+	    text_batch_column(reader, ids, contrast->alone, sides[QUERY], false);
+	return true;
+}
+
 static void
 open_stream(struct contrast *contrast)
 {
@@ -132,70 +141,21 @@ open_stream(struct contrast *contrast)
 	}
 	if (contrast->options.pairs) {
 		find_pairs(contrast);
-	} else {
+	} else if (!find_alone(contrast)) {
 		stream_need(contrast->reader, "query.ids", DTYPE_I32, 1);
 		stream_need(contrast->reader, "document.ids", DTYPE_I32, 1);
 	}
-	contrast->target = find_target(contrast);
+	contrast->target = contrast->options.targets
+			       ? batch_target_column(contrast->reader, contrast->model)
+			       : -1;
 	contrast->scores.ids = contrast->text[NEGATIVES].ids;
 	if (contrast->options.scores)
 		batch_scores_open(&contrast->scores, contrast->reader,
 		    contrast->text[NEGATIVES].ids, contrast->options.pairs);
 	if (contrast->options.guide)
-		guide_open(
-		    &contrast->guide, contrast->reader, contrast->text[NEGATIVES].ids);
+		guide_open(&contrast->guide, contrast->reader, contrast->alone,
+		    contrast->text[NEGATIVES].ids);
 	contrast->texts.in = contrast->reader;
-}
-
-/* Dies if the stream is not this rank's. */
-static void
-check_rank(const struct contrast *contrast)
-{
-	const struct tree *properties = stream_properties(contrast->reader);
-	const char *name = stream_name(contrast->reader);
-	long rank = strtol(tree_string(properties, "rank", "0"), NULL, 10);
-	long ranks = strtol(tree_string(properties, "ranks", "1"), NULL, 10);
-
-	if (ranks == ranks_count() && rank == ranks_own())
-		return;
-	if (ranks == 1)
-		die("%s: has whole batches, of which each of %d ranks would learn the same; tasksample --rank %d --ranks %d makes a rank's",
-		    name, ranks_count(), ranks_own(), ranks_count());
-	die("%s: is for rank %ld of %ld, but is read by rank %d of %d", name, rank, ranks,
-	    ranks_own(), ranks_count());
-}
-
-/* Warns if the relation targets were computed by another model. */
-static void
-check_model(const struct contrast *contrast)
-{
-	const char *made =
-	    tree_string(stream_properties(contrast->reader), "model", NULL);
-
-	if (contrast->options.targets && made &&
-	    strcmp(made, model_fingerprint(contrast->model)) != 0)
-		warn(
-		    "%s: the targets are of another model than %s, which learns from them",
-		    stream_name(contrast->reader), model_dir(contrast->model));
-}
-
-/* Warns of columns of tokens that the loss does not use, for example negatives under another name. */
-static void
-tell_unread(const struct contrast *contrast)
-{
-	const struct reader *reader = contrast->reader;
-
-	for (int i = 0; i < stream_columns(reader); i++) {
-		const char *name = stream_column(reader, i)->name;
-		size_t length = strlen(name);
-		bool read = length < 4 || strcmp(name + length - 4, ".ids") != 0;
-		for (enum side side = QUERY; side < SIDES; side++)
-			read |= contrast->text[side].ids == i;
-		if (!read)
-			warn(
-			    "%s: column \"%s\" is not trained on; hard negatives are in \"negatives.ids\", which tok -f negatives=%.*s makes",
-			    stream_name(reader), name, (int)length - 4, name);
-	}
 }
 
 struct contrast *
@@ -211,11 +171,19 @@ contrast_open(
 	    (struct text_batch){ .model = model, .expert = contrast->options.expert };
 	open_stream(contrast);
 	if (!options->whole)
-		check_rank(contrast);
-	tell_unread(contrast);
+		batch_check_rank(contrast->reader);
+	batch_tell_unread(contrast->reader,
+	    (int[]){ contrast->text[QUERY].ids, contrast->text[DOCUMENT].ids,
+		contrast->text[NEGATIVES].ids },
+	    SIDES);
 	tokenizer_check(contrast->reader, model_dir(model));
-	check_model(contrast);
+	if (options->targets)
+		batch_check_targets(contrast->reader, model);
 	batch_sync_open(&contrast->sync, options->whole);
+	if (contrast->alone && (options->documents || options->freeze_documents))
+		die("%s: has texts alone; --%s needs queries and their documents",
+		    contrast_name(contrast),
+		    options->documents ? "documents" : "freeze-documents");
 	if (options->documents)
 		contrast->precomputed = precomputed_open(options->documents, model);
 	if (options->expert)
@@ -230,6 +198,7 @@ contrast_close(struct contrast *contrast)
 	text_batch_free(&contrast->texts);
 	precomputed_free(contrast->precomputed);
 	free(contrast->path);
+	free(contrast->alone);
 	free(contrast->keys);
 	free(contrast->targets.data);
 	batch_scores_free(&contrast->scores);
@@ -363,7 +332,9 @@ take_targets(struct contrast *contrast)
 static void
 take(struct contrast *contrast, struct contrast_batch *batch)
 {
+	struct loss_parts parts = batch_sync_parts(&contrast->sync);
 	int64_t count[SIDES], tokens = 0, all = 0, at = 0;
+	int ranks = ranks_count();
 
 	for (enum side side = QUERY; side < SIDES; side++) {
 		lists(contrast, side, &count[side]);
@@ -391,7 +362,10 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 		.count = all,
 		.sequences = contrast->texts.sequences,
 		.keys = contrast->options.keep_duplicates ? NULL : contrast->loss_keys,
-		.parts = batch_sync_parts(&contrast->sync),
+		.parts = parts,
+		.all = (contrast->options.pairs || contrast->alone ? 1 : 2) *
+			   parts.rows[ranks] +
+		       parts.negatives[ranks],
 		.targets = take_targets(contrast),
 		.scores = contrast->options.scores ? contrast->scores.values : NULL,
 		.negative_rows = contrast->scores.rows,

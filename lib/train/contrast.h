@@ -9,6 +9,8 @@
  *	document.score, negatives.score	numbers		scores of the pairs (batch_scores.h)
  *	query.emb and so on		vectors of a guide (guide.h)
  *	relation.target			f32 [2 width]	targets of the relations (relation_loss.h)
+ * Texts alone (`alone`), where the stream has no pairs:
+ *	text.ids, text.emb		i32, depth 1; vectors; under any one name
  * For a cross-encoder (`pairs`) a text is a pair of texts, of tok --pair, and there are no queries:
  *	pair.ids, pair.second		i32, depth 1	a pair; or document.ids, document.second: row i's query and its positive
  *	negatives.ids, negatives.second	i32, depth 2	row i's query and each of its hard negatives, optional
@@ -34,8 +36,9 @@ struct contrast_options {
 	const char *expert; /* of both sides, if the stream names none; or NULL */
 	double temperature; /* 0: the record's attribute, else `usual_temperature` */
 	double usual_temperature;
-	bool scores;	       /* read the scores of pairs (batch_scores.h) */
-	bool pairs;	       /* the texts are pairs, without queries */
+	bool scores; /* read the scores of pairs (batch_scores.h) */
+	bool pairs;  /* the texts are pairs, without queries */
+	bool alone;  /* a stream's only texts may stand alone, in the queries' place */
 	bool keep_duplicates;  /* no keys: a duplicate of a text is a negative */
 	bool freeze_documents; /* only queries pass through the adapter */
 	const char *documents; /* file of their embeddings (precomputed.h); or NULL */
@@ -48,7 +51,9 @@ struct contrast_options {
 
 struct contrast_batch {
 	int64_t rows, negatives, tokens;
-	int64_t count; /* of sequences: 2 rows + negatives, of pairs rows + negatives */
+	int64_t
+	    count; /* of sequences: 2 rows + negatives; of pairs and texts alone rows + negatives */
+	size_t all;		      /* the same over all ranks */
 	struct sequence *sequences;   /* [count] queries, documents, negatives */
 	const struct loss_keys *keys; /* [LOSS_KEYS]; NULL: keep_duplicates */
 	struct loss_parts parts;      /* of the ranks */
@@ -71,6 +76,9 @@ void contrast_close(struct contrast *contrast);
 
 /* The next batch, borrowed until the next call; false at the end, or when another rank has left.  Dies naming the record. */
 bool contrast_next(struct contrast *contrast, struct contrast_batch *batch);
+
+/* Name of texts that stand alone; NULL: there are pairs. */
+const char *contrast_alone(const struct contrast *contrast);
 
 /* Back to the first batch of a file; the position starts anew, too. */
 void contrast_rewind(struct contrast *contrast);

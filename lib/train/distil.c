@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "nn/nn.h"
-#include "ranks/ranks.h"
 #include "train/paired.h"
 
 struct distil {
@@ -53,10 +52,9 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 	struct distil *distil = own(pairs);
 	size_t count = (size_t)batch->count, width = pairs->width, all = count;
 	float *teacher = upload(distil, batch, count);
-	int ranks = ranks_count();
 
 	if (report)
-		all = 2 * batch->parts.rows[ranks] + batch->parts.negatives[ranks];
+		all = batch->all;
 	distil->lengths = nn_reserve(
 	    distil->lengths, &distil->lengths_size, count, sizeof *distil->lengths);
 	distil->cosines = nn_reserve(
@@ -89,6 +87,7 @@ open_distil(struct objective *objective, const char *path)
 {
 	struct paired *pairs = (struct paired *)objective;
 
+	objective->options.contrast.alone = true;
 	objective->options.contrast.guide = true;
 	objective->options.contrast.guide_held_out = true;
 	objective->options.contrast.usual_temperature = 1;

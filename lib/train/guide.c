@@ -9,28 +9,29 @@
 
 enum { SIDES = 3 };
 
-static const char *const sides[SIDES] = { "query", "document", "negatives" };
-
 void
-guide_open(struct guide *guide, const struct reader *reader, int negatives)
+guide_open(
+    struct guide *guide, const struct reader *reader, const char *alone, int negatives)
 {
+	const char *names[SIDES] = { alone ? alone : "query", alone ? NULL : "document",
+		negatives < 0 ? NULL : "negatives" };
 	int depth = negatives < 0 ? 0 : stream_column(reader, negatives)->depth - 1;
 
 	guide->width = 0;
 	for (int side = 0; side < SIDES; side++) {
 		int *column = &guide->columns[side];
 		*column = -1;
-		if (side == 2 && negatives < 0)
+		if (!names[side])
 			continue;
 		*column =
-		    values_find_embedding(reader, sides[side], side == 2 ? depth : 0);
+		    values_find_embedding(reader, names[side], side == 2 ? depth : 0);
 		if (*column < 0)
 			die("%s: has no column \"%s.emb\", the vectors of a guide or teacher; 'encode -m MODEL' makes it, 'mts paste' puts it beside the token ids",
-			    stream_name(reader), sides[side]);
+			    stream_name(reader), names[side]);
 		int width = values_width(reader, *column);
 		if (guide->width && width != guide->width)
 			die("%s: \"%s.emb\" has vectors of %d components, \"%s.emb\" of %d",
-			    stream_name(reader), sides[side], width, sides[0],
+			    stream_name(reader), names[side], width, names[0],
 			    guide->width);
 		guide->width = width;
 	}

@@ -3,6 +3,8 @@
  *
  *	query.emb, document.emb		f32, f16 or bf16 [width], a row each
  *	negatives.emb			lists of them, needed if there are negatives
+ * or, of texts alone under one name,
+ *	text.emb			likewise
  * encode -m GUIDE makes them; mts paste puts them beside the ids.
  */
 #ifndef TRAIN_GUIDE_H
@@ -23,8 +25,10 @@ struct guide {
 	struct floats floats;
 };
 
-/* Finds the columns; dies if one is missing or their widths differ.  negatives: the column negatives.ids; -1: none. */
-void guide_open(struct guide *guide, const struct reader *reader, int negatives);
+/* Finds the columns; dies if one is missing or their widths differ.  alone: the name of texts that are no pairs; NULL: queries and
+ * documents.  negatives: the column negatives.ids; -1: none. */
+void guide_open(
+    struct guide *guide, const struct reader *reader, const char *alone, int negatives);
 
 /* Fills `vectors`; dies, naming the record, if there is not one of each text or a component is not finite. */
 void guide_take(struct guide *guide, const struct reader *reader,

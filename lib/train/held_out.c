@@ -17,6 +17,7 @@
 #include "search/similarity.h"
 #include "stream/stream.h"
 #include "token/tokenizer.h"
+#include "train/batch_columns.h"
 
 enum { CUT = 10 };
 
@@ -51,14 +52,10 @@ struct held_out {
 static int
 find_ids(const struct reader *reader)
 {
-	int named = stream_find(reader, "document.ids"), found = named, count = 0;
+	int named = stream_find(reader, "document.ids");
+	int found = named >= 0 ? named : batch_only_ids(reader);
 
-	for (int i = 0; named < 0 && i < stream_columns(reader); i++) {
-		const char *dot = strrchr(stream_column(reader, i)->name, '.');
-		if (dot && strcmp(dot, ".ids") == 0 && ++count == 1)
-			found = i;
-	}
-	if (count > 1)
+	if (found == -2)
 		die("%s: has several columns of token ids; the documents are in \"document.ids\"",
 		    stream_name(reader));
 	if (found < 0 || stream_column(reader, found)->dtype != DTYPE_I32 ||
@@ -95,6 +92,9 @@ held_out_open(const struct objective *objective)
 	if (!contrast_total(h->pairs))
 		die("%s: there are no pairs in it", contrast_name(h->pairs));
 	h->corpus = o->dev_corpus;
+	if (h->corpus && contrast_alone(h->pairs))
+		die("%s: has texts alone; --dev-corpus needs queries and their documents",
+		    contrast_name(h->pairs));
 	if (h->corpus)
 		check_corpus(h);
 	h->base_documents = o->contrast.freeze_documents;

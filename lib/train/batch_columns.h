@@ -1,0 +1,26 @@
+/*
+ * batch_columns - the columns of a stream of batches: the only one of token ids, those that nothing reads; and whether the stream
+ * was made for this rank and this model.
+ */
+#ifndef TRAIN_BATCH_COLUMNS_H
+#define TRAIN_BATCH_COLUMNS_H
+
+#include "model/model.h"
+#include "stream/stream.h"
+
+/* The column "X.ids", if the stream has a single one; -1: it has none; -2: it has several. */
+int batch_only_ids(const struct reader *reader);
+
+/* The column of relation targets (relation_loss.h), of twice the model's width.  Dies if it is missing or of another width. */
+int batch_target_column(const struct reader *reader, const struct model *model);
+
+/* Warns if another model made the targets. */
+void batch_check_targets(const struct reader *reader, const struct model *model);
+
+/* Dies if the stream is not this rank's. */
+void batch_check_rank(const struct reader *reader);
+
+/* Warns of columns of token ids that are none of read[count], for example negatives under another name. */
+void batch_tell_unread(const struct reader *reader, const int *read, int count);
+
+#endif
