@@ -988,7 +988,7 @@ recipe() {
 	sed -i 's/"vocab_size": 40/"vocab_size": 48/' olmoe/config.json
 	echo '{"query": "a b", "document": "b c", "negatives": ["d", "e a"]}' >hard.jsonl
 	page_examples train.1 >examples
-	[ "$(wc -l <examples)" -eq 27 ]
+	[ "$(wc -l <examples)" -eq 28 ]
 	bash -eu -o pipefail examples
 	[ -e trained/model.safetensors ]
 	[ -e model/model.safetensors ]
@@ -996,7 +996,7 @@ recipe() {
 	[ -e tuned/model.safetensors ]
 	[ -e rated/model.safetensors ]
 	[ -e reranker/model.safetensors ]
-	[ "$(wc -l <distilled.log.tsv)" = 3 ]
+	[ "$(wc -l <distilled.log.tsv)" = 7 ]
 	[ "$(wc -l <trained.log.tsv)" = 3 ]
 	[ -e gate/adapter_model.safetensors ]
 }
