@@ -64,18 +64,21 @@ struct {
 	struct barrier cluster;
 	unsigned threads, left; /* of the cluster */
 	unsigned block_threads;
-	uint3 first; /* block of the cluster */
+	uint3 first;		     /* block of the cluster */
+	std::vector<unsigned> order; /* of a round: numbers of fibers */
+	unsigned turn;		     /* of the next in the round */
+	int idle;		     /* rounds in which nobody did anything */
 	struct fiber *now;
-	void *scheduler; /* its stack pointer */
+	void *launcher; /* its stack pointer while fibers run */
 	bool progress;
 	unsigned char *shared; /* of the first block; those of others follow */
 	size_t shared_bytes;   /* of all blocks */
 	uint64_t random;
-	int order;
+	int kind_of_order;
 #if defined __SANITIZE_ADDRESS__
 	const void *main_stack;
 	size_t main_size;
-	void *fake;
+	bool left_launcher; /* the last to go was no fiber */
 #endif
 } state;
 
@@ -111,52 +114,96 @@ asm(".text\n"
 #error "fibers.cpp knows how to switch stacks on x86-64 and aarch64"
 #endif
 
-/* A fiber's last call never returns; it must leave no poisoned memory on the stack for the next fiber. */
-__attribute__((no_sanitize_address)) void
-to_scheduler(bool last)
+unsigned
+below(unsigned n)
 {
-	struct fiber *mine = state.now;
+	state.random = state.random * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(state.random >> 33) % n;
+}
+
+bool
+waits(const struct fiber *fiber)
+{
+	if (fiber->ready)
+		return !fiber->ready(fiber->subject, fiber->parity);
+	return fiber->barrier && fiber->barrier->generation == fiber->generation;
+}
+
+/* What one fiber waits for may come about while another is asked, after it was. */
+void
+start_round()
+{
+	state.idle = state.progress ? 0 : state.idle + 1;
+	if (state.idle > 1)
+		shim_die("threads wait for others that never come to the barrier");
+	state.progress = false;
+	state.turn = 0;
+	if (state.kind_of_order == 2)
+		for (unsigned i = state.threads; i > 1; i--)
+			std::swap(state.order[i - 1], state.order[below(i)]);
+}
+
+/* The next fiber that can go on; NULL: all are done, which only the launcher sees. */
+struct fiber *
+choose()
+{
+	while (state.left) {
+		if (state.turn == state.threads)
+			start_round();
+		struct fiber *fiber = &state.fibers[state.order[state.turn++]];
+		if (!fiber->done && !waits(fiber))
+			return fiber;
+	}
+	return nullptr;
+}
+
+/* From the running fiber, or the launcher if that is NULL, to another; from a fiber that is done it does not return.  It must leave
+ * no poisoned memory on the stack. */
+__attribute__((no_sanitize_address)) void
+go(struct fiber *mine, struct fiber *next)
+{
+	state.now = next;
+	if (next) {
+		threadIdx = next->index;
+		blockIdx = state.first;
+		blockIdx.x += next->number / state.block_threads;
+	}
 #if defined __SANITIZE_ADDRESS__
 	void *fake = nullptr;
-	__sanitizer_start_switch_fiber(
-	    last ? nullptr : &fake, state.main_stack, state.main_size);
-#else
-	(void)last;
+	state.left_launcher = !mine;
+	__sanitizer_start_switch_fiber(mine && mine->done ? nullptr : &fake,
+	    next ? next->stack : state.main_stack, next ? STACK : state.main_size);
 #endif
-	shim_switch(&mine->at, state.scheduler);
+	shim_switch(mine ? &mine->at : &state.launcher, next ? next->at : state.launcher);
 #if defined __SANITIZE_ADDRESS__
 	__sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 #endif
 }
 
 void
+wait_turn()
+{
+	struct fiber *mine = state.now, *next = choose();
+
+	if (next != mine)
+		go(mine, next);
+}
+
+void
 enter()
 {
 #if defined __SANITIZE_ADDRESS__
-	__sanitizer_finish_switch_fiber(nullptr, &state.main_stack, &state.main_size);
+	__sanitizer_finish_switch_fiber(nullptr,
+	    state.left_launcher ? &state.main_stack : nullptr,
+	    state.left_launcher ? &state.main_size : nullptr);
 #endif
 	state.run(state.context);
 	state.now->done = true;
 	state.left--;
 	state.progress = true;
-	to_scheduler(true);
+	/* the stack stays as it is: copies in flight read the kernel's arguments */
+	go(state.now, nullptr);
 	abort();
-}
-
-void
-to_fiber(struct fiber *fiber)
-{
-	state.now = fiber;
-	threadIdx = fiber->index;
-	blockIdx = state.first;
-	blockIdx.x += fiber->number / state.block_threads;
-#if defined __SANITIZE_ADDRESS__
-	__sanitizer_start_switch_fiber(&state.fake, fiber->stack, STACK);
-#endif
-	shim_switch(&state.scheduler, fiber->at);
-#if defined __SANITIZE_ADDRESS__
-	__sanitizer_finish_switch_fiber(state.fake, nullptr, nullptr);
-#endif
 }
 
 /* A stack on which enter() begins. */
@@ -186,23 +233,8 @@ prepare(struct fiber *fiber)
 	fiber->group = 0;
 }
 
-unsigned
-below(unsigned n)
-{
-	state.random = state.random * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(state.random >> 33) % n;
-}
-
-bool
-waits(const struct fiber *fiber)
-{
-	if (fiber->ready)
-		return !fiber->ready(fiber->subject, fiber->parity);
-	return fiber->barrier && fiber->barrier->generation == fiber->generation;
-}
-
 void
-run_cluster(std::vector<unsigned> &order)
+run_cluster()
 {
 	for (unsigned i = 0; i < state.threads; i++)
 		prepare(&state.fibers[i]);
@@ -214,35 +246,24 @@ run_cluster(std::vector<unsigned> &order)
 		state.warps[w] = {};
 	/* NaN, and a negative integer */
 	memset(state.shared, 0xff, state.shared_bytes);
-	/* what one fiber waits for may come about while another is asked, after it was */
-	for (int idle = 0; state.left; idle = state.progress ? 0 : idle + 1) {
-		state.progress = false;
-		if (state.order == 2)
-			for (unsigned i = state.threads; i > 1; i--)
-				std::swap(order[i - 1], order[below(i)]);
-		for (unsigned i = 0; i < state.threads; i++) {
-			struct fiber *fiber = &state.fibers[order[i]];
-			if (!fiber->done && !waits(fiber))
-				to_fiber(fiber);
-		}
-		if (!state.progress && idle)
-			shim_die(
-			    "threads wait for others that never come to the barrier");
-	}
+	state.progress = true;
+	state.turn = state.threads;
+	while (struct fiber *next = choose())
+		go(nullptr, next);
 }
 
 void
-choose_order(std::vector<unsigned> &order)
+choose_order()
 {
 	const char *wanted = getenv("MOTES_FIBERS");
 
-	state.order = !wanted || !strcmp(wanted, "forward") ? 0
-		      : !strcmp(wanted, "backward")	    ? 1
-							    : 2;
+	state.kind_of_order = !wanted || !strcmp(wanted, "forward") ? 0
+			      : !strcmp(wanted, "backward")	    ? 1
+								    : 2;
 	state.random = 1;
-	order.resize(state.threads);
+	state.order.resize(state.threads);
 	for (unsigned i = 0; i < state.threads; i++)
-		order[i] = state.order == 1 ? state.threads - 1 - i : i;
+		state.order[i] = state.kind_of_order == 1 ? state.threads - 1 - i : i;
 }
 
 /* Waits for `all` threads; returns the number whose predicate is true. */
@@ -262,7 +283,7 @@ pass(struct barrier *barrier, unsigned all, int predicate)
 		barrier->generation++;
 		return barrier->count;
 	}
-	to_scheduler(false);
+	wait_turn();
 	return barrier->count;
 }
 
@@ -290,7 +311,6 @@ shim_launch(dim3 grid, dim3 block, size_t shared, unsigned cluster, void (*run)(
 {
 	static std::mutex one;
 	std::lock_guard<std::mutex> alone(one);
-	std::vector<unsigned> order;
 
 	state.block_threads = block.x * block.y * block.z;
 	state.threads = state.block_threads * cluster;
@@ -308,7 +328,7 @@ shim_launch(dim3 grid, dim3 block, size_t shared, unsigned cluster, void (*run)(
 	state.warps.resize((state.threads + warpSize - 1) / warpSize);
 	state.values.resize(state.warps.size());
 	state.blocks.resize(cluster);
-	choose_order(order);
+	choose_order();
 	shared = (shared + 1023) / 1024 * 1024;
 	state.shared_bytes = shared * cluster;
 	state.shared = (unsigned char *)aligned_alloc(1024, state.shared_bytes + 1024);
@@ -320,7 +340,7 @@ shim_launch(dim3 grid, dim3 block, size_t shared, unsigned cluster, void (*run)(
 		for (unsigned y = 0; y < grid.y; y++)
 			for (unsigned x = 0; x < grid.x; x += cluster) {
 				state.first = { x, y, z };
-				run_cluster(order);
+				run_cluster();
 			}
 	free(state.shared);
 }
@@ -363,7 +383,7 @@ shim_wait(bool (*ready)(const void *, unsigned), const void *subject, unsigned p
 	state.now->parity = parity;
 	state.progress = true;
 	if (!ready(subject, parity))
-		to_scheduler(false);
+		wait_turn();
 	state.now->ready = nullptr;
 }
 
