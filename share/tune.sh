@@ -8,6 +8,7 @@
 #	whole			1: train all weights, not an adapter
 #	lr epochs batch seed	of the training; lr, epochs empty: the values below
 #	precision		bf16; empty: float32
+#	mine			hard negatives of a pair; empty: none
 #	quiet			-q: nothing but faults on standard error
 # The table is one of four kinds:
 #	pairs		query and document, with or without negatives	infonce
@@ -143,11 +144,46 @@ retrieval_files() {
 	awk -v step="$(($(wc -l <"$work/corpus.jsonl") / 1000 + 1))" 'NR % step == 0' "$work/corpus.jsonl" >"$work/dev-corpus.jsonl"
 }
 
+# Gives the pairs of training hard negatives: documents of other rows of training that the model finds near the query, whose
+# similarity is at least 5 % below that of the pair, as near --mine has it.
+mine() {
+	jq -r '"\(.query | tojson)\t\(.document | tojson)"' "$work/train.jsonl" >"$work/rows"
+	awk -F'\t' -v work="$work" '
+		!($1 in query) { query[$1] = ++queries; print "{\"_id\":\"q" queries "\",\"text\":" $1 "}" >(work "/mine-queries.jsonl") }
+		!($2 in document) { document[$2] = ++documents; print "{\"_id\":\"d" documents "\",\"text\":" $2 "}" >(work "/mine-corpus.jsonl") }
+		!judged[$1, $2]++ { print "q" query[$1] "\td" document[$2] "\t1" >(work "/mine-qrels.tsv") }' "$work/rows"
+	show "tok -q -m $m -f text $w/mine-queries.jsonl | encode -q -m $m -o $w/mine-queries.mts"
+	show "tok -q -m $m -f text $w/mine-corpus.jsonl | encode -q -m $m -o $w/mine-corpus.mts"
+	show "near -q -k 100 --run $w/mine.run $w/mine-queries.mts $w/mine-corpus.mts"
+	show "near -q --mine $w/mine-qrels.tsv -k $mine --relative-margin 0.05 $w/mine.run >$w/mine.jsonl"
+	jq -r '[.query_id, .document_id] + .negative_ids | @tsv' "$work/mine.jsonl" | awk -F'\t' '
+		mined { for (i = 3; i <= NF; i++) found[$1, $2] = found[$1, $2] "\t" $i; next }
+		!($1 in query) { query[$1] = "q" ++queries }
+		!($2 in document) { document[$2] = "d" ++documents; text["d" documents] = $2 }
+		{ row[FNR] = $0; rows = FNR }
+		END {
+			for (r = 1; r <= rows; r++) {
+				split(row[r], side)
+				n = split(substr(found[query[side[1]], document[side[2]]], 2), id)
+				list = ""
+				for (i = 1; i <= n; i++) list = list (i > 1 ? "," : "") text[id[i]]
+				print "{\"query\":" side[1] ",\"document\":" side[2] ",\"negatives\":[" list "]}"
+			}
+		}' mined=1 - mined=0 "$work/rows" >"$work/mined"
+	mv "$work/mined" "$work/train.jsonl"
+	rm "$work/rows"
+	say "$(grep -c . "$work/mine.jsonl") of the $train pairs have hard negatives"
+	negatives=mined
+}
+
 # recipe PART EPOCHS BATCH
 recipe() {
 	local fields
 	case $kind in
-	pairs) fields="query: query, document: document${negatives:+, negatives: negatives}" ;;
+	pairs)
+		fields="query: query, document: document"
+		[ -z "$negatives" ] || [ "$1 $negatives" = "dev mined" ] || fields+=", negatives: negatives"
+		;;
 	scores) fields="query: sentence1, document: sentence2, score: score" ;;
 	matches) fields="query: sentence1, document: sentence2, score: label" ;;
 	labels) fields="query: text, label: label" ;;
@@ -245,6 +281,7 @@ columns=$(jq -r '.columns[]? | select(.text and .depth == 1).name' <<<"$head")
 all=$(jq -r '.columns[]?.name' <<<"$head")
 [ "$all" ] || fail "$pairs has no rows"
 find_kind
+[ -z "$mine" ] || [ "$kind$negatives" = pairs ] || fail "--mine needs pairs of texts without scores, labels and negatives"
 rows >"$work/all"
 grep . "$work/all" >"$work/rows" || :
 missing=$(grep -c '^$' "$work/all" || :)
@@ -265,8 +302,9 @@ say "$pairs: $kind: $query${document:+, $document}${score:+, $score}${label:+, $
 batches=$(((train + batch - 1) / batch))
 steps=$((batches * epochs))
 m=$(printf %q "$model") t=$(printf %q "$to") w=$(printf %q "$work")
-recipe train "$epochs" "$batch"
 [ "$kind" != pairs ] || retrieval_files
+[ -z "$mine" ] || mine
+recipe train "$epochs" "$batch"
 learn
 [ "$held" -gt 0 ] || exit 0
 score base "-m $m"

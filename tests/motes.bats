@@ -368,6 +368,36 @@ scored() {
 	mts cat -c negatives.ids <(tasksample -q -C triples.pairs triples.pairs/train.yaml | tok -q) >/dev/null
 }
 
+@test "motes tune: --mine: hard negatives of near --mine, of documents that training reads, for training alone" {
+	command -v jq >/dev/null || skip "needs jq"
+	export MOTES_MODEL=$ROOT/share/models/base
+	pairs 130 >pairs.tsv
+	motes tune --epochs 1 pairs.tsv -o plain >/dev/null 2>&1
+	motes tune --epochs 1 --mine 2 pairs.tsv -o mined >table 2>err
+	for part in dev test queries corpus; do cmp {plain,mined}.pairs/$part.jsonl; done
+	cmp {plain,mined}.pairs/base.tsv
+	cmp <(jq -c 'del(.negatives)' mined.pairs/train.jsonl) plain.pairs/train.jsonl
+	# by another way: texts from near itself
+	near -q --mine mined.pairs/mine-qrels.tsv -k 2 --relative-margin 0.05 --texts mined.pairs/mine-corpus.jsonl --query-texts mined.pairs/mine-queries.jsonl \
+		mined.pairs/mine.run | jq -c '{query, document, negatives}' | sort -u >wanted
+	[ "$(wc -l <wanted)" -gt 50 ]
+	jq -c 'select(.negatives != [])' mined.pairs/train.jsonl | sort -u | cmp - wanted
+	grep -qFx "motes: tune: $(wc -l <wanted) of the $(wc -l <plain.pairs/train.jsonl) pairs have hard negatives" err
+	diff <(jq -r '.negatives[]' mined.pairs/train.jsonl | sort -u | comm -23 - <(jq -r .document plain.pairs/train.jsonl | sort -u)) /dev/null
+	# training reads them, the held-out batches have none
+	run ! cmp -s {plain,mined}.log.tsv
+	run -1 mts cat -c negatives.ids mined.pairs/dev.mts
+	cmp <(sed -n 2p plain.log.tsv) <(sed -n 2p mined.log.tsv)
+	mv mined/adapter_model.safetensors first.safetensors
+	rm -r mined mined.log.tsv
+	grep '^tok \|^near \|^tasksample -' err >again
+	bash -e again
+	cmp first.safetensors mined/adapter_model.safetensors
+	scored 120 >scores.tsv
+	dies "motes: tune: --mine needs pairs of texts without scores, labels and negatives" motes tune --mine 1 scores.tsv -o out
+	[ ! -e out.pairs ]
+}
+
 @test "motes tune: tables of no known kind, folders that are there, and too few rows are refused in a line; few rows are not scored" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$GOLDEN/bert

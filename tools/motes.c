@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "folder/share.h"
 #include "folder/hub.h"
@@ -29,7 +27,7 @@ struct settings {
 	bool run, whole;
 	int precision; /* its place in the option's words */
 	const char *output, *model, *query, *document, *score, *label, *lr;
-	int64_t epochs, batch, seed; /* epochs 0: not given */
+	int64_t epochs, batch, seed, mine; /* epochs 0: not given */
 };
 
 static const struct cli_option options[] = {
@@ -57,6 +55,8 @@ static const struct cli_option options[] = {
 	    CLI_INTEGER(epochs, 1, 1 << 20) },
 	{ 'b', "batch", "N", "tune: pairs of a batch (default: 32)",
 	    CLI_INTEGER(batch, 2, 1 << 20) },
+	{ 0, "mine", "N", "tune: find N hard negatives for each pair (default: 0; try 1)",
+	    CLI_INTEGER(mine, 0, 100) },
 	{ 0, "precision", "f32|bf16",
 	    "tune: precision of training's linear layers (default: f32)",
 	    CLI_WORD(precision, 0) },
@@ -117,7 +117,7 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	{ "get", "print the script that fetches a model, or run it", "fetch output", 1, 1,
 	    get },
 	{ "tune", "train an adapter on a table of texts, and score it",
-	    "model output query document score label whole lr epochs batch precision seed",
+	    "model output query document score label whole lr epochs batch mine precision seed",
 	    1, 1, tune },
 	{ 0 } };
 
@@ -167,25 +167,11 @@ synopsis(void)
 	return text;
 }
 
-/* The folder that this program is in. */
-static char *
-own_folder(void)
-{
-	char program[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-
-	if (length < 0)
-		die("/proc/self/exe:");
-	program[length] = '\0';
-	*strrchr(program, '/') = '\0';
-	return mem_string(program);
-}
-
 /* Does not return.  operands[0] is the program's name; a NULL ends them. */
 static int
 run_program(void *settings, char **operands, int count)
 {
-	char *folder = own_folder();
+	char *folder = share_programs();
 	char *beside = mem_format("%s/%s", folder, operands[0]);
 	char *behind = mem_format("%s/../libexec/motes/%s", folder, operands[0]);
 
@@ -213,7 +199,7 @@ run_pipeline(void *settings, char **operands, int count)
 	command[0] = mem_string("make");
 	command[1] = mem_string("-f");
 	command[2] = share_path("pipelines/Makefile");
-	command[3] = mem_format("X=%s", own_folder());
+	command[3] = mem_format("X=%s", share_programs());
 	command[4] = asked    ? mem_format("%s-%s", asked, operands[0])
 		     : listed ? mem_format("%s-list", operands[0])
 			      : operands[0];
@@ -223,33 +209,6 @@ run_pipeline(void *settings, char **operands, int count)
 		memcpy(command + 5, operands + 1, (size_t)(count - 1) * sizeof *command);
 	execvp("make", command);
 	die("make: the pipelines need it; install it:");
-}
-
-/* A text for the shell, to be freed. */
-static char *
-quoted(const char *text)
-{
-	char *made = mem_new(4 * strlen(text) + 3, 1), *to = made;
-
-	*to++ = '\'';
-	for (; *text; text++) {
-		if (*text == '\'')
-			to = stpcpy(to, "'\\'");
-		*to++ = *text;
-	}
-	strcpy(to, "'");
-	return made;
-}
-
-/* The shell script NAME of share/ after a line VARIABLE=VALUE for each pair of texts; NULL ends them.  To be freed. */
-static char *
-script_of(const char *name, const char *const *pairs)
-{
-	char *text = mem_string("");
-
-	for (; *pairs; pairs += 2)
-		text = mem_format("%s%s=%s\n", text, pairs[0], quoted(pairs[1]));
-	return mem_format("%s\n%s", text, file_need(share_path(name), &(size_t){ 0 }));
 }
 
 static int
@@ -266,7 +225,7 @@ get(void *context, char **operands, int count)
 		    given);
 	char *whole = strchr(given, '/') ? NULL : hub_whole_name(given, length);
 	char *name = whole ? whole : mem_format("%.*s", (int)length, given);
-	char *script = script_of("get.sh",
+	char *script = share_script("get.sh",
 	    (const char *[]){ "endpoint",
 		endpoint && *endpoint ? endpoint : "https://huggingface.co", "name", name,
 		"revision", given[length] ? given + length + 1 : "main", "cache",
@@ -290,16 +249,16 @@ tune(void *context, char **operands, int count)
 	(void)count;
 	if (!s->output)
 		die_usage("tune: -o DIR is missing: the folder to write");
-	char *script = script_of("tune.sh",
-	    (const char *[]){ "bin", own_folder(), "model", model_folder(s->model),
+	char *script = share_script("tune.sh",
+	    (const char *[]){ "bin", share_programs(), "model", model_folder(s->model),
 		"pairs", operands[0], "to", s->output, "query", s->query ? s->query : "",
 		"document", s->document ? s->document : "", "score",
 		s->score ? s->score : "", "label", s->label ? s->label : "", "whole",
 		s->whole ? "1" : "", "lr", s->lr ? s->lr : "", "epochs",
 		s->epochs ? mem_format("%" PRId64, s->epochs) : "", "batch",
 		mem_format("%" PRId64, s->batch), "seed", mem_format("%" PRId64, s->seed),
-		"precision", s->precision ? "bf16" : "", "quiet",
-		verbosity < 0 ? "1" : "", NULL });
+		"mine", s->mine ? mem_format("%" PRId64, s->mine) : "", "precision",
+		s->precision ? "bf16" : "", "quiet", verbosity < 0 ? "1" : "", NULL });
 	execlp("bash", "bash", "-c", script, (char *)NULL);
 	die("bash:");
 }
