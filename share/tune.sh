@@ -154,7 +154,7 @@ mine() {
 		!judged[$1, $2]++ { print "q" query[$1] "\td" document[$2] "\t1" >(work "/mine-qrels.tsv") }' "$work/rows"
 	show "tok -q -m $m -f text $w/mine-queries.jsonl | encode -q -m $m -o $w/mine-queries.mts"
 	show "tok -q -m $m -f text $w/mine-corpus.jsonl | encode -q -m $m -o $w/mine-corpus.mts"
-	show "near -q -k 100 --run $w/mine.run $w/mine-queries.mts $w/mine-corpus.mts"
+	show "near -q -k $((10 * mine + 100)) --run $w/mine.run $w/mine-queries.mts $w/mine-corpus.mts"
 	show "near -q --mine $w/mine-qrels.tsv -k $mine --relative-margin 0.05 $w/mine.run >$w/mine.jsonl"
 	jq -r '[.query_id, .document_id] + .negative_ids | @tsv' "$work/mine.jsonl" | awk -F'\t' '
 		mined { for (i = 3; i <= NF; i++) found[$1, $2] = found[$1, $2] "\t" $i; next }

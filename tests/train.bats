@@ -996,7 +996,7 @@ recipe() {
 	[ -e tuned/model.safetensors ]
 	[ -e rated/model.safetensors ]
 	[ -e reranker/model.safetensors ]
-	[ "$(wc -l <distilled.log.tsv)" = 7 ]
+	[ "$(wc -l <small2.log.tsv)" = 7 ]
 	[ "$(wc -l <trained.log.tsv)" = 3 ]
 	[ -e gate/adapter_model.safetensors ]
 }
