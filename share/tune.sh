@@ -4,6 +4,8 @@
 #	bin			the folder of the programs
 #	model pairs to		a model; a table (TSV, CSV, JSON Lines, compressed or not); the folder to write
 #	query document		columns of texts; empty: found by name
+#	prompts			given: by the two next, not by the model
+#	query_prompt document_prompt	texts put before those of pairs
 #	score label		the column of the pairs' scores; of labels, of pairs or of texts; empty: found by name
 #	whole			1: train all weights, not an adapter
 #	lr epochs batch seed	of the training; lr, epochs empty: the values below
@@ -90,6 +92,28 @@ find_kind() {
 	[ "$kind" != pairs ] || negatives=$(grep -xE 'negatives?([-_]?[0-9]+)?|hard_negatives?|neg' <<<"$all" || :)
 }
 
+# prompt FILTER: sets REPLY to a text of the model's prompts, with its line ends, or to nothing
+prompt() {
+	local file=$model/config_sentence_transformers.json text=.
+	[ ! -e "$file" ] || text=$(jq -j "(.prompts // {} | $1) // \"\" | . + \".\"" "$file")
+	REPLY=${text%.}
+}
+
+# sets prompts to what a recipe says of them, query_tok and document_tok to options of tok: of pairs, where there is a prompt
+find_prompts() {
+	query_tok='' document_tok=''
+	if [ "$prompts" ]; then
+		[ "$kind" = pairs ] || fail "--query-prompt and --document-prompt need pairs without scores and labels"
+	elif [ "$kind" = pairs ]; then
+		prompt .query && query_prompt=$REPLY
+		prompt '.document // .passage // .corpus' && document_prompt=$REPLY
+	fi
+	[ "$query_prompt$document_prompt" ] || { prompts='' && return; }
+	query_tok=" --prompt $(printf %q "$query_prompt")" document_tok=" --prompt $(printf %q "$document_prompt")"
+	prompts="prompts: {query: $(jq -n --arg t "$query_prompt" '$t'), document: $(jq -n --arg t "$document_prompt" '$t')}, "
+	say "${prompts%, }"
+}
+
 # prints each row as its first text, a tab, and an object with our names, both JSON; an empty line if a text or a value is missing
 rows() {
 	mts to jsonl -c "$(printf '%s\n' "$query" "$document" "$score" "$label" "$negatives" | grep . | awk '!seen[$0]++' | paste -sd,)" "$work/table.mts" |
@@ -152,8 +176,8 @@ mine() {
 		!($1 in query) { query[$1] = ++queries; print "{\"_id\":\"q" queries "\",\"text\":" $1 "}" >(work "/mine-queries.jsonl") }
 		!($2 in document) { document[$2] = ++documents; print "{\"_id\":\"d" documents "\",\"text\":" $2 "}" >(work "/mine-corpus.jsonl") }
 		!judged[$1, $2]++ { print "q" query[$1] "\td" document[$2] "\t1" >(work "/mine-qrels.tsv") }' "$work/rows"
-	show "tok -q -m $m -f text $w/mine-queries.jsonl | encode -q -m $m -o $w/mine-queries.mts"
-	show "tok -q -m $m -f text $w/mine-corpus.jsonl | encode -q -m $m -o $w/mine-corpus.mts"
+	show "tok -q -m $m$query_tok -f text $w/mine-queries.jsonl | encode -q -m $m -o $w/mine-queries.mts"
+	show "tok -q -m $m$document_tok -f text $w/mine-corpus.jsonl | encode -q -m $m -o $w/mine-corpus.mts"
 	show "near -q -k $((10 * mine + 100)) --run $w/mine.run $w/mine-queries.mts $w/mine-corpus.mts"
 	show "near -q --mine $w/mine-qrels.tsv -k $mine --relative-margin 0.05 $w/mine.run >$w/mine.jsonl"
 	jq -r '[.query_id, .document_id] + .negative_ids | @tsv' "$work/mine.jsonl" | awk -F'\t' '
@@ -188,8 +212,8 @@ recipe() {
 	matches) fields="query: sentence1, document: sentence2, score: label" ;;
 	labels) fields="query: text, label: label" ;;
 	esac
-	printf '# of %s\nbatch: %d\nepochs: %d\nseed: %d\ntasks: {%s: {datasets: [{name: %s, file: %s.jsonl, %s}]}}\n' \
-		"$pairs" "$3" "$2" "$seed" "$kind" "$kind" "$1" "$fields" >"$work/$1.yaml"
+	printf '# of %s\nbatch: %d\nepochs: %d\nseed: %d\ntasks: {%s: {%sdatasets: [{name: %s, file: %s.jsonl, %s}]}}\n' \
+		"$pairs" "$3" "$2" "$seed" "$kind" "$prompts" "$kind" "$1" "$fields" >"$work/$1.yaml"
 }
 
 # Training and scores. ------------------------------------------------------------------------
@@ -203,7 +227,7 @@ learn() {
 		show "tasksample -q -C $w $w/dev.yaml | tok -q -m $m > $w/dev.mts"
 		dev=" --dev $w/dev.mts --dev-every $(((steps + 7) / 8))"
 		if [ "$kind" = pairs ]; then
-			show "tok -q -m $m -f text $w/dev-corpus.jsonl > $w/dev-corpus.mts"
+			show "tok -q -m $m$document_tok -f text $w/dev-corpus.jsonl > $w/dev-corpus.mts"
 			dev+=" --dev-corpus $w/dev-corpus.mts"
 		fi
 	fi
@@ -215,8 +239,8 @@ score() {
 	local out="--per-query $w/$1.tsv" type=sts
 	case $kind in
 	pairs)
-		show "tok -q -m $m -f text $w/queries.jsonl | encode -q $2 -o $w/$1-queries.mts"
-		show "tok -q -m $m -f text $w/corpus.jsonl | encode -q $2 -o $w/$1-corpus.mts"
+		show "tok -q -m $m$query_tok -f text $w/queries.jsonl | encode -q $2 -o $w/$1-queries.mts"
+		show "tok -q -m $m$document_tok -f text $w/corpus.jsonl | encode -q $2 -o $w/$1-corpus.mts"
 		show "mteb-score retrieval -q --qrels $w/qrels.tsv $out $w/$1-queries.mts $w/$1-corpus.mts >$w/$1.txt"
 		;;
 	scores | matches)
@@ -281,6 +305,7 @@ columns=$(jq -r '.columns[]? | select(.text and .depth == 1).name' <<<"$head")
 all=$(jq -r '.columns[]?.name' <<<"$head")
 [ "$all" ] || fail "$pairs has no rows"
 find_kind
+find_prompts
 [ -z "$mine" ] || [ "$kind$negatives" = pairs ] || fail "--mine needs pairs of texts without scores, labels and negatives"
 rows >"$work/all"
 grep . "$work/all" >"$work/rows" || :

@@ -398,6 +398,35 @@ scored() {
 	[ ! -e out.pairs ]
 }
 
+@test "motes tune: the model's prompts for queries and documents, or those of the options, in training and in scores" {
+	command -v jq >/dev/null || skip "needs jq"
+	cp -r "$GOLDEN/bert" m
+	printf '{"prompts": {"query": "the dog\\n", "passage": "a \\"b\\" '"'"'c: ", "document": null}}' >m/config_sentence_transformers.json
+	export MOTES_MODEL=m
+	pairs 130 >pairs.tsv
+	motes tune --epochs 1 pairs.tsv -o own 2>err >/dev/null
+	tok -q --task query -f text own.pairs/queries.jsonl | encode -q | mts diff - own.pairs/base-queries.mts
+	tok -q --task passage -f text own.pairs/corpus.jsonl | encode -q | mts diff - own.pairs/base-corpus.mts
+	tok -q --prompt '' -f text own.pairs/corpus.jsonl | encode -q >bare.mts
+	run -1 mts diff bare.mts own.pairs/base-corpus.mts
+	# training reads the same tokens, the search among held-out documents, too
+	tasksample -q -C own.pairs own.pairs/train.yaml | tok -q --keep >train.mts
+	for side in query document; do
+		mts to jsonl -c $side train.mts | tok -q --task ${side/document/passage} --format jsonl -f $side - | mts to jsonl -c $side.ids >again
+		mts to jsonl -c $side.ids train.mts | cmp - again
+	done
+	mts diff <(tok -q --task passage -f text own.pairs/dev-corpus.jsonl) own.pairs/dev-corpus.mts
+	# options take the place of both
+	motes tune -q --epochs 1 --document-prompt "cat: " pairs.tsv -o given >/dev/null
+	tok -q --prompt '' -f text given.pairs/queries.jsonl | encode -q | mts diff - given.pairs/base-queries.mts
+	tok -q --prompt "cat: " -f text given.pairs/corpus.jsonl | encode -q | mts diff - given.pairs/base-corpus.mts
+	grep -qF 'prompts: {query: "", document: "cat: "}' given.pairs/train.yaml
+	motes tune -q --epochs 1 --query-prompt "" pairs.tsv -o none >/dev/null
+	mts diff bare.mts none.pairs/base-corpus.mts
+	scored 120 >scores.tsv
+	dies "motes: tune: --query-prompt and --document-prompt need pairs without scores and labels" motes tune --query-prompt x scores.tsv -o out
+}
+
 @test "motes tune: tables of no known kind, folders that are there, and too few rows are refused in a line; few rows are not scored" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$GOLDEN/bert

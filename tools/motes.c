@@ -26,7 +26,8 @@ enum { OPT_LR = CLI_LONG };
 struct settings {
 	bool run, whole;
 	int precision; /* its place in the option's words */
-	const char *output, *model, *query, *document, *score, *label, *lr;
+	const char *output, *model, *query, *document, *score, *label, *lr, *query_prompt,
+	    *document_prompt;
 	int64_t epochs, batch, seed, mine; /* epochs 0: not given */
 };
 
@@ -42,6 +43,12 @@ static const struct cli_option options[] = {
 	    CLI_TEXT(query) },
 	{ 0, "document", "NAME", "tune: column of documents (default: found by its name)",
 	    CLI_TEXT(document) },
+	{ 0, "query-prompt", "TEXT",
+	    "tune: put TEXT before each query (default: the model's prompt 'query')",
+	    CLI_TEXT(query_prompt) },
+	{ 0, "document-prompt", "TEXT",
+	    "tune: put TEXT before each document (default: the model's 'document' or 'passage')",
+	    CLI_TEXT(document_prompt) },
 	{ 0, "score", "NAME", "tune: column of the pairs' scores (default: score)",
 	    CLI_TEXT(score) },
 	{ 0, "label", "NAME",
@@ -117,7 +124,7 @@ static const struct cli_command words[] = { { "tok", "turn text into token ids",
 	{ "get", "print the script that fetches a model, or run it", "fetch output", 1, 1,
 	    get },
 	{ "tune", "train an adapter on a table of texts, and score it",
-	    "model output query document score label whole lr epochs batch mine precision seed",
+	    "model output query document query-prompt document-prompt score label whole lr epochs batch mine precision seed",
 	    1, 1, tune },
 	{ 0 } };
 
@@ -252,7 +259,10 @@ tune(void *context, char **operands, int count)
 	char *script = share_script("tune.sh",
 	    (const char *[]){ "bin", share_programs(), "model", model_folder(s->model),
 		"pairs", operands[0], "to", s->output, "query", s->query ? s->query : "",
-		"document", s->document ? s->document : "", "score",
+		"document", s->document ? s->document : "", "prompts",
+		s->query_prompt || s->document_prompt ? "given" : "", "query_prompt",
+		s->query_prompt ? s->query_prompt : "", "document_prompt",
+		s->document_prompt ? s->document_prompt : "", "score",
 		s->score ? s->score : "", "label", s->label ? s->label : "", "whole",
 		s->whole ? "1" : "", "lr", s->lr ? s->lr : "", "epochs",
 		s->epochs ? mem_format("%" PRId64, s->epochs) : "", "batch",
