@@ -20,7 +20,7 @@ setup() {
 agrees() {
 	train "${options[@]}" -o out "${@:3}" "$2"
 	for name in loss gradient_norm; do
-		close_to 2e-5 <(column $name out.log.tsv) <(column $name "$G/$1.tsv") || { echo "$* $name"; return 1; }
+		close_to 1e-5 <(column $name out.log.tsv) <(column $name "$G/$1.tsv") || { echo "$* $name"; return 1; }
 	done
 	[ "$(wc -l <out.log.tsv)" -eq 6 ]
 }
