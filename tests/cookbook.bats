@@ -179,6 +179,25 @@ setup() {
 	tok -m student -f text corpus.jsonl | encode -m student >c.mts
 }
 
+@test "cookbook: TensorBoard" {
+	with torch tensorboard
+	seq 40 | awk 'BEGIN { print "query\tdocument" } { print "text " $1 "\tabout " $1 }' >pairs.tsv
+	echo '{batch: 8, epochs: 2, tasks: {t: {datasets: [{name: t, file: pairs.tsv, query: query, document: document}]}}}' >mix.yaml
+	tasksample -q mix.yaml | tok -q >batches.mts
+	train -q --lora rank=2 -o tuned --dev batches.mts --dev-every 5 batches.mts
+	recipe TensorBoard 1 | "$PYTHON" - 2>/dev/null
+	"$PYTHON" - 2>/dev/null >values <<-'END'
+		from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+		events = EventAccumulator("runs/tuned").Reload()
+		for tag in ("loss", "dev_loss"):
+		    for e in events.Scalars(tag): print(tag, e.step, "%.6g" % e.value)
+	END
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { for (k = 1; k <= 2; k++) { n = k == 1 ? "loss" : "dev_loss"
+		if ($c[n] != "") printf "%s %d %.6g\n", n, $1, $c[n] } }' tuned.log.tsv | sort >wanted
+	[ "$(wc -l <wanted)" -ge 12 ]
+	sort values | diff - wanted
+}
+
 @test "cookbook: cron" {
 	recipe cron 1 >notes.mk
 	rm notes.mts
