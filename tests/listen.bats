@@ -110,6 +110,32 @@ logs() {
 	ends
 }
 
+@test "listen: 64 clients are answered at the same time; the next waits until one has ended" {
+	listens --json -k 1 c.index
+	mkfifo in
+	exec 5<>in
+	clients=()
+	for i in {1..64}; do
+		near - s.sock <in 3>&- 5>&- &
+		clients+=($!)
+	done
+	for ((tries = 0; tries < 3000; tries++)); do
+		[ "$(workers | wc -w)" -lt 64 ] || break
+		sleep 0.01
+	done
+	near -o answer q.mts s.sock 3>&- 5>&- &
+	next=$!
+	sleep 0.5
+	[ "$(workers | wc -w)" -eq 64 ]
+	[ ! -e answer ]
+	kill "${clients[17]}"
+	wait $next
+	cmp answer <(near --json -k 1 q.mts c.index)
+	kill "${clients[@]}" 2>/dev/null || true
+	wait "${clients[@]}" || true
+	ends
+}
+
 @test "listen: an index that grows is found as it is" {
 	listens --json -k 1 c.index
 	near q.mts s.sock >before
