@@ -416,6 +416,9 @@ scored() {
 		mts to jsonl -c $side.ids train.mts | cmp - again
 	done
 	mts diff <(tok -q --task passage -f text own.pairs/dev-corpus.jsonl) own.pairs/dev-corpus.mts
+	motes tune -q --epochs 1 --mine 1 pairs.tsv -o mined >/dev/null
+	tok -q --task query -f text mined.pairs/mine-queries.jsonl | encode -q | mts diff - mined.pairs/mine-queries.mts
+	tok -q --task passage -f text mined.pairs/mine-corpus.jsonl | encode -q | mts diff - mined.pairs/mine-corpus.mts
 	# options take the place of both
 	motes tune -q --epochs 1 --document-prompt "cat: " pairs.tsv -o given >/dev/null
 	tok -q --prompt '' -f text given.pairs/queries.jsonl | encode -q | mts diff - given.pairs/base-queries.mts
