@@ -8,7 +8,7 @@
 #	query_prompt document_prompt	texts put before those of pairs
 #	score label		the column of the pairs' scores; of labels, of pairs or of texts; empty: found by name
 #	whole			1: train all weights, not an adapter
-#	lr epochs batch seed	of the training; lr, epochs empty: the values below
+#	lr epochs batch seed	of the training; lr: X,...; lr, epochs empty: the values below
 #	precision		bf16; empty: float32
 #	mine			hard negatives of a pair; empty: none
 #	quiet			-q: nothing but faults on standard error
@@ -218,8 +218,28 @@ recipe() {
 
 # Training and scores. ------------------------------------------------------------------------
 
+# learn_at RATE FOLDER OPTIONS
+learn_at() {
+	show "tasksample ${quiet:+-q }-C $w $w/train.yaml | tok ${quiet:+-q }-m $m | train ${quiet:+-q }-m $m --lr $1 $3 -o $2"
+}
+
+# Trains with each rate, and keeps the one whose best step is the best of all on the development rows.
+learn_at_best() {
+	local rate best kept=
+	for rate in ${lr//,/ }; do
+		learn_at "$rate" "$t.$rate" "$1"
+		best=$(jq .dev.best "$to.$rate/train.json")
+		say "--lr $rate: $best on the development rows"
+		kept=$(printf '%s\n%s %s\n' "$kept" "$best" "$rate" | grep . | sort -s -k1,1gr | head -n 1)
+	done
+	for rate in ${lr//,/ }; do
+		[ "$rate" = "${kept#* }" ] || show "rm -r $t.$rate $t.$rate.log.tsv"
+	done
+	show "mv $t.${kept#* } $t; mv $t.${kept#* }.log.tsv $t.log.tsv"
+}
+
 learn() {
-	local options="--lr $lr --seed $seed${precision:+ --precision $precision}" dev=
+	local options="--seed $seed${precision:+ --precision $precision}" dev=
 	[ "$whole" ] || options="--lora=rank=16,targets=all-linear $options"
 	case $kind in scores) options="--objective cosent $options" ;; matches) options="--objective online $options" ;; esac
 	if [ "$dev_rows" -gt 0 ]; then
@@ -231,7 +251,7 @@ learn() {
 			dev+=" --dev-corpus $w/dev-corpus.mts"
 		fi
 	fi
-	show "tasksample ${quiet:+-q }-C $w $w/train.yaml | tok ${quiet:+-q }-m $m | train ${quiet:+-q }-m $m $options$dev -o $t"
+	case $lr in *,*) learn_at_best "$options$dev" ;; *) learn_at "$lr" "$t" "$options$dev" ;; esac
 }
 
 # score NAME OPTIONS: the test through that model
@@ -315,6 +335,7 @@ rm "$work/table.mts" "$work/all"
 	fail "$pairs: '$label' has other values than 0 and 1; name a column of scores by --score"
 read -r train dev_rows test held < <(split "$work/rows")
 rm "$work/rows"
+case $lr in *,*) [ "$dev_rows" -gt 0 ] || fail "$pairs: too few rows to choose a rate by; give one --lr" ;; esac
 [ "$train" -ge 2 ] || fail "$pairs: $train rows to train on; it needs more"
 say "$pairs: $kind: $query${document:+, $document}${score:+, $score}${label:+, $label}${negatives:+, $(paste -sd' ' <<<"$negatives")}: $train rows to train on, $dev_rows to choose the best step, $test held out"
 [ "$missing" -eq 0 ] || say "$pairs: $missing rows lack a text${value:+ or a $value} and are left out"

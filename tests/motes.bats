@@ -368,6 +368,39 @@ scored() {
 	mts cat -c negatives.ids <(tasksample -q -C triples.pairs triples.pairs/train.yaml | tok -q) >/dev/null
 }
 
+@test "motes tune: of several --lr the one whose best step is the best on the development rows" {
+	command -v jq >/dev/null || skip "needs jq"
+	export MOTES_MODEL=$GOLDEN/bert
+	scored 120 >scores.tsv
+	for rate in 1e-12 1e-2 3e-3; do
+		motes tune -q --epochs 4 --lr $rate scores.tsv -o at.$rate >/dev/null
+		printf '%s\t%s\n' "$(jq .dev.best at.$rate/train.json)" $rate
+	done >bests
+	best=$(sort -k1,1gr bests | head -n 1 | cut -f2)
+	[ "$(cut -f1 bests | sort -u | wc -l)" -eq 3 ]
+	mkdir tried
+	cd tried
+	motes tune --epochs 4 --lr 1e-12,1e-2,3e-3 ../scores.tsv -o out >table 2>err
+	[ "$(ls -d -- * | paste -sd' ')" = "err out out.log.tsv out.pairs table" ]
+	cmp out/adapter_model.safetensors ../at.$best/adapter_model.safetensors
+	cmp out.log.tsv ../at.$best.log.tsv
+	while read -r score rate; do
+		grep -qFx "motes: tune: --lr $rate: $score on the development rows" err
+	done <../bests
+	mv out first
+	grep '^tasksample -\|^tok \|^rm \|^mv ' err | grep -v mteb-score >again
+	bash -e again
+	cmp first/adapter_model.safetensors out/adapter_model.safetensors
+	rm -r out
+	pairs 12 >few.tsv
+	dies "motes: tune: few.tsv: too few rows to choose a rate by; give one --lr" motes tune --lr 1e-3,1e-2 few.tsv -o none
+	[ ! -e none.pairs ]
+	for wrong in 1e-3,x 1e-3,,1 , 1e-3,11; do
+		run -2 --separate-stderr motes tune --lr $wrong few.tsv -o none
+		[[ ${stderr_lines[0]} == "motes: --lr: '"* ]] || { echo "$wrong: $stderr"; return 1; }
+	done
+}
+
 @test "motes tune: --mine: hard negatives of near --mine, of documents that training reads, for training alone" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$ROOT/share/models/base

@@ -55,7 +55,8 @@ static const struct cli_option options[] = {
 	    "tune: column of labels, of texts or of pairs (default: label)",
 	    CLI_TEXT(label) },
 	{ 0, "whole", NULL, "tune: train all weights, not an adapter", CLI_FLAG(whole) },
-	{ OPT_LR, "lr", "X", "tune: peak learning rate (default: 1e-3; --whole: 2e-5)",
+	{ OPT_LR, "lr", "X,...",
+	    "tune: peak learning rate; of several the best on held-out rows (default: 1e-3; --whole: 2e-5)",
 	    CLI_CUSTOM },
 	{ 0, "epochs", "N",
 	    "tune: passes over the pairs (default: for 200 steps, 20 at most)",
@@ -308,8 +309,10 @@ main(int argc, char **argv)
 	else
 		argv = alone, argc = 2;
 	while (cli_next(&cli, argc, argv, &settings) != -1) {
-		cli_real("--lr", 1e-12, 10);
 		settings.lr = optarg;
+		char *rates = mem_string(optarg);
+		while ((optarg = strsep(&rates, ",")))
+			cli_real("--lr", 1e-12, 10);
 	}
 	const struct cli_command *word = cli_find(&cli, argc, argv);
 	if (starts(word))
