@@ -54,9 +54,30 @@ need_ranks() {
 # on COUNT COMMAND: as so many ranks, whatever the machine; COMMAND is for sh.  MPI starts in half the time if it need not look for
 # networks, and kills the other ranks of a killed one at once.  mpirun would read the lines of a loop around it.
 on() {
+	local run watcher status=0
 	env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_pml=ob1 \
 		OMPI_MCA_btl=self,vader OMPI_MCA_odls_base_sigkill_timeout=0 \
-		timeout 1000 mpirun -n "$1" sh -c "PATH=$BUILD/mpi/bin:\$PATH; $2" </dev/null
+		timeout 1000 mpirun -n "$1" sh -c "PATH=$BUILD/mpi/bin:\$PATH; $2" </dev/null &
+	run=$!
+	end_with_ranks $run >/dev/null 2>&1 3>&- &
+	watcher=$!
+	wait $run || status=$?
+	kill $watcher || true
+	return $status
+}
+
+# end_with_ranks PID: mpirun, the child of PID, may wait for itself for ever in its own end after a rank was killed (OpenMPI 4.1 with
+# PMIx 4.2); it is killed when it has had no rank for 20 seconds
+end_with_ranks() {
+	local gone=0 mpirun child
+	while sleep 5; do
+		read -r mpirun _ <"/proc/$1/task/$1/children"
+		gone=$((gone + 1))
+		for child in $(cat "/proc/$mpirun/task/$mpirun/children"); do
+			grep -q '^State:[[:space:]]*Z' "/proc/$child/status" || gone=0
+		done
+		[ $gone -lt 4 ] || kill -9 "$mpirun"
+	done
 }
 
 # what a rank reads
