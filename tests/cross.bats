@@ -33,7 +33,7 @@ lists() {
 agrees() {
 	train "${options[@]}" -m "$2" -o out "${@:4}" "$3"
 	for name in loss gradient_norm; do
-		close_to 2e-5 <(column $name out.log.tsv) <(column $name "$G/$1_$2.tsv") || { echo "$* $name"; return 1; }
+		close_to 1e-5 <(column $name out.log.tsv) <(column $name "$G/$1_$2.tsv") || { echo "$* $name"; return 1; }
 	done
 	[ "$(wc -l <out.log.tsv)" -eq 5 ]
 }

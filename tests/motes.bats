@@ -368,6 +368,7 @@ scored() {
 	mts cat -c negatives.ids <(tasksample -q -C triples.pairs triples.pairs/train.yaml | tok -q) >/dev/null
 }
 
+# bats test_tags=plain,unsanitized
 @test "motes tune: of several --lr the one whose best step is the best on the development rows" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$GOLDEN/bert
@@ -401,6 +402,7 @@ scored() {
 	done
 }
 
+# bats test_tags=plain,unsanitized
 @test "motes tune: --mine: hard negatives of near --mine, of documents that training reads, for training alone" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$ROOT/share/models/base
@@ -431,6 +433,7 @@ scored() {
 	[ ! -e out.pairs ]
 }
 
+# bats test_tags=plain,unsanitized
 @test "motes tune: the model's prompts for queries and documents, or those of the options, in training and in scores" {
 	command -v jq >/dev/null || skip "needs jq"
 	cp -r "$GOLDEN/bert" m
