@@ -227,15 +227,15 @@ learn_at() {
 learn_at_best() {
 	local rate best kept=
 	for rate in ${lr//,/ }; do
-		learn_at "$rate" "$t.$rate" "$1"
-		best=$(jq .dev.best "$to.$rate/train.json")
+		learn_at "$rate" "$w/lr-$rate" "$1"
+		best=$(jq .dev.best "$work/lr-$rate/train.json")
 		say "--lr $rate: $best on the development rows"
 		kept=$(printf '%s\n%s %s\n' "$kept" "$best" "$rate" | grep . | sort -s -k1,1gr | head -n 1)
 	done
 	for rate in ${lr//,/ }; do
-		[ "$rate" = "${kept#* }" ] || show "rm -r $t.$rate $t.$rate.log.tsv"
+		[ "$rate" = "${kept#* }" ] || show "rm -r $w/lr-$rate $w/lr-$rate.log.tsv"
 	done
-	show "mv $t.${kept#* } $t; mv $t.${kept#* }.log.tsv $t.log.tsv"
+	show "mv $w/lr-${kept#* } $t; mv $w/lr-${kept#* }.log.tsv $t.log.tsv"
 }
 
 learn() {

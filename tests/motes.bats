@@ -379,10 +379,11 @@ scored() {
 	done >bests
 	best=$(sort -k1,1gr bests | head -n 1 | cut -f2)
 	[ "$(cut -f1 bests | sort -u | wc -l)" -eq 3 ]
-	mkdir tried
+	mkdir -p tried/out.1e-2
 	cd tried
 	motes tune --epochs 4 --lr 1e-12,1e-2,3e-3 ../scores.tsv -o out >table 2>err
-	[ "$(ls -d -- * | paste -sd' ')" = "err out out.log.tsv out.pairs table" ]
+	[ "$(ls -d -- * | paste -sd' ')" = "err out out.1e-2 out.log.tsv out.pairs table" ]
+	[ -z "$(ls out.1e-2 out.pairs | grep lr-)" ]
 	cmp out/adapter_model.safetensors ../at.$best/adapter_model.safetensors
 	cmp out.log.tsv ../at.$best.log.tsv
 	while read -r score rate; do

@@ -218,6 +218,8 @@ agrees() {
 	refused "taught.mts: has texts alone; --documents needs queries and their documents" --objective distil --lora rank=2 --documents taught.mts taught.mts
 	refused 'texts.mts: has no column "line.emb", the vectors of a guide or teacher; '"'encode -m MODEL' makes it, 'mts paste' puts it beside the token ids" --objective distil texts.mts
 	refused "taught.mts: there is no column query.ids (i32, depth 1); there is: line.ids (i32, depth 1), line.emb (f32 [16])" taught.mts
+	mts cat --rename line.ids=negatives.ids --rename line.emb=negatives.emb taught.mts >negatives.mts
+	refused "negatives.mts: there is no column query.ids (i32, depth 1); there is: negatives.ids (i32, depth 1), negatives.emb (f32 [16])" --objective distil negatives.mts
 	[ ! -e none ]
 }
 

@@ -8,7 +8,7 @@
 /* The folder that the running program is in. */
 char *share_programs(void);
 
-/* The path of the file; dies if it is in none of these places. */
+/* The path of the file `name`.  Dies if none of these folders has it. */
 char *share_path(const char *name);
 
 /* The shell script `name` after a line VARIABLE='VALUE' for each pair of texts; NULL ends them. */

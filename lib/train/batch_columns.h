@@ -1,6 +1,5 @@
 /*
- * batch_columns - the columns of a stream of batches: the only one of token ids, those that nothing reads; and whether the stream
- * was made for this rank and this model.
+ * batch_columns - finds columns of a stream of training batches, and checks that the stream fits this rank and this model.
  */
 #ifndef TRAIN_BATCH_COLUMNS_H
 #define TRAIN_BATCH_COLUMNS_H

@@ -29,8 +29,7 @@ struct contrast {
 	struct contrast_options options;
 	char *path;
 	struct token_column text[SIDES]; /* ids -1: absent */
-	char *
-	    alone; /* name of the only texts, which take the queries' place; NULL: there are pairs */
+	char *alone; /* name of texts without pairs, on the queries' side; or NULL */
 	int key[SIDES], target; /* columns; -1: absent */
 	struct record record;
 	bool ahead;	       /* `record` was read but not yet taken */
@@ -115,10 +114,11 @@ find_alone(struct contrast *contrast)
 	struct reader *reader = contrast->reader;
 	int ids = batch_only_ids(reader);
 
-	if (!contrast->options.alone || ids < 0 ||
-	    stream_find(reader, "query.ids") >= 0 ||
-	    stream_find(reader, "document.ids") >= 0)
+	if (!contrast->options.alone || ids < 0)
 		return false;
+	for (enum side side = QUERY; side < SIDES; side++)
+		if (contrast->text[side].ids >= 0)
+			return false;
 	free(contrast->alone);
 	const char *name = stream_column(reader, ids)->name;
 	stream_need(reader, name, DTYPE_I32, 1);
