@@ -95,7 +95,8 @@ find_kind() {
 # prompt FILTER: sets REPLY to a text of the model's prompts, with its line ends, or to nothing
 prompt() {
 	local file=$model/config_sentence_transformers.json text=.
-	[ ! -e "$file" ] || text=$(jq -j "(.prompts // {} | $1) // \"\" | . + \".\"" "$file")
+	[ ! -e "$file" ] || text=$(jq -j "(.prompts // {} | $1) // \"\" | . + \".\"" "$file" 2>/dev/null) ||
+		fail "$file: it is not valid JSON, or a prompt is no text"
 	REPLY=${text%.}
 }
 

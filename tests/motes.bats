@@ -461,6 +461,14 @@ scored() {
 	tok -q --prompt '' -f text given.pairs/queries.jsonl | encode -q | mts diff - given.pairs/base-queries.mts
 	tok -q --prompt "cat: " -f text given.pairs/corpus.jsonl | encode -q | mts diff - given.pairs/base-corpus.mts
 	grep -qF 'prompts: {query: "", document: "cat: "}' given.pairs/train.yaml
+	for bad in '{"prompts": {"query": 3}}' '{"prompts": '; do
+		cp -r "$GOLDEN/bert" bad
+		printf %s "$bad" >bad/config_sentence_transformers.json
+		run -1 --separate-stderr motes tune -m bad pairs.tsv -o none
+		[ "$stderr" = "motes: tune: bad/config_sentence_transformers.json: it is not valid JSON, or a prompt is no text" ]
+		[ ! -e none.pairs ]
+		rm -r bad
+	done
 	motes tune -q --epochs 1 --query-prompt "" pairs.tsv -o none >/dev/null
 	mts diff bare.mts none.pairs/base-corpus.mts
 	scored 120 >scores.tsv
