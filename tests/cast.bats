@@ -87,7 +87,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	awk 'BEGIN { for (i = 0; i < 10001; i++) printf "{\"id\":%d,\"x.emb\":[%s,%d]}\n", i, i < 10000 ? i % 256 : 1000, i < 10000 ? -i % 2 : -7 }' | mkstream 1000 >x.mts
 	mts cast i8 x.mts >i8.mts
 	mts head -n 0 --json i8.mts | jq -e '.properties["x.emb.ranges"] == "0 -1 255 0"'
-	mts rows --rows 1-3,10001 i8.mts | column x.emb | paste -sd' ' | grep -qx '\[-128,126\] \[-127,-128\] \[-126,126\] \[127,-128\]'
+	mts rows --rows 1-3,10001 i8.mts | column x.emb | paste -sd' ' | found -x '\[-128,126\] \[-127,-128\] \[-126,126\] \[127,-128\]'
 	[ "$(mts to jsonl i8.mts | jq .id | tail -1)" = 10000 ]
 	# from a pipe the bytes are the same
 	cat x.mts | mts cast i8 -q - | mts diff - i8.mts
@@ -108,8 +108,8 @@ random() { mkstream random "$1" "$2" "$3"; }
 	done
 	encode -q -m "$GOLDEN/bert" --dtype i8 --keep ids.mts | mts diff - <(mts paste <(mts cast -q i8 x.mts) ids.mts)
 	encode -m "$GOLDEN/bert" --dtype f16 --emit emb,hs ids.mts >both.mts
-	mts head both.mts | grep -q 'text.emb (f16'
-	mts head both.mts | grep -q 'text.hs (f32'
+	mts head both.mts | found 'text.emb (f16'
+	mts head both.mts | found 'text.hs (f32'
 	run -2 --separate-stderr encode -m "$GOLDEN/bert" --dtype i8 --emit hs ids.mts
 	[[ $stderr == "encode: --dtype applies to embeddings and vectors of tokens, which --emit leaves out"* ]]
 	run -2 --separate-stderr encode -m "$GOLDEN/bert" --dtype bit --ranges x.mts ids.mts
@@ -184,7 +184,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	printf '%s Q0 %s 1 0 x\n' 1 2 2 1 2 2 >first.run
 	for kind in f16 i8 bit; do
 		mts cast -q $kind document.mts >d.mts
-		mts head d.mts | grep -q 'text.tokens'
+		mts head d.mts | found 'text.tokens'
 		near -q --json query.mts d.mts | cmp - <(near -q --json query.mts <(mts cast f32 d.mts))
 		printf 'a small red house\nthe boat\n' | tok -q -m "$L" --task document | encode -q -m "$L" --dtype $kind | mts diff - d.mts
 		# queries, too; the candidates of a run; the mean

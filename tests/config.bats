@@ -57,7 +57,7 @@ embeds() {
 	agrees t5_own
 	# saved under their own name
 	model_copy "$FAMILIES/t5_own" "$T/saved" f32
-	safetensors_list "$T/saved" | grep -q '^encoder.embed_tokens.weight'
+	safetensors_list "$T/saved" | found '^encoder.embed_tokens.weight'
 	diff <(tensor_sums "$FAMILIES/t5_own" | sort) <(tensor_sums "$T/saved" | sort) # those of the decoder as they were
 	model_check "$T/saved" "$FAMILIES/t5_own/expected.safetensors"
 	# of two that are equal the shared ones stand for both
@@ -70,7 +70,7 @@ embeds() {
 	dd if="$FAMILIES/t5_own/model.safetensors" of="$MODEL/model.safetensors" bs=1 count=$((40 * 8 * 4)) \
 		skip="$(offset encoder.embed_tokens.weight)" seek="$(offset shared.weight)" conv=notrunc status=none
 	model_copy "$MODEL" "$T/equal" f32
-	safetensors_list "$T/equal" | grep -q '^shared.weight'
+	safetensors_list "$T/equal" | found '^shared.weight'
 	run ! grep -qa 'embed_tokens' "$T/equal/model.safetensors"
 	run model_check "$MODEL" "$FAMILIES/t5_own/expected.safetensors"
 	[[ "$output" == *"ok folder embeddings"* ]]

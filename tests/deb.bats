@@ -71,7 +71,7 @@ setup() {
 	output=$(cd / && echo hello | env -i PATH="$root/usr/bin" MOTES_MODEL="$root/usr/share/motes/models/base" \
 		"$BASH" -o pipefail -c 'tok | encode | mts head')
 	[[ $output == *$'\nrow 1\n\ttext.emb\t['* ]]
-	MOTES_ISA=plain "$root/usr/bin/encode" --version | grep -q '128-bit vectors'
+	MOTES_ISA=plain "$root/usr/bin/encode" --version | found '128-bit vectors'
 	run ! grep -qE 'R(UN)?PATH' <(readelf -d "$root"/usr/bin/*)
 }
 

@@ -331,7 +331,7 @@ turns() {
 	jq 'del(.post_processor)' "$GOLDEN/token/bare/tokenizer.json" >"$T/tokenizer.json"
 	run -0 --separate-stderr bash -c "tok -m '$T/tokenizer.json' -f a -f b '$T/texts.jsonl' >'$T/lists.mts'"
 	[[ "$stderr" == *"tok: warning: 2 of 8 texts have no tokens; what becomes of them is for encode --empty to say" ]]
-	encode -q -m "$M" --any-tokenizer --empty skip "$T/lists.mts" | mts to jsonl | jq .n | paste -sd' ' | grep -qx '1 4'
+	encode -q -m "$M" --any-tokenizer --empty skip "$T/lists.mts" | mts to jsonl | jq .n | paste -sd' ' | found -x '1 4'
 	run -2 --separate-stderr encode -m "$M" --empty zero --emit hs "$T/ids.mts"
 	[[ "${stderr_lines[0]}" == "encode: --empty zero applies to embeddings only; with --emit "* ]]
 	encode -q -m "$M" --emit emb,hs:pool=tokens --empty skip "$T/ids.mts" | mts diff - <(encode -q -m "$M" --emit emb,hs:pool=tokens "$T/full.mts")

@@ -98,7 +98,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	[ ! -s "$T/err" ]
 	model_copy "$FAMILIES/t5_whole" "$T/saved" f32
 	diff <(tensor_sums "$FAMILIES/t5_whole" | sort) <(tensor_sums "$T/saved" | sort)
-	tensor_sums "$T/saved" | grep -q ^decoder.
+	tensor_sums "$T/saved" | found ^decoder.
 	model_check "$T/saved" "$FAMILIES/t5_whole/expected.safetensors"
 }
 # bats test_tags=plain
@@ -629,8 +629,8 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		[[ $stderr == *"$MODEL: has no masked-language-model head to train"* ]]
 	done
 	train "${options[@]}"
-	safetensors_list "$T/out" | grep -q 'lm_head.dense.weight'
-	safetensors_list "$T/out" | grep 'encoder.relative_attention_bias.weight' | grep -q '32.*3'
+	safetensors_list "$T/out" | found 'lm_head.dense.weight'
+	safetensors_list "$T/out" | grep 'encoder.relative_attention_bias.weight' | found '32.*3'
 }
 
 @test "families: freshly drawn norms multiply by one, also where one is added to the stored weight" {

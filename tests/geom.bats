@@ -264,7 +264,7 @@ refused() { # MESSAGE FILE...
 	printf '{"_id":"a","e.emb":[1,1]}\n' | stream_of none
 	refused "none.mts: row 1 does not say for what task it was embedded" none.mts
 	printf '{"_id":"a","task":"t%d","e.emb":[1,0]}\n' $(seq 64) | stream_of most
-	geom similarity most.mts | wc -l | grep -qx 2018
+	geom similarity most.mts | wc -l | found -x 2018
 	printf '{"_id":"a","task":"t%d","e.emb":[1,0]}\n' $(seq 65) | stream_of many
 	refused "many.mts: it is of more than 64 tasks; the last is 't65'" many.mts
 	for name in 'a\tb' "$(printf '%0101d' 0)"; do

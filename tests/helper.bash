@@ -24,6 +24,12 @@ need_minilm() {
 	[ -e "${MOTES_MINILM:-}/model.safetensors" ] || skip "needs all-MiniLM-L6-v2 (set MOTES_MINILM)"
 }
 
+# found PATTERN: grep -q for the end of a pipe.  It reads the pipe to its end, because the writer that grep -q leaves before
+# its last line dies of SIGPIPE, and the test fails with it.
+found() {
+	grep "$@" | cat >/dev/null
+}
+
 # thin N: the lines of a sweep; under the sanitizers, where each takes ten times as long, the first of every N.
 thin() {
 	if [[ $BUILD == *-sanitize* ]]; then awk -v n="$1" 'NR % n == 1'; else cat; fi

@@ -92,6 +92,11 @@ overview() {
 }
 
 # bats test_tags=plain,unsanitized
+@test "house: a pipe in a test ends in found, not in grep -q, which leaves its writer alone" {
+	run -1 grep -nE '(^|[^|])\| *grep -[a-zA-Z]*q' "$ROOT"/tests/*.bats "$ROOT"/tests/*.bash
+}
+
+# bats test_tags=plain,unsanitized
 @test "house: man pages are free of warnings" {
 	command -v mandoc >/dev/null || skip "needs mandoc"
 	mandoc -Tlint -Wwarning "$ROOT"/man/*.[1-8]

@@ -70,7 +70,7 @@ folder() {
 @test "known: motes(7) has every family, and with README how many of the models open" {
 	names=$(embedders | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n }')
 	grep -q "$names" "$ROOT/README.md"
-	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "$names"
+	tr '\n' ' ' <"$ROOT/man/motes.7" | found "$names"
 	[ "$(embedders | cut -f1 | sort -u | wc -l)" -eq 80 ]
 	run -1 encode -q -m "$GOLDEN/families/no" < <(echo "3" | ids_stream text.ids)
 	cp -r "$GOLDEN/families/bert" "$T/none"
@@ -91,16 +91,16 @@ folder() {
 	for family in $(sparse | cut -f2 | sort -u); do
 		grep -q "^$family	" "$GOLDEN/sparse/forms.tsv" || { echo "$family"; false; }
 	done
-	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "the $(sparse | wc -l) sparse encoders"
+	tr '\n' ' ' <"$ROOT/man/motes.7" | found "the $(sparse | wc -l) sparse encoders"
 }
 
 # Their vectors are those of the reference in late.bats.
 @test "known: of late-interaction models the families that open have a golden model, and motes(7) says how many do" {
 	for family in $(late | awk -F'\t' '$2 != "-" { print $2 }' | sort -u); do
-		jq -r .model_type "$GOLDEN"/late/*/config.json | grep -qx "$family"
+		jq -r .model_type "$GOLDEN"/late/*/config.json | found -x "$family"
 	done
 	names=$(late | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n " late-interaction models" }')
-	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "$names"
+	tr '\n' ' ' <"$ROOT/man/motes.7" | found "$names"
 	cp -r "$GOLDEN/late/colbert" "$T/m"
 	echo "3 4 5" | ids_stream text.ids >"$T/ids.mts"
 	for type in lfm2 xmod; do
@@ -118,7 +118,7 @@ folder() {
 			grep -q "\"model_type\": \"$family\"" "$GOLDEN"/answers/*/config.json || { echo "$family"; false; }
 	done
 	names=$(rerankers | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n " rerankers" }')
-	tr '\n' ' ' <"$ROOT/man/motes.7" | grep -q "$names"
+	tr '\n' ' ' <"$ROOT/man/motes.7" | found "$names"
 	[ "$(rerankers | awk -F'\t' '$2 == "-"' | wc -l)" -eq 4 ]
 	cp -r "$GOLDEN/families/qwen3" "$T/m"
 	rm -f "$T/m/modules.json"

@@ -62,8 +62,8 @@ change() {
 	mts to jsonl -c text.v "$T/lists.mts" | jq -c '."text.v"' >"$T/made"
 	jq length "$T/made" | diff - <(printf '5\n0\n1\n')
 	head -1 "$T/made" | jq '.[][][]' | within <(expected colbert query vectors | jq '.[][]') 1e-5
-	mts head "$T/lists.mts" | grep -q 'text.attended.*i32'
-	mts stat "$T/lists.mts" | grep -q 'text.hs '
+	mts head "$T/lists.mts" | found 'text.attended.*i32'
+	mts stat "$T/lists.mts" | found 'text.hs '
 	vectors colbert query | mts stat >"$T/head"
 	run ! grep -E 'attended|ids' "$T/head"
 }

@@ -49,8 +49,8 @@ report() {
 	[ "$(known beir '.*')" -eq 26 ]
 	[ "$(known finmteb '.*')" -eq 18 ]
 	# the parts are those of the benchmark; a set's own name has all
-	leaderboard list --registry "$REGISTRY" mteb-v2 | grep -qx $'STS17\tSTS\tcosine_spearman\t1\teng-Latn\tmteb/sts17-crosslingual-sts'
-	leaderboard list --registry "$REGISTRY" sts17 | grep -qx $'STS17\tSTS\tcosine_spearman\t11\tkor-Hang, ara-Arab, eng-Latn, ...\tmteb/sts17-crosslingual-sts'
+	leaderboard list --registry "$REGISTRY" mteb-v2 | found -x $'STS17\tSTS\tcosine_spearman\t1\teng-Latn\tmteb/sts17-crosslingual-sts'
+	leaderboard list --registry "$REGISTRY" sts17 | found -x $'STS17\tSTS\tcosine_spearman\t11\tkor-Hang, ara-Arab, eng-Latn, ...\tmteb/sts17-crosslingual-sts'
 	dies "leaderboard: there is no task, type or benchmark 'nothing'; 'leaderboard list' prints the benchmarks" \
 		leaderboard list --registry "$REGISTRY" sts17 nothing
 }
@@ -846,7 +846,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	echo "$output" >m/r/STS17.json
 	jq -e '[.scores.test[] | [.hf_subset, .main_score, .languages]] == [["en-en", 0.25, ["eng-Latn"]], ["ko-ko", 0.75, ["kor-Hang"]]]
 		and (.dataset_revision | length) == 40 and (.motes | .other_size | not) and .motes.settings == {"protocol": "v2"}' m/r/STS17.json
-	leaderboard table --registry "$REGISTRY" m/r | grep -qx $'STS\tSTS17\tcosine_spearman\t50.00'
+	leaderboard table --registry "$REGISTRY" m/r | found -x $'STS\tSTS17\tcosine_spearman\t50.00'
 	part 0.5 7 >other
 	run -0 --separate-stderr result en-en@test=en ko-ko@test=other
 	[ "$stderr" = "leaderboard: warning: STS17: has 7 pairs, mteb's has 2846: another set of that name" ]
@@ -870,7 +870,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	grep -q '^STS13.fault := d/STS13: there is no test.jsonl' <<<"$output"
 	# of Parquet files it says so
 	files p/STS22.v2/en/test-00000-of-00001.parquet p/mteb--x/y
-	plan p | grep -qx "STS22.v2.fault := p/STS22.v2: its rows are Parquet files, which are not read; motes(7), DATA FOLDERS, has a line that converts them"
+	plan p | found -x "STS22.v2.fault := p/STS22.v2: its rows are Parquet files, which are not read; motes(7), DATA FOLDERS, has a line that converts them"
 	# a split without rows is no fault, though its training rows are there; nor one of which there are only the documents
 	files s/AmazonReviewsClassification/en/{train,test}.jsonl s/ChemHotpotQARetrieval/{corpus,queries}.jsonl s/ChemHotpotQARetrieval/qrels/test.tsv
 	[ -z "$(plan s | grep '[.]fault :=')" ]
@@ -878,15 +878,15 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	# of two subsets the set's own folder is neither
 	files t/sts/two/test.jsonl u/sts/two/b/test.jsonl
 	echo 'tasks: { two: { type: STS, subset: [a, b] } }' | tee t/tasks.yaml >u/tasks.yaml
-	plan t | grep -qx 'two.fault := t/sts/two: there are no files of any of its 2 parts, such as a/test.jsonl'
-	plan u | grep -qx 'two@b@test.test := u/sts/two/b/test.jsonl'
+	plan t | found -x 'two.fault := t/sts/two: there are no files of any of its 2 parts, such as a/test.jsonl'
+	plan u | found -x 'two@b@test.test := u/sts/two/b/test.jsonl'
 	# names that differ in case alone
 	files f/FinancialPhraseBankClassification/{train,test}.jsonl g/FinancialPhrasebankClassification/train.jsonl
-	plan f | grep -qx 'classification += FinancialPhraseBankClassification'
-	plan g | grep -qx 'classification += FinancialPhrasebankClassification'
+	plan f | found -x 'classification += FinancialPhraseBankClassification'
+	plan g | found -x 'classification += FinancialPhrasebankClassification'
 	# the same parts by a word; without, all
 	plan d mteb-v2 2>err | grep -v scidocs | diff - <(grep -v scidocs <<<"$output")
-	plan d | grep -qx 'STS17@ko-ko@test.test := d/STS17/ko-ko/test.jsonl'
+	plan d | found -x 'STS17@ko-ko@test.test := d/STS17/ko-ko/test.jsonl'
 	dies "leaderboard: there is no benchmark 'x'; 'leaderboard list' prints all" plan --benchmark x d
 	# one of one's own
 	echo 'benchmarks: { house: { also: [home], tasks: [SICK-R, STS17: { subsets: ko-ko }] } }' >d/tasks.yaml
@@ -910,7 +910,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 		STS12.document := --prompt $$'Instruct: Retrieve semantically similar text.\nQuery:'
 		SciFact.query := --prompt $$'Instruct: Given a scientific claim, retrieve documents that support or refute the claim\nQuery:'
 	END
-	prompts -m qwen3-embedding-0.6b --name intfloat/multilingual-e5-large-instruct | grep -qF "similar text.\\nQuery: '"
+	prompts -m qwen3-embedding-0.6b --name intfloat/multilingual-e5-large-instruct | found -F "similar text.\\nQuery: '"
 	run ! prompts -m qwen3-embedding-0.6b --instruct no
 	run ! prompts -m "$MODEL"
 	# signs that make and bash read

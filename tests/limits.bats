@@ -57,7 +57,7 @@ tokens() {
 	refused adapter/adapter_config.json encode -q -m adapter ids.mts -o out
 	printf '{"text":"a","x":[%s%s]}\n' "$open" "$close" >deep.jsonl
 	refused deep.jsonl tok -q -m "$GOLDEN/bert" -o out deep.jsonl
-	printf '{"text":"a","x":%s%s}\n' "$open" "$close" | tok -q -m "$GOLDEN/bert" -f text | mts to jsonl -c x | grep -qF "$open$close"
+	printf '{"text":"a","x":%s%s}\n' "$open" "$close" | tok -q -m "$GOLDEN/bert" -f text | mts to jsonl -c x | found -F "$open$close"
 	# what is never closed costs no more
 	tokenizer .
 	{ head -c -2 t/tokenizer.json; printf ',"x":'; times 1000000 '['; } >x
@@ -438,7 +438,7 @@ table() {
 	head -c 800 /dev/zero >zeros
 	table 1 >data.pkl
 	stored a/data.pkl data.pkl a/data/0 zeros
-	safetensors_list x.bin | grep -q '^name	f32	2,100'
+	safetensors_list x.bin | found '^name	f32	2,100'
 	table 100 >data.pkl # 80,000 bytes of 1,500
 	stored a/data.pkl data.pkl a/data/0 zeros
 	dies "safetensors_list: x.bin: its tensors that are not stored in order would take 83200 bytes, the file has " safetensors_list x.bin
@@ -454,7 +454,7 @@ table() {
 	head -c 800 /dev/zero >zeros
 	table 1 >data.pkl
 	stored a/../../out zeros a/data.pkl data.pkl a/data/0 zeros
-	safetensors_list x.bin | grep -q '^name	f32	2,100'
+	safetensors_list x.bin | found '^name	f32	2,100'
 	[ ! -e out ] && [ ! -e ../out ]
 	# deep calls of calls are no recursion
 	{ printf '\x80\2'; times 100000 ')'; times 100000 $'\x85'; printf '.'; } >data.pkl

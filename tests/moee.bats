@@ -86,7 +86,7 @@ paired_sets() {
 	found=$(moee-sim --alpha auto pairs.mts -o with.mts && mts head --json with.mts | jq -r '.properties.emb // empty | sub(".*alpha="; "")')
 	grep -qP "^1\tprompteol\tauto\tSTS12\t$found$" $E/alphas.tsv
 	# Table 1: the paper's and chance's values beside ours
-	cut -f3,4 $E/table1.tsv | grep -c 'class\|chance' | grep -qx 5
+	cut -f3,4 $E/table1.tsv | grep -c 'class\|chance' | found -x 5
 	tok -q -m $model --template prompteol -f text data/clustering/twentynewsgroups_subjects/test.jsonl* | encode -q -m $model --emit hs,rw >texts.mts
 	geom agreement -q -k 3 -f text.hs -f text.rw texts.mts | awk -F'\t' 'NR == 2' | cut -f3- >want
 	awk -F'\t' '$3 ~ /hs$/ && $4 ~ /rw$/' $E/table1.tsv | cut -f5- | diff - want

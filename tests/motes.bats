@@ -32,7 +32,7 @@ listed() {
 		[ -n "$(listed "$group")" ]
 	done
 	diff <(motes) <(motes --help)
-	motes --help | grep -q '^Usage: motes PROGRAM'
+	motes --help | found '^Usage: motes PROGRAM'
 }
 
 # 2. programs
@@ -81,7 +81,7 @@ listed() {
 	run -0 motes mteb --help
 	[[ $output == *$'\tmotes mteb MODEL=dir DATA=dir '* && $output != *'make mteb'* ]]
 	for pipeline in $(listed pipelines,); do
-		motes "$pipeline" --help | sed -n 1p | grep -q '\.mk - '
+		motes "$pipeline" --help | sed -n 1p | found '\.mk - '
 	done
 }
 

@@ -618,7 +618,7 @@ make_gates() {
 @test "mteb: INSTRUCT gives each task mteb's sentence; other instructions are another model's results" {
 	mteb TASKS="STS12 shelf" >plain 2>&1
 	mteb TASKS="STS12 shelf" INSTRUCT='Task: {instruction} ' >table 2>err
-	head -n 1 table | grep -q 'base+instruct-[0-9]* '
+	head -n 1 table | found 'base+instruct-[0-9]* '
 	run=$(echo out/mteb/base+instruct-*/*)
 	vectors() { mts to jsonl "$1" | jq -c ".[\"$2\"][]"; }
 	tok -m "$ROOT/share/models/base" -f sentence1 --prompt 'Task: Retrieve semantically similar text. ' data/sts/STS-12/test.csv |

@@ -25,7 +25,7 @@ learn() { # MODEL DIR
 		embed "$T/m" >"$T/wrapped"
 		embed "$GOLDEN/families/$family" | cmp - "$T/wrapped"
 		upcycle -q --token-experts 1 -m "$T/m" -o "$T/up"
-		names "$T/up" | grep -q . && ! names "$T/up" | grep -v "^${written/-/}[a-z]*\."
+		names "$T/up" | found . && ! names "$T/up" | grep -v "^${written/-/}[a-z]*\."
 		run ! grep -qF "${prefix%"${written/-/}"}" <(names "$T/up")
 		embed "$T/up" | cmp - "$T/wrapped"
 	done <<-'E'

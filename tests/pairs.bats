@@ -514,7 +514,7 @@ reranking() {
 	run -0 --separate-stderr tasksample --all x.yaml -o x.mts
 	[[ $stderr == *"warning: r.jsonl: 1 rows have an empty list and make no example, line 1 for one"* ]]
 	texts x.mts | diff expected -
-	mts stat x.mts | grep -Eq '^dataset +"x" +205 +820$'
+	mts stat x.mts | found -E '^dataset +"x" +205 +820$'
 	tasksample -q --epochs 3 x.yaml >x.mts
 	texts x.mts | sed 's/|[-0-9]*|/|/' | sort | uniq -c | awk '$1 != 3 { exit 1 } END { exit NR != 820 }'
 	for n in 1 100 300; do
@@ -547,7 +547,7 @@ reranking() {
 	tasksample --all x.yaml | mts to jsonl | jq -c '[.document, (.query | split("\n"))]' >sets
 	# 14 or 15 texts of a label in 4 sets of at most 4
 	jq -r '.[0]' sets | sort | uniq -c | awk '$1 != 4 { exit 1 } END { exit NR != 7 }'
-	jq -e '.[1] | length == 3 or length == 4' sets | grep -c true | grep -qx 28
+	jq -e '.[1] | length == 3 or length == 4' sets | grep -c true | found -x 28
 	jq -r '.[0] as $name | .[1][] | "\(.) \($name)"' sets | sort | diff - <(jq -r '"\(.text) \(.label)"' k.jsonl | sort)
 	# in another order, and of lists, they are the same sets
 	tac k.jsonl >back.jsonl
@@ -633,9 +633,9 @@ rows_like() {
 	mts to jsonl all.mts | jq -r .dataset | sort | uniq -c | awk '$1 != 2 { exit 1 } END { exit NR != 49 }'
 	for task in 'coir 6' 'chemteb 25' 'finmteb 18'; do
 		tasksample -q -C files --task "${task% *}" "$recipe" >task.mts
-		mts to jsonl task.mts | jq -r .dataset | sort -u | wc -l | grep -qx "${task#* }"
+		mts to jsonl task.mts | jq -r .dataset | sort -u | wc -l | found -x "${task#* }"
 		# sets are mixed, and nothing is masked
-		mts stat task.mts | awk '$1 == "temperature" { print $2 }' | grep -qx 0.05
+		mts stat task.mts | awk '$1 == "temperature" { print $2 }' | found -x 0.05
 		tasksample -q -C files --task "${task% *}" --plan "$recipe" | awk -F'\t' 'NR > 1 { mixed += $4 ~ /,/; large += $5 > 8 } END { exit !mixed || large }'
 		[ -z "$(column query.key <task.mts)" ]
 	done
@@ -798,7 +798,7 @@ rows_like() {
 	} >page.yaml
 	tasksample --all page.yaml | mts stat --json | jq -c '[.attributes.dataset[] | {(.value): .rows}] | add' >counts
 	jq -e '.mined == 1 and .bge == 1 and .tevatron == 1 and .swift == 1 and .scifact == 5 and .pairs == 1 and .triples == 1 and .quora == 1 and .nli == 1 and .topics == 2 and .emotion == 1 and .mrpc == 2 and .wikiqa == 2 and .arxiv == 2' counts
-	tasksample --all page.yaml | batches | grep -q 'query=boo	document=anger'
+	tasksample --all page.yaml | batches | found 'query=boo	document=anger'
 }
 
 @test "pairs: a row without a label belongs to no class" {

@@ -148,7 +148,7 @@ cells() {
 		awk -f "$ROOT/pipelines/topics.awk" >words.tsv
 	picture topics "words='words.tsv'; title='Some_q'"
 	has_texts 'sea_b^{2} (9)' wave_q 'a&amp;b' Some_q
-	grep 'font-size="28.00"' -A1 out.svg | grep -q wave_q
+	grep 'font-size="28.00"' -A1 out.svg | found wave_q
 }
 
 # log STEPS: a log of train with held-out data every ten steps; the loss of step n is n

@@ -8,7 +8,7 @@ load eight
 # The kernels that this processor has.
 kernels() {
 	for kernel in amx avx512 avxvnni avx2 i8mm dotprod plain; do
-		! MOTES_ISA=$kernel encode --version 2>/dev/null | grep -q "int8 by $kernel" || echo "$kernel"
+		! MOTES_ISA=$kernel encode --version 2>/dev/null | found "int8 by $kernel" || echo "$kernel"
 	done
 }
 check() { # with each of them
@@ -29,7 +29,7 @@ check() { # with each of them
 }
 @test "precision: linear layers and attention of inputs rounded to bf16, beyond every block" {
 	for kernel in amx avx512 bf16; do
-		! MOTES_ISA=$kernel encode --version 2>/dev/null | grep -q "bf16 by $kernel" || echo "$kernel"
+		! MOTES_ISA=$kernel encode --version 2>/dev/null | found "bf16 by $kernel" || echo "$kernel"
 	done >"$T/halves"
 	[ -s "$T/halves" ] || skip "products of bf16 are not quicker on this processor"
 	while read -r kernel; do
@@ -47,7 +47,7 @@ check() { # with each of them
 }
 
 @test "precision: every kernel of this processor gives the same bits" {
-	kernels | grep -qx plain
+	kernels | found -x plain
 	for kernel in $(kernels); do
 		MOTES_ISA=$kernel packed_check bits
 		MOTES_ISA=$kernel encode -q -m "$M" --precision int8 "$T/ids.mts" | md5sum
@@ -96,9 +96,9 @@ window() {
 		[ $kernel = plain ] || MOTES_ISA=$kernel $encode -q -m "$T/window" "$T/long.mts" | md5sum
 	done | sort -u >"$T/bits"
 	[ "$(wc -l <"$T/bits")" -le 1 ]
-	MOTES_ISA=plain $encode --version | grep -q '128-bit vectors'
+	MOTES_ISA=plain $encode --version | found '128-bit vectors'
 	kernels | grep -cx avx2 || return 0
-	MOTES_ISA=avx2 $encode --version | grep -q '256-bit vectors'
+	MOTES_ISA=avx2 $encode --version | found '256-bit vectors'
 }
 
 # Builds programs for arm64 in $ARM64, or skips.
@@ -140,7 +140,7 @@ neon() { # encode's options
 	rows -m "$M" --precision int8 >"$T/int8"
 	for kernel in i8mm dotprod plain; do
 		export MOTES_ISA=$kernel
-		emulated bin/encode --version | grep -q "int8 by $kernel, bf16 as f32"
+		emulated bin/encode --version | found "int8 by $kernel, bf16 as f32"
 		OMP_STACKSIZE=2M OMP_NUM_THREADS=2 run -0 emulated support/packed_check whole rows edges
 		[ -z "$output" ]
 		emulated support/packed_check bits | cmp - "$T/bits"
@@ -151,7 +151,7 @@ neon() { # encode's options
 @test "precision: BF16 of arm64, under qemu: layers, attention, embeddings close to f32's" {
 	arm64 bin/encode support/packed_check support/rounded_check support/attention_check
 	export MOTES_ISA=bf16
-	emulated bin/encode --version | grep -q 'int8 by i8mm, bf16 by bf16'
+	emulated bin/encode --version | found 'int8 by i8mm, bf16 by bf16'
 	OMP_STACKSIZE=2M OMP_NUM_THREADS=2 run -0 emulated support/packed_check whole error edges
 	[ -z "$output" ]
 	for check in rounded_check attention_check; do
@@ -169,9 +169,9 @@ neon() { # encode's options
 
 @test "precision: a processor of arm64, under qemu, takes the instructions that it has, and no others" {
 	arm64 bin/encode
-	emulated bin/encode --version | grep -q 'int8 by i8mm, bf16 by bf16'
-	QEMU_CPU=neoverse-n1 emulated bin/encode --version | grep -q 'int8 by dotprod, bf16 as f32'
-	QEMU_CPU=cortex-a57 emulated bin/encode --version | grep -q 'int8 by plain, bf16 as f32'
+	emulated bin/encode --version | found 'int8 by i8mm, bf16 by bf16'
+	QEMU_CPU=neoverse-n1 emulated bin/encode --version | found 'int8 by dotprod, bf16 as f32'
+	QEMU_CPU=cortex-a57 emulated bin/encode --version | found 'int8 by plain, bf16 as f32'
 	rows -m "$M" --precision int8 >"$T/int8"
 	for processor in neoverse-n1 cortex-a57; do
 		QEMU_CPU=$processor neon -m "$M" --precision int8 "$T/ids.mts" | cmp - "$T/int8"
@@ -186,8 +186,8 @@ neon() { # encode's options
 @test "precision: bf16 is close to the embeddings of floats, and equal where bf16 is not faster" {
 	MOTES_ISA=plain rows -m "$M" --precision bf16 | cmp - <(rows -m "$M")
 	[ "$(MOTES_ISA=plain print_of -m "$M" --precision bf16)" = "$(print_of -m "$M")" ]
-	MOTES_ISA=plain encode --version | grep -q 'bf16 as f32'
-	encode --version | grep -q 'bf16 by' || skip "products of bf16 are not quicker on this processor"
+	MOTES_ISA=plain encode --version | found 'bf16 as f32'
+	encode --version | found 'bf16 by' || skip "products of bf16 are not quicker on this processor"
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M")" ]
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M" --precision int8)" ]
 	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
@@ -401,7 +401,7 @@ blank() { # FOLDER NAME...
 	MOTES_ISA=sse9 run -1 --separate-stderr encode -m "$M" --precision int8 "$T/ids.mts"
 	[ -z "$output" ]
 	[[ "$stderr" == "encode: MOTES_ISA: this processor has no 'sse9'"* ]]
-	MOTES_ISA=plain encode --version | grep -q 'int8 by plain'
+	MOTES_ISA=plain encode --version | found 'int8 by plain'
 }
 
 # 4. bad input

@@ -39,17 +39,17 @@ setup() {
 
 @test "geom pca: rows without ids have their numbers, the data set may be the record's" {
 	printf '{"x.emb":[%s]}\n' 1,2 3,4 5,6.5 7,9 | mkstream 3 f32 >x.mts
-	geom pca x.mts | cut -f2 | paste -sd' ' | grep -qx 'id 1 2 3 4'
-	geom pca x.mts x.mts | cut -f2 | paste -sd' ' | grep -qx 'id 1 2 3 4 1 2 3 4'
-	geom pca x.mts | cut -f3 | sort -u | paste -sd, | grep -qx ',dataset'
+	geom pca x.mts | cut -f2 | paste -sd' ' | found -x 'id 1 2 3 4'
+	geom pca x.mts x.mts | cut -f2 | paste -sd' ' | found -x 'id 1 2 3 4 1 2 3 4'
+	geom pca x.mts | cut -f3 | sort -u | paste -sd, | found -x ',dataset'
 }
 
 @test "geom drift: numpy's numbers" {
 	geom drift --components 3 base.mts moved.mts >out
 	head -n 1 out | diff - <(printf 'component\tvariance\tshare\tshift\tmoved\tmoved_share\n')
-	cut -f1 out | paste -sd' ' | grep -qx 'component 1 2 3 rest all'
+	cut -f1 out | paste -sd' ' | found -x 'component 1 2 3 rest all'
 	tail -n +2 out | cut -f2- | within "$GOLDEN/principal_drift.tsv" 1e-6
-	geom drift base.mts moved.mts | cut -f1 | paste -sd' ' | grep -qx 'component 1 2 3 4 5 rest all'
+	geom drift base.mts moved.mts | cut -f1 | paste -sd' ' | found -x 'component 1 2 3 4 5 rest all'
 	geom drift --json --components 3 base.mts moved.mts >json
 	jq -r '.components[] | [.variance, .share, .shift, .moved, .moved_share] | @tsv' json |
 		within <(tail -n +2 out | cut -f2-) 1e-12
@@ -73,10 +73,10 @@ setup() {
 	cut -f3 texts | tail -n +2 | within <(printf '%s\n' 0.948683298051 0.832050294338 1 -1) 1e-9
 	# nothing moves
 	geom drift --json x.mts x.mts | jq -e '.distance == 0 and .cosine == 1 and all(.components[]; .moved == 0 and .moved_share == null)'
-	geom drift x.mts x.mts | tail -n 1 | cut -f5- | grep -qxP '0\t'
+	geom drift x.mts x.mts | tail -n 1 | cut -f5- | found -xP '0\t'
 	printf '{"_id":"%s","x.emb":[%s]}\n' a 3,0 b -3,0 c 0,1 d 0,0 | mkstream >zero.mts
 	geom drift x.mts zero.mts --per-text texts >out
-	tail -n 1 texts | grep -qxP 'd\t1\tnan'
+	tail -n 1 texts | found -xP 'd\t1\tnan'
 }
 
 @test "geom pca, geom drift: relations" {

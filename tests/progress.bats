@@ -46,9 +46,9 @@ drawn() {
 @test "progress: messages are printed on their own line" {
 	drawn 80 'cli_check --bar --pause 0.3 --say'
 	# before them the line was emptied, whoever drew it
-	tr -d '\n' <sent | grep -qF $'\r\e[Kcli_check: warning: in the middle\r'
+	tr -d '\n' <sent | found -F $'\r\e[Kcli_check: warning: in the middle\r'
 	drawn 80 'cli_check --bar --pause 0.2 --meet one & there one; cli_check -n; touch one; wait'
-	tr -d '\n' <sent | grep -qF $'\r\e[Kcli_check: --number needs a value\r'
+	tr -d '\n' <sent | found -F $'\r\e[Kcli_check: --number needs a value\r'
 }
 
 @test "progress: of several programs only the one that knows the amount of work draws" {

@@ -56,7 +56,7 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	grep -q 'warning: m v1 and m v2 were scored by different protocols' err
 	[ "$(cells v2/m/r)" = $'task\tmetric\tm\nAskUbuntuDupQuestions\tmap_at_1000\t25.00' ]
 	[ ! -s err ]
-	leaderboard compare v1/m/r v2/m/r 2>err | grep -q '^m v2 - m v1; '
+	leaderboard compare v1/m/r v2/m/r 2>err | found '^m v2 - m v1; '
 	# of one protocol by their revisions, or else their folders
 	put v1/m/s AskUbuntuDupQuestions 0.5 "$(by_protocol v1 map)"
 	[ "$(cells v1/m/r v1/m/s | head -n 1)" = $'task\tmetric\tm@r\tm@s' ]
@@ -96,7 +96,7 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	# files that do not say go by --protocol
 	[ "$(cells --protocol v1 mteb/m/r | sed 1d)" = $'CQADupstackRetrieval\tndcg_at_10\t75.00' ]
 	[ "$(cells mteb/m/r | sed 1d | wc -l)" -eq 2 ]
-	leaderboard compare --protocol v2 --registry "$REGISTRY" mteb/m/r v2/m/r 2>err | grep -q $'^Retrieval\tCQADupstackUnixRetrieval\t75.00\t24.00'
+	leaderboard compare --protocol v2 --registry "$REGISTRY" mteb/m/r v2/m/r 2>err | found $'^Retrieval\tCQADupstackUnixRetrieval\t75.00\t24.00'
 }
 
 @test "leaderboard result: languages come from the registry; an unknown set has none" {

@@ -190,7 +190,7 @@ axis() {
 		[ "$(reze-stats $command --level 0 pairs.mts | wc -c)" -gt "$(reze-stats $command --level 19 pairs.mts | wc -c)" ]
 	done
 	# in double; the other is its rounding
-	reze-stats apply --dtype f64 pairs.stats pairs.mts | mts stat | grep -q 'relation.target (f64 \[8\])'
+	reze-stats apply --dtype f64 pairs.stats pairs.mts | mts stat | found 'relation.target (f64 \[8\])'
 	# a source that is shrunk nowhere keeps its bits
 	mts to jsonl kept.mts | jq -s -e 'map(.same = (.["relation.target"] == .["query.emb"] + .["document.emb"]))
 		| all(.same == (.dataset != "alpha" and .dataset != "gamma" and .dataset != "zeta"))'
@@ -413,7 +413,7 @@ first_loss() {
 	tasksample --all mix.yaml | tok -q -m "$base" | encode -q -m "$base" | reze-stats fit -q >reze.mts
 	reze-stats show -q reze.mts | awk -F'\t' '$1 == "all" { exit !($3 > 3) }'
 	tasksample mix.yaml | tok -q -m "$base" | encode -q -m "$base" --keep | reze-stats apply reze.mts >batches.mts
-	mts stat batches.mts | grep -q '^column	relation.target (f32 \[16\])$'
+	mts stat batches.mts | found '^column	relation.target (f32 \[16\])$'
 	run ! grep -q '\.emb' <(mts stat batches.mts | grep '^column')
 	# train's input equals the input without the two programs between
 	tasksample mix.yaml | tok -q -m "$base" >plain.mts

@@ -16,7 +16,7 @@ setup() {
 	# the golden lists of near are numpy's
 	diff <(near -k 5 --run - queries.mts corpus.mts) <(near --similarity dot -k 5 --run - queries.mts corpus.mts)
 	run ! diff -q <(near -k 5 --run - queries.mts corpus.mts) <(near --similarity cosine -k 5 --run - queries.mts corpus.mts)
-	near -k 5 --run - queries.mts corpus.mts | grep -q 'motes:dot:5/'
+	near -k 5 --run - queries.mts corpus.mts | found 'motes:dot:5/'
 	for command in "retrieval --qrels $GOLDEN/score_qrels.tsv queries.mts corpus.mts" "reranking rerank.mts" \
 		"reranking --protocol v2 rerank.mts" "summarization summaries.mts" "sts sts.mts" "pairclassification pairs.mts"; do
 		# shellcheck disable=SC2086

@@ -212,7 +212,7 @@ brute() {
 	cut -f1,3,5 "$T/terms.run" | sort >"$T/made"
 	diff <(cut -f1,2 "$T/expected") <(cut -f1,2 "$T/made")
 	cut -f3 "$T/made" | within <(cut -f3 "$T/expected") 1e-3
-	near "$T/terms.mts" "$T/terms.mts" -k 1 | grep -q "the keeper lights the lantern"
+	near "$T/terms.mts" "$T/terms.mts" -k 1 | found "the keeper lights the lantern"
 	tok -q -m "$ROOT/share/models/base" "$S/texts.jsonl" | encode -q -m "$ROOT/share/models/base" >"$T/dense.mts"
 	near -q "$T/dense.mts" "$T/dense.mts" --run "$T/dense.run"
 	near --fuse rrf "$T/terms.run" "$T/dense.run" >"$T/both.run"
@@ -297,7 +297,7 @@ brute() {
 	head -c 900 bge/colbert_linear.pt >vectors
 	mv vectors bge/colbert_linear.pt
 	dies "encode: bge/colbert_linear.pt: " encode -q -m bge --emit tokens -o out ids.mts
-	encode -q -m bge --emit sparse ids.mts | mts stat | grep -q text.sparse.weights
+	encode -q -m bge --emit sparse ids.mts | mts stat | found text.sparse.weights
 	rm bge/colbert_linear.pt
 	dies "encode: bge/colbert_linear.pt: is not there, but sparse_linear.pt is" encode -q -m bge --emit tokens -o out ids.mts
 	cp -r "$S/router" router
@@ -326,7 +326,7 @@ brute() {
 	cd "$T"
 	row() { printf '{"_id": "a", "text.sparse": %s, "text.sparse.weights": %s}\n' "$1" "$2" | mts from jsonl; }
 	row '[1, 4]' '[1.5, 2.5]' >good.mts
-	near -q good.mts good.mts --run - | grep -q 8.5
+	near -q good.mts good.mts --run - | found 8.5
 	row '[4, 1]' '[1.5, 2.5]' >bad.mts
 	dies "near: bad.mts: record 1: row 1 of 'text.sparse': ids of terms do not ascend" near -q good.mts bad.mts
 	row '[1, 1]' '[1.5, 2.5]' >bad.mts

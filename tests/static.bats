@@ -153,8 +153,8 @@ refused() {
 
 @test "static: a text of no tokens is zeros, an id beyond the table is refused" {
 	folder plain
-	sed -n 5,7p "$G/plain.txt" | grep -c '^0 0 0 0$' | grep -qx 3
-	printf '\n3\n' | ids_stream text.ids | encode -q -m m | rows | head -n 1 | grep -qx '0 0 0 0'
+	sed -n 5,7p "$G/plain.txt" | grep -c '^0 0 0 0$' | found -x 3
+	printf '\n3\n' | ids_stream text.ids | encode -q -m m | rows | head -n 1 | found -x '0 0 0 0'
 	run -1 --separate-stderr encode -m m < <(echo "3 44" | ids_stream text.ids)
 	[[ $stderr == *"token id 44 is not below the vocabulary of m, 44"* ]]
 	folder shared # 5 rows

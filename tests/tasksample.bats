@@ -227,7 +227,7 @@ without_place() {
 	tok -q -m "$GOLDEN/bert" slice.mts -o ids.mts
 	encode -q -m "$GOLDEN/bert" ids.mts -o emb.mts
 	for stream in ids emb; do
-		mts head $stream.mts | grep -a -A1 $'^property\trank\t2$' | grep -qx $'property\tranks\t3'
+		mts head $stream.mts | grep -a -A1 $'^property\trank\t2$' | found -x $'property\tranks\t3'
 		batches $stream.mts | grep -a '^#' | grep -o '"first_row.*' >places
 		cmp places <(batches slice.mts | grep '^#' | grep -o '"first_row.*')
 		[ "$(wc -l <places)" -eq 2 ]
@@ -362,9 +362,9 @@ without_place() {
 	awk -F'\t' '{ split($1, q, " "); split($2, d, " "); seen[q[2] d[2]]++
 		if (q[1] != d[1] || q[2] == d[2]) exit 1 }
 		END { for (pair in seen) { n++; if (seen[pair] < 60) exit 1 } exit n != 6 }' pairs
-	tasksample --all sets.yaml | batches | grep -c '^query=s[0-9]* a	document=s[0-9]* b	' | grep -qx 20
+	tasksample --all sets.yaml | batches | grep -c '^query=s[0-9]* a	document=s[0-9]* b	' | found -x 20
 	# what the texts' keys say, too: apart loses nothing
-	tasksample --duplicates apart sets.yaml | batches | grep -vc '^#' | grep -qx 20
+	tasksample --duplicates apart sets.yaml | batches | grep -vc '^#' | found -x 20
 	# lists of query and document are drawn each by its own chance
 	echo '{"q": ["a", "b", "c"], "d": ["x", "y", "z"]}' >two.jsonl
 	echo 'tasks: {a: {datasets: [{name: a, file: two.jsonl, query: q, document: d}]}}' >two.yaml

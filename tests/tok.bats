@@ -455,10 +455,10 @@ refused() {
 	env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT tok -m "$TINY" "$T/pipe" >"$T/out" &
 	exec 9>"$T/pipe"
 	for ((i = 0; i < 100; i++)); do
-		tr '\0' '\n' <"/proc/$!/environ" | grep -qx OMP_WAIT_POLICY=passive && break
+		tr '\0' '\n' <"/proc/$!/environ" | found -x OMP_WAIT_POLICY=passive && break
 		sleep 0.05
 	done
-	tr '\0' '\n' <"/proc/$!/environ" | grep -x 'OMP_WAIT_POLICY=passive\|GOMP_SPINCOUNT=2000' | wc -l | grep -qx 2
+	tr '\0' '\n' <"/proc/$!/environ" | grep -x 'OMP_WAIT_POLICY=passive\|GOMP_SPINCOUNT=2000' | wc -l | found -x 2
 	exec 9>&-
 	wait $!
 }

@@ -61,8 +61,8 @@ same() {
 		$(printf '1\t1\tbread\t1')
 	END
 	# called by its name it is a label like others, and its words are those of a cluster
-	topics --label group x.mts | cut -f1,3 | grep -q '^-1	grass$'
-	topics --no-stop x.mts | cut -f1,3 | grep -q '^0	the$'
+	topics --label group x.mts | cut -f1,3 | found '^-1	grass$'
+	topics --no-stop x.mts | cut -f1,3 | found '^0	the$'
 	# a file takes the list's place
 	echo sea >stop.txt
 	topics --stop stop.txt x.mts | cut -f1,3 >out

@@ -112,7 +112,7 @@ searched() {
 	grep -qFx "train: warning: no step was better on the held-out data than the model before training, which is written" err
 	[ "$(jq -c '[.steps, .dev.step]' out/train.json)" = '[0,0]' ]
 	[ ! -e out.best ]
-	cut -f1-10 out.log.tsv | sed -n 2p | grep -qxP '0\t{9}'
+	cut -f1-10 out.log.tsv | sed -n 2p | found -xP '0\t{9}'
 	tok -q -m out <(echo a b) | encode -q -m out | mts diff - <(tok -q -m start <(echo a b) | encode -q -m start)
 }
 

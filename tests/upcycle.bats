@@ -136,7 +136,7 @@ random_model() { # family config... -> $T/FAMILY
 	cut -d' ' -f2 "$T/wanted" | within "$T/got" 1e-5
 	# shared tensors are unchanged
 	safetensors_list "$T/drawn" | grep -v experts | sort >"$T/shared"
-	safetensors_list "$T/mean" | sort | comm -23 "$T/shared" - | wc -l | grep -qx 0
+	safetensors_list "$T/mean" | sort | comm -23 "$T/shared" - | wc -l | found -x 0
 }
 
 # A model of two experts that differ; "right" ends the file.
@@ -163,7 +163,7 @@ serve() { # model task
 	serve "$T/mote" pairs | cmp - "$T/right"
 	serve "$T/mote" left.2 | cmp - "$T/left"
 	# another prompt, the same expert
-	serve "$T/mote" sts | tail -n 1 | grep -qx '"prompts":{"text":"the same? "}'
+	serve "$T/mote" sts | tail -n 1 | found -x '"prompts":{"text":"the same? "}'
 	printf '%s\n' 'a red boat' 'the bird flies' 'the sea' | tok -m "$T/mote" --prompt 'the same? ' |
 		encode -m "$T/mote" -e left | ids_stream --rows text.emb |
 		cmp - <(serve "$T/mote" sts | sed '$d')
@@ -189,7 +189,7 @@ serve() { # model task
 	[ "$(stat -c %i "$T/mote/model.safetensors")" = "$(stat -c %i "$T/hybrid/model.safetensors")" ]
 	run -1 serve "$T/hybrid" sts
 	[[ "$output" == *"no prompt is called 'sts'; there are: left, right, more"* ]]
-	serve "$T/hybrid" left | tail -n 1 | grep -qx '"prompts":{"text":"left still: "}'
+	serve "$T/hybrid" left | tail -n 1 | found -x '"prompts":{"text":"left still: "}'
 	tok -m "$T/hybrid" <<<boat >"$T/ids.mts"
 	encode -m "$T/hybrid" -e left "$T/ids.mts" | ids_stream --rows text.emb >"$T/by.task"
 	encode -m "$T/mote" -e right "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/by.task"
@@ -553,7 +553,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
 	jq '.task_experts.tasks = {"sts": "right"}' "$T/whole.json" >"$T/mote/config.json"
 	[ "$(serve "$T/mote" sts | tail -n 1)" = '"prompts":{"text":"right: "}' ]
 	rm "$T/mote/config_sentence_transformers.json"
-	tok -m "$T/mote" --task sts <<<boat | mts head | grep -q '{"experts":{"text":"sts"}}$'
+	tok -m "$T/mote" --task sts <<<boat | mts head | found '{"experts":{"text":"sts"}}$'
 }
 
 # 5. the man page

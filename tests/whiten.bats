@@ -68,8 +68,8 @@ tokens() {
 
 @test "geom isoscore: columns together, or a row's as one relation" {
 	printf '{"a.emb":[%s],"p.emb":[%s]}\n' 1,0 1,0 -1,0 -1,0 0,1 0,1 0,-1 0,-1 | mkstream >pairs.mts
-	geom -q isoscore -f a -f p pairs.mts | sed -n 2p | cut -f2,3,5 | grep -qxP '8\t2\t1'
-	geom -q isoscore --relations -f a -f p pairs.mts | sed -n 2p | cut -f2,3 | grep -qxP '4\t4'
+	geom -q isoscore -f a -f p pairs.mts | sed -n 2p | cut -f2,3,5 | found -xP '8\t2\t1'
+	geom -q isoscore --relations -f a -f p pairs.mts | sed -n 2p | cut -f2,3 | found -xP '4\t4'
 	# two directions of four
 	geom -q isoscore --relations -f a -f p pairs.mts | sed -n 2p | cut -f5 | within <(echo 0.333333333333) 1e-12
 }
@@ -136,7 +136,7 @@ tokens() {
 	encode -m white tokens.mts >w_encoded.mts
 	geom whiten apply w.mts x.mts | mts diff --atol 2e-3 --rtol 1e-4 w_encoded.mts -
 	moments text.emb <w_encoded.mts | within <(echo 0 0) 1e-3
-	jq -r '.[].type | split(".")[-1]' white/modules.json | tail -n 1 | grep -qx Dense
+	jq -r '.[].type | split(".")[-1]' white/modules.json | tail -n 1 | found -x Dense
 	cmp "$model/model.safetensors" white/model.safetensors
 	# the output counts as another model's, like a whitened stream
 	run -1 --separate-stderr near x.mts w_encoded.mts
@@ -160,7 +160,7 @@ tokens() {
 	mv white units # ends with Dense: its embeddings have another length
 	encode -m units --normalize tokens.mts >x.mts
 	geom -q whiten fit x.mts -m units -o white
-	jq -r '.[].type | split(".")[-1]' white/modules.json | paste -sd' ' | grep -q 'Normalize Dense Normalize Dense$'
+	jq -r '.[].type | split(".")[-1]' white/modules.json | paste -sd' ' | found 'Normalize Dense Normalize Dense$'
 	jq 'map(select(.type | endswith("Dense") | not))' units/modules.json >t && mv t units/modules.json
 	encode -m units --no-normalize tokens.mts >raw.mts
 	run -1 --separate-stderr geom -q whiten fit raw.mts -m units -o white
