@@ -340,7 +340,11 @@ mote-figure1 mote-figure3: mote-%: $T/%.md $T/%.svg
 tried = $(foreach rate,$(LRS),$M/dev/$1/$(rate)/$(firstword $(SEEDS))/scores.tsv)
 TUNED := $(filter-out sem-% homogeneous heterogeneous warm shared joined chance warmup,$(ARMS)) sem
 ifeq ($(SPLIT),dev)
-$M/rates.tsv: $(foreach arm,$(TUNED),$(call tried,$(arm)))
+# newer than the table if other arms or rates are asked for
+$M/tuned: always
+	@$(call says,$(TUNED): $(LRS))
+
+$M/rates.tsv: $(foreach arm,$(TUNED),$(call tried,$(arm))) $M/tuned
 	awk -F'\t' -v rates='$(LRS)' -v start='$(MOTE_START)' 'BEGIN { n = split(rates, rate, " "); \
 			print "# start\tarm\trate\teach rate that was tried and its mean" } \
 		FNR == 1 { parts = split(FILENAME, path, "/"); arm = path[parts - 3]; at = path[parts - 2]; \
@@ -350,7 +354,7 @@ $M/rates.tsv: $(foreach arm,$(TUNED),$(call tried,$(arm)))
 			for (i = 1; i <= n; i++) { mean = sum[order[a], rate[i]] / sets[order[a], rate[i]]; \
 				if (best == "" || mean > most) { best = rate[i]; most = mean } \
 				line = line sprintf("\t%s\t%.2f", rate[i], mean) } \
-			print start "\t" order[a] "\t" best line } }' $^ > $@
+			print start "\t" order[a] "\t" best line } }' $(filter %/scores.tsv,$^) > $@
 endif
 
 mote-rates:

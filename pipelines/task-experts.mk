@@ -68,12 +68,15 @@ $Z/forget.yaml: $(SHARE)/recipes/mote-forget.yaml | $D/links
 $Z/forget-new.yaml: $Z/forget.yaml
 	sed '/^  define:/,/^  search:/ { /^  search:/!d }' $< > $@
 
-# what follows is newer than what is made of it if it changed: the start, the seeds of the tables
+# what follows is newer than what is made of it if it changed: the start, the seeds of comparisons, the runs in a table
 $Z/from: always
 	@$(call says,$(abspath $(START)))
 
 $Z/seeds: always
 	@$(call says,$(SEEDS))
+
+$Z/columns/%: always
+	@$(call says,$(columns.$*))
 
 # The initial models.  All texts are cut at 32 tokens, in training and after it.
 $Z/start/plain/config.json: $(START)/config.json $Z/from
@@ -172,8 +175,9 @@ $Z/tables/%.tsv: $$(foreach seed,$$(SEEDS),$$(call e_folder,$$(e_base),$$(seed))
 
 # DESIGN, BATCHES, TYPES, BASE/ARM of each column: cells of cells.awk
 define e_cells
-$Z/tables/$1-$2.tsv: $(PIPELINES)/cells.awk $(4:%=$Z/tables/$1/$2/%.tsv)
-	awk -v types="$3" -f $$^ > $$@
+columns.$1-$2 := $4
+$Z/tables/$1-$2.tsv: $(PIPELINES)/cells.awk $(4:%=$Z/tables/$1/$2/%.tsv) $Z/columns/$1-$2
+	awk -v types="$3" -f $$(filter-out %/columns/$1-$2,$$^) > $$@
 endef
 E_SEEN := $(SEEN) $(if $(FURTHER),further) unseen
 $(foreach steps,$(SCALE_STEPS),$(eval $(call e_cells,scale,$(steps),$(E_SEEN),$(SCALE_ARMS:%=ic/%) chance/mote chance/shared)))
@@ -185,7 +189,8 @@ $Z/tables/%.md: $(TABLE_FILES) $Z/tables/%.tsv
 	$(call table_of,$(if $(filter forget-%,$*),forget,mote),$*)
 
 # The curve: the number of batches in the name of the arm
-$Z/tables/scale.tsv: $(SCALE_STEPS:%=$Z/tables/scale-%.tsv)
+columns.scale := $(SCALE_STEPS)
+$Z/tables/scale.tsv: $(SCALE_STEPS:%=$Z/tables/scale-%.tsv) $Z/columns/scale
 	for steps in $(SCALE_STEPS); do awk -F'\t' -v OFS='\t' -v steps=$$steps 'NR == 1 || $$1 == "ic" { \
 		if (NR > 1) $$2 = $$2 "-" steps; print }' $Z/tables/scale-$$steps.tsv; done | awk 'NR == 1 || !/^base/' > $@
 
@@ -202,12 +207,13 @@ forget.tuned = $(foreach arm,$(FORGET_ARMS),$(foreach rate,$(forget-$(arm).tried
 
 define e_tuned
 ifeq ($(SPLIT),dev)
-$Z/dev/$1.tsv: $$($1.tuned:%=$Z/dev/%/scores.tsv)
+columns.$1-rates := $$($1.tuned)
+$Z/dev/$1.tsv: $$($1.tuned:%=$Z/dev/%/scores.tsv) $Z/columns/$1-rates
 	awk -F'\t' -v OFS='\t' 'BEGIN { print "arm", "rate", "group", "score" } \
 		FNR == 1 { n = split(FILENAME, path, "/"); run = path[n - 4] OFS path[n - 3] } \
 		!((run, $$$$1) in sets) { order[++groups] = run OFS $$$$1 } \
 		{ sum[run OFS $$$$1] += $$$$4; sets[run, $$$$1]++; known[run OFS $$$$1]++ } \
-		END { for (g = 1; g <= groups; g++) print order[g], sum[order[g]] / known[order[g]] }' $$^ > $$@
+		END { for (g = 1; g <= groups; g++) print order[g], sum[order[g]] / known[order[g]] }' $$(filter %/scores.tsv,$$^) > $$@
 endif
 
 mote-$1-rates:

@@ -314,9 +314,13 @@ design() {
 	drawn_more
 	# the other arms have no rules of their own
 	few="dense experts-replay experts-frozen lora"
+	# tables of one arm, which are made again with more arms
+	design FORGET_ARMS=dense mote-forget >table
+	! grep -q lora table
 	design FORGET_ARMS="$few" mote-forget-rates | grep -cP '^forget-[a-z-]*\t1e-3\t1e-3\t[0-9.]*$' | grep -x 4
 	[ -e out/mote/experts/dev/forget.tsv ]
 	design FORGET_ARMS="$few" mote-forget >table
+	grep -q lora table
 	grep '^| [a-z]' table | cut -d'|' -f2,3 | sort -u | diff - <(printf ' %s \n' 'all sets | 5' 'forget-2 | sets' 'new | 4' 'old | 1')
 	# embeddings of the old task, by the model that each arm has for it
 	embeds() { tok -q -m "$1" --task dictionary -f text out/text/test/queries.jsonl | encode -q -m "$1" | mts cat -q -c text.emb | mts to jsonl; }
