@@ -175,9 +175,9 @@ $Z/tables/%.tsv: $$(foreach seed,$$(SEEDS),$$(call e_folder,$$(e_base),$$(seed))
 
 # DESIGN, BATCHES, TYPES, BASE/ARM of each column: cells of cells.awk
 define e_cells
-columns.$1-$2 := $4
+columns.$1-$2 := $3: $4
 $Z/tables/$1-$2.tsv: $(PIPELINES)/cells.awk $(4:%=$Z/tables/$1/$2/%.tsv) $Z/columns/$1-$2
-	awk -v types="$3" -f $$(filter-out %/columns/$1-$2,$$^) > $$@
+	awk -v types="$3" -f $$(filter-out $Z/columns/$1-$2,$$^) > $$@
 endef
 E_SEEN := $(SEEN) $(if $(FURTHER),further) unseen
 $(foreach steps,$(SCALE_STEPS),$(eval $(call e_cells,scale,$(steps),$(E_SEEN),$(SCALE_ARMS:%=ic/%) chance/mote chance/shared)))

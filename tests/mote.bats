@@ -316,7 +316,7 @@ design() {
 	few="dense experts-replay experts-frozen lora"
 	# tables of one arm, which are made again with more arms
 	design FORGET_ARMS=dense mote-forget >table
-	! grep -q lora table
+	run ! grep -q lora table
 	design FORGET_ARMS="$few" mote-forget-rates | grep -cP '^forget-[a-z-]*\t1e-3\t1e-3\t[0-9.]*$' | grep -x 4
 	[ -e out/mote/experts/dev/forget.tsv ]
 	design FORGET_ARMS="$few" mote-forget >table
