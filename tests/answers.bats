@@ -65,7 +65,7 @@ setup() {
 		jq -c .text <<<"$case" | diff - <(jq -c . made) || { echo "$case"; false; }
 	done <"$A/jinja.jsonl"
 	# values that are missing, in place of each kind
-	for wrong in 'x.rstrip()' 'x | first' 'x | join' 'x[0]' 'n[0]' 'x | map(attribute="a")' 'x | selectattr("a")' '"a" in n' 'x + "a"' 'n[n]'; do
+	for wrong in 'x.rstrip()' 'x | first' 'x | join' 'x[0]' 'n[0]' 'x | map(attribute="a")' 'x | selectattr("a")' '"a" in n' 'x + "a"' 'n[n]' '[n]'; do
 		run -1 jinja_show <<<"$(jq -nc --arg t "{{ $wrong }}" '{template: $t, variables: {n: 1}}')"
 		[[ $output == *": line 1 of the chat template: "* ]] || { echo "$wrong $output"; false; }
 		jinja_show <<<"$(jq -nc --arg t "{{ 'fine' if not n or true or ($wrong) }}{{ ($wrong) if false }}" '{template: $t, variables: {n: 1}}')" >made

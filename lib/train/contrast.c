@@ -224,8 +224,7 @@ read_ahead(struct contrast *contrast)
 		return true;
 	while (!stream_next(contrast->reader, &contrast->record)) {
 		bool empty = stream_records(contrast->reader) == 0;
-		if (empty || strcmp(contrast->path, "-") == 0 ||
-		    contrast->pass + 1 >= contrast->options.epochs)
+		if (empty || contrast->pass + 1 >= contrast->options.epochs)
 			return false;
 		stream_close(contrast->reader);
 		open_stream(contrast);
