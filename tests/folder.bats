@@ -55,6 +55,15 @@ hold() {
 	wait "$program"
 }
 
+@test "folder: where a file system has no locks, a warning says so, and no lock stays" {
+	need_seccomp
+	mkstream 1 <<<'{"v.emb": [1, 2]}' >vectors.mts
+	run -0 --separate-stderr no_tmpfile -l mts index -o found vectors.mts
+	[[ "$stderr" == *"mts: warning: found.lock: this file system has no locks (No locks available): see to it that no other process writes there at the same time"* ]]
+	[ -z "$(rest found vectors.mts)" ]
+	near -k 1 vectors.mts found | diff - <(near -k 1 vectors.mts vectors.mts)
+}
+
 @test "output: without O_TMPFILE a signal removes the partial file" {
 	need_seccomp
 	run -143 hold no_tmpfile mts cat -o out.mts

@@ -122,6 +122,16 @@ without_ending(const char *name, size_t length)
 	return dot > 1 ? dot - 1 : length;
 }
 
+size_t
+file_path_length(const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return length;
+}
+
 const char *
 file_bare_name(const char *path, size_t *length)
 {

@@ -33,6 +33,9 @@ char *file_need(const char *path, size_t *length);
 void file_sync_folder(const char *path);
 void file_sync_parent(const char *path);
 
+/* The bytes of a path without the slashes at its end; of "/" and "//" the first. */
+size_t file_path_length(const char *path);
+
 /* Returns the last component of a path; *length: its bytes without the ending (".tsv", ".tsv.gz"). */
 const char *file_bare_name(const char *path, size_t *length);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/temporary.h"
 
@@ -83,12 +84,9 @@ static struct lock *
 take(const char *name, bool *waited)
 {
 	struct lock *lock = mem_zero(1, sizeof *lock);
-	size_t length = strlen(name);
 	char who[HOLDER];
 
-	while (length > 1 && name[length - 1] == '/')
-		length--;
-	lock->path = mem_format("%.*s.lock", (int)length, name);
+	lock->path = mem_format("%.*s.lock", (int)file_path_length(name), name);
 	for (;;) {
 		lock->file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 		if (lock->file < 0)

@@ -39,12 +39,7 @@ static const char *const weights[] = { "*.safetensors", "*.bin", "*.gguf", "*.on
 static char *
 trimmed(const char *dir)
 {
-	char *copy = mem_string(dir);
-	size_t length = strlen(copy);
-
-	while (length > 1 && copy[length - 1] == '/')
-		copy[--length] = 0;
-	return copy;
+	return mem_format("%.*s", (int)file_path_length(dir), dir);
 }
 
 static bool

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "model/adapter_places.h"
 #include "model/task_loras.h"
@@ -126,10 +127,8 @@ adapters_read(const struct model *model, const char *dir)
 static const char *
 last_part(const char *dir, size_t *length)
 {
-	size_t end = strlen(dir), start;
+	size_t end = file_path_length(dir), start;
 
-	while (end > 1 && dir[end - 1] == '/')
-		end--;
 	for (start = end; start > 0 && dir[start - 1] != '/'; start--)
 		;
 	*length = end - start;

@@ -11,6 +11,7 @@
 #include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -53,11 +54,7 @@ static volatile sig_atomic_t stopped;
 char *
 trainer_beside(const char *dir, const char *suffix)
 {
-	size_t length = strlen(dir);
-
-	while (length > 1 && dir[length - 1] == '/')
-		length--;
-	return mem_format("%.*s.%s", (int)length, dir, suffix);
+	return mem_format("%.*s.%s", (int)file_path_length(dir), dir, suffix);
 }
 
 static void

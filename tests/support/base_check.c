@@ -1,6 +1,6 @@
 /*
  * base_check - the lowest floors against their definitions: half and bfloat16 exhaustively,
- * numbers as text, the random numbers' ranges and permutations, sizes that overflow.
+ * lengths of paths, numbers as text, the random numbers' ranges and permutations, sizes that overflow.
  *
  * Prints nothing and exits 0 when all holds; else the first fault, exit 1.
  */
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/rng.h"
@@ -24,6 +25,15 @@ expect(int holds, const char *what)
 {
 	if (!holds)
 		die("does not hold: %s", what);
+}
+
+static void
+check_paths(void)
+{
+	expect(file_path_length("") == 0 && file_path_length("/") == 1 &&
+		   file_path_length("//") == 1 && file_path_length("a//") == 1 &&
+		   file_path_length("/a/b/") == 4 && file_path_length("a") == 1,
+	    "slashes at the end of a path are not counted, but for the root's");
 }
 
 static void
@@ -350,6 +360,7 @@ main(int argc, char **argv)
 	program_name = "base_check";
 	if (argc == 2 && !strcmp(argv[1], "overflow"))
 		mem_new(SIZE_MAX / 2, 3);
+	check_paths();
 	check_numbers();
 	check_written();
 	check_terminal();

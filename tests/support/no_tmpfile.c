@@ -1,11 +1,14 @@
-/* no_tmpfile - run a command as on a file system of a network: files without a name are not to be
- * had, and two names cannot be exchanged.  For tests.  Exits 125 where that cannot be arranged. */
+/* no_tmpfile [-l] COMMAND... - run a command as on a file system of a network: files without a name are not to be
+ * had, and two names cannot be exchanged; -l: nor are there locks.  For tests.  Exits 125 where that cannot be
+ * arranged. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,9 +20,25 @@ enum { NONE = 125, TMPFILE_FLAG = O_TMPFILE & ~O_DIRECTORY };
 	    BPF_LD | BPF_W | BPF_ABS, (unsigned)(offsetof(struct seccomp_data, part)))
 #define FAIL(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 
+/* The calls that the steps refuse fail from now on, here and in what is executed. */
+static bool
+install(struct sock_filter *steps, size_t count)
+{
+	struct sock_fprog program = { (unsigned short)count, steps };
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 int
 main(int argc, char **argv)
 {
+	struct sock_filter locks[] = {
+		LOAD(nr),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_flock, 0, 1),
+		FAIL(ENOLCK),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
 	struct sock_filter steps[] = {
 		LOAD(nr),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
@@ -30,10 +49,11 @@ main(int argc, char **argv)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		FAIL(EINVAL),
 	};
-	struct sock_fprog program = { sizeof steps / sizeof *steps, steps };
+	bool no_locks = argc > 1 && !strcmp(argv[1], "-l");
 
-	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+	argv += no_locks;
+	if (!argv[0] || !argv[1] || !install(steps, sizeof steps / sizeof *steps) ||
+	    (no_locks && !install(locks, sizeof locks / sizeof *locks)))
 		return NONE;
 	execvp(argv[1], argv + 1);
 	perror(argv[1]);
