@@ -131,6 +131,18 @@ waits() {
 	wait $!
 }
 
+@test "shim: near: documents by MaxSim of tokens, nearly as on the processor" {
+	for role in query document; do
+		tok -q -m "$GOLDEN/late/colbert" --task $role "$GOLDEN"/late/{queries,documents}.jsonl |
+			encode -q -m "$GOLDEN/late/colbert" >"$T/$role.mts"
+	done
+	near -q --json -k 3 "$T/query.mts" "$T/document.mts" >"$T/cpu"
+	on_device near -q --json -k 3 "$T/query.mts" "$T/document.mts" >"$T/device"
+	hits() { jq -c '.hits[] | .score' "$1"; }
+	[ "$(hits "$T/cpu" | wc -l)" -gt 6 ]
+	hits "$T/device" | within <(hits "$T/cpu") 1e-5
+}
+
 @test "shim: near: the hits of the processor, though products are rounded otherwise" {
 	mkstream random 120 24 1 | mts cat -q -c text.emb - >"$T/q.mts"
 	mkstream random 6000 24 2 >"$T/random.mts"
