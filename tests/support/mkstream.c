@@ -6,7 +6,7 @@
  * mkstream random N WIDTH SEED >random.mts	N unit vectors "text.emb" with _id d0, d1, ...
  *
  * The first line decides the columns: a string is text, a whole number i64, a number f64, a list
- * of these a list; NAME.emb, NAME.hs and NAME.rw are vectors or lists of them, null in them is NaN.
+ * of these a list; NAME.emb, .hs, .rw and .tokens are vectors or lists of them, null in them is NaN.
  * An empty list has no type and cannot stand there.
  */
 #include <math.h>
@@ -67,7 +67,7 @@ is_vectors(const char *key)
 
 	return ending && ending > key &&
 	       (!strcmp(ending, ".emb") || !strcmp(ending, ".hs") ||
-		   !strcmp(ending, ".rw"));
+		   !strcmp(ending, ".rw") || !strcmp(ending, ".tokens"));
 }
 
 /* The first of a list, whose kind is that of all. */
