@@ -132,6 +132,12 @@ file_path_length(const char *path)
 	return length;
 }
 
+char *
+file_beside(const char *path, const char *ending)
+{
+	return mem_format("%.*s.%s", (int)file_path_length(path), path, ending);
+}
+
 const char *
 file_bare_name(const char *path, size_t *length)
 {

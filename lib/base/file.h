@@ -36,6 +36,9 @@ void file_sync_parent(const char *path);
 /* The bytes of a path without the slashes at its end; of "/" and "//" the first. */
 size_t file_path_length(const char *path);
 
+/* Returns "PATH.ENDING", without the slashes at the end of the path: "out/" and "log" give "out.log".  The caller frees it. */
+char *file_beside(const char *path, const char *ending);
+
 /* Returns the last component of a path; *length: its bytes without the ending (".tsv", ".tsv.gz"). */
 const char *file_bare_name(const char *path, size_t *length);
 

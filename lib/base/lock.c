@@ -86,7 +86,7 @@ take(const char *name, bool *waited)
 	struct lock *lock = mem_zero(1, sizeof *lock);
 	char who[HOLDER];
 
-	lock->path = mem_format("%.*s.lock", (int)file_path_length(name), name);
+	lock->path = file_beside(name, "lock");
 	for (;;) {
 		lock->file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 		if (lock->file < 0)

@@ -46,7 +46,7 @@ struct contrast_options {
 	bool guide;	       /* read the embeddings of guide.h */
 	bool guide_held_out;   /* and those of held-out pairs */
 	bool whole;	       /* every rank reads all of a file by itself */
-	int64_t epochs;	       /* readings of a file; standard input is read once */
+	int64_t epochs;	       /* readings of a file; of standard input 1 */
 };
 
 struct contrast_batch {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "folder/folder.h"
 #include "model/save.h"
@@ -31,7 +32,7 @@ development_new(const struct trainer_options *options, const struct tree *settin
 
 	struct development *d = mem_zero(1, sizeof *d);
 	d->options = options;
-	d->folder = trainer_beside(options->out, "best");
+	d->folder = file_beside(options->out, "best");
 	d->every = options->dev_every ? options->dev_every : options->save_every;
 	d->settings = settings;
 	d->steps = tree_integer(settings, "steps", 0);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "ranks/ranks.h"
@@ -84,8 +85,8 @@ train_log_open(const struct trainer_options *options,
 
 	log->options = options;
 	log->development = development;
-	log->path = ranks_own() ? mem_string("/dev/null")
-				: trainer_beside(options->out, "log.tsv");
+	log->path =
+	    ranks_own() ? mem_string("/dev/null") : file_beside(options->out, "log.tsv");
 	log->traffic = ranks_traffic();
 	if (bytes > 0 && !ranks_own() && access(log->path, F_OK) == 0)
 		resume(log, bytes);

@@ -51,12 +51,6 @@ struct trainer {
 /* The signal that asks to stop; static, for the signal handler. */
 static volatile sig_atomic_t stopped;
 
-char *
-trainer_beside(const char *dir, const char *suffix)
-{
-	return mem_format("%.*s.%s", (int)file_path_length(dir), dir, suffix);
-}
-
 static void
 compare_settings(const struct trainer *trainer, const struct tree *saved)
 {
@@ -473,7 +467,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	trainer.optim = optim_new(model, &options.optim);
 	trainer.average = weight_average_new(model, trainer.optim, options.ema);
 	trainer.development = development_new(&options, trainer.settings);
-	trainer.checkpoint_path = trainer_beside(options.out, "checkpoint");
+	trainer.checkpoint_path = file_beside(options.out, "checkpoint");
 	begin(&trainer);
 	measure_start(&trainer);
 	note_state(&trainer);

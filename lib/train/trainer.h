@@ -47,7 +47,4 @@ struct trainer_options {
 void trainer_run(
     struct model *model, const char *path, const struct trainer_options *options);
 
-/* DIR.SUFFIX, to be freed; DIR may end with a slash. */
-char *trainer_beside(const char *dir, const char *suffix);
-
 #endif

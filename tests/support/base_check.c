@@ -34,6 +34,9 @@ check_paths(void)
 		   file_path_length("//") == 1 && file_path_length("a//") == 1 &&
 		   file_path_length("/a/b/") == 4 && file_path_length("a") == 1,
 	    "slashes at the end of a path are not counted, but for the root's");
+	char *beside = file_beside("a/b//", "log");
+	expect(!strcmp(beside, "a/b.log"), "a name beside a folder");
+	free(beside);
 }
 
 static void
