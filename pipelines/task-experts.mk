@@ -3,11 +3,15 @@
 #	make mote-late DATA=dir				# a dense model half the way, then experts
 #	make mote-forget DATA=dir			# new tasks for a model that is good at one
 # A run is ARM/RATE/SEED/BATCHES.  Rates are chosen for each arm on the development split, before the first run or by
-# make mote-scale-rates and so on, and kept in share/recipes/task-experts-rates.tsv; LR=X trains all arms at X.  STEPS= are the
-# numbers of batches (of mote-scale several); FORGET_ARMS= and so on, some of the arms.
-Z       := $(MOTE)/experts
+# make mote-scale-rates and so on, and kept by START in share/recipes/task-experts-rates.tsv; LR=X trains all arms at X, LRS= are
+# the rates to try.  STEPS= are the numbers of batches (of mote-scale several); FORGET_ARMS= and so on, some of the arms.
+# mote-forget starts from share/models/base.
+Z       := $(MOTE)/experts/$(MOTE_START)
 E_RATES := $(SHARE)/recipes/task-experts-rates.tsv
 batches_of = $(word 4,$(subst /, ,$*))
+
+# the start whose rates an arm has
+rates_of = $(if $(filter forget-%,$1),$(notdir $(BASE)),$(MOTE_START))
 
 # trial NAME, START, RECIPE, options of train, rates to try.  In START @ is the seed.
 define trial
@@ -15,7 +19,7 @@ $1.init   := $2
 $1.recipe := $3
 $1.with   := $4
 $1.tried  := $5
-$1.lr     := $(call given,LR,$(call column_of,$(E_RATES),$1,2))
+$1.lr     := $(call given,LR,$(call column_of,$(E_RATES),$(call rates_of,$1)|$1,3))
 endef
 
 # Instructed dense model; the paper's experts; one for both sides of retrieval; as many, of which chance chooses one for each
@@ -224,8 +228,8 @@ mote-$1-rates:
 			if (!(part[1] in best)) arm[++arms] = part[1]; \
 			if (!(part[1] in best) || mean > most[part[1]]) { best[part[1]] = part[2]; most[part[1]] = mean } \
 			line[part[1]] = line[part[1]] OFS part[2] OFS sprintf("%.2f", mean) } \
-			for (a = 1; a <= arms; a++) print arm[a], best[arm[a]] line[arm[a]] }' $Z/dev/$1.tsv | \
-		awk -F'\t' '!seen[$$$$1]++' - $(wildcard $(E_RATES)) > $(E_RATES).new && mv $(E_RATES).new $(E_RATES) && cat $(E_RATES)
+			for (a = 1; a <= arms; a++) print "$(call rates_of,$1-)", arm[a], best[arm[a]] line[arm[a]] }' $Z/dev/$1.tsv | \
+		awk -F'\t' '!seen[$$$$1, $$$$2]++' - $(wildcard $(E_RATES)) > $(E_RATES).new && mv $(E_RATES).new $(E_RATES) && cat $(E_RATES)
 
 .PHONY: mote-$1 mote-$1-rates
 endef

@@ -317,24 +317,24 @@ design() {
 	# tables of one arm, which are made again with more arms
 	design FORGET_ARMS=dense mote-forget >table
 	run ! grep -q lora table
-	design FORGET_ARMS="$few" mote-forget-rates | grep -cP '^forget-[a-z-]*\t1e-3\t1e-3\t[0-9.]*$' | grep -x 4
-	[ -e out/mote/experts/dev/forget.tsv ]
+	design FORGET_ARMS="$few" mote-forget-rates | grep -cP '^mlm\tforget-[a-z-]*\t1e-3\t1e-3\t[0-9.]*$' | grep -x 4
+	[ -e out/mote/experts/mlm/dev/forget.tsv ]
 	design FORGET_ARMS="$few" mote-forget >table
 	grep -q lora table
 	grep '^| [a-z]' table | cut -d'|' -f2,3 | sort -u | diff - <(printf ' %s \n' 'all sets | 5' 'forget-2 | sets' 'new | 4' 'old | 1')
 	# embeddings of the old task, by the model that each arm has for it
 	embeds() { tok -q -m "$1" --task dictionary -f text out/text/test/queries.jsonl | encode -q -m "$1" | mts cat -q -c text.emb | mts to jsonl; }
-	M=out/mote/experts/models
-	embeds out/mote/experts/start/forget-dense >base
+	M=out/mote/experts/mlm/models
+	embeds out/mote/experts/mlm/start/forget-dense >base
 	for arm in dense experts-replay experts-frozen; do
 		embeds $M/forget-$arm/1e-3/1/2 | cmp -s - base && echo $arm kept || echo $arm moved
 	done | diff - <(printf '%s\n' 'dense moved' 'experts-replay moved' 'experts-frozen kept')
-	awk -F'\t' '$1 == "base" && $3 == "old" && $2 == "lora" { print $9 + 0 }' out/mote/experts/tables/forget-2.tsv | grep -x 0
+	awk -F'\t' '$1 == "base" && $3 == "old" && $2 == "lora" { print $9 + 0 }' out/mote/experts/mlm/tables/forget-2.tsv | grep -x 0
 	# replay: the old task's pairs are learned from, by its expert
-	tasksample -C out/mote/data --plan --steps 0 out/mote/experts/forget-new.yaml >plan
-	run ! grep -q define out/mote/experts/forget-new.yaml
-	tasksample -C out/mote/data --epochs 1 --plan out/mote/experts/forget.yaml | cut -f3 | sort -u | grep -x define
-	[ -s out/mote/experts/tables/forget.svg ]
+	tasksample -C out/mote/data --plan --steps 0 out/mote/experts/mlm/forget-new.yaml >plan
+	run ! grep -q define out/mote/experts/mlm/forget-new.yaml
+	tasksample -C out/mote/data --epochs 1 --plan out/mote/experts/mlm/forget.yaml | cut -f3 | sort -u | grep -x define
+	[ -s out/mote/experts/mlm/tables/forget.svg ]
 }
 
 # bats test_tags=plain
@@ -344,19 +344,25 @@ design() {
 	design LR=1e-3 mote-scale >table
 	grep '^| [A-Za-z]' table | cut -d'|' -f2,3 | sort -u | diff - <(printf ' %s \n' 'Classification | 3' 'Clustering | 2' 'Retrieval | 2' \
 		'all sets | 12' 'further | 2' 'scale-2 | sets' 'unseen | 3')
-	[ -s out/mote/experts/tables/scale.svg ]
+	[ -s out/mote/experts/mlm/tables/scale.svg ]
 	# the late models start from the dense one that was trained
-	design LR=1e-3 "$T/out/mote/experts/start/late-mote-1/config.json"
-	design LR=1e-3 -n "$T/out/mote/experts/tables/late-2.md" >plan
+	design LR=1e-3 "$T/out/mote/experts/mlm/start/late-mote-1/config.json"
+	design LR=1e-3 -n "$T/out/mote/experts/mlm/tables/late-2.md" >plan
 	for arm in ic mote shared chance; do grep -q "train late-$arm/1e-3/1/2" plan; done
 	# also of a seed whose dense half is not trained yet
-	design LR=1e-3 SEEDS="1 2" -n "$T/out/mote/experts/tables/late-2.md" >plan
+	design LR=1e-3 SEEDS="1 2" -n "$T/out/mote/experts/mlm/tables/late-2.md" >plan
 	grep -q "train scale-ic/1e-3/2/2" plan
+	# rates and models are those of a start; another has none yet
+	printf '%s\tscale-ic\t%s\n' mlm 7e-4 other 3e-5 >rates.tsv
+	cp -r mlm other
+	rates_of() { design START="$T/$1" -pn "$T/out/mote/experts/$1/seeds" | awk '$1 == "scale-ic.lr" { print $1, $3 } $1 == "scale-mote.lr" { print $1, $3 }'; }
+	rates_of mlm | sort -u | diff - <(printf '%s\n' 'scale-ic.lr 7e-4' 'scale-mote.lr ')
+	rates_of other | sort -u | diff - <(printf '%s\n' 'scale-ic.lr 3e-5' 'scale-mote.lr ')
 	grep -q "train late-mote/1e-3/2/2" plan
-	upcycle -m out/mote/experts/models/scale-ic/1e-3/1/2 --experts classification,clustering,search_query,search_document -o late
-	cmp late/model.safetensors out/mote/experts/start/late-mote-1/model.safetensors
+	upcycle -m out/mote/experts/mlm/models/scale-ic/1e-3/1/2 --experts classification,clustering,search_query,search_document -o late
+	cmp late/model.safetensors out/mote/experts/mlm/start/late-mote-1/model.safetensors
 
-	E=out/mote/experts
+	E=out/mote/experts/mlm
 	experts_in() { tasksample -C out/mote/data --steps 40 "$1" | mts head --json -n 9999 | jq -c '.attributes.experts // empty'; }
 	experts_in $E/chance.yaml | jq -r '[.query, .document] | unique | join(" ")' | sort -u | diff - <(printf '%s\n' one three two)
 	diff <(tasksample -C out/mote/data --steps 9 $E/chance.yaml | mts to jsonl) <(tasksample -C out/mote/data --steps 9 $E/scale.yaml | mts to jsonl)

@@ -653,7 +653,7 @@ failing() { # NAME WORD...
 		o/descriptions/%/words.mts
 		o/moee/model/%/config.json
 		o/moee/small/model/texts/%.mts
-		o/mote/experts/models/%/config.json
+		o/mote/experts/mlm/models/%/config.json
 		o/mote/small/mlm/models/%/config.json
 		o/mote/small/mlm/test/1e-4/similarity-%.tsv
 		o/reze/small/mlm/1e-4/models/%/config.json
