@@ -59,24 +59,31 @@ on() {
 		OMPI_MCA_btl=self,vader OMPI_MCA_odls_base_sigkill_timeout=0 \
 		timeout 1000 mpirun -n "$1" sh -c "PATH=$BUILD/mpi/bin:\$PATH; $2" </dev/null &
 	run=$!
-	end_with_ranks $run >/dev/null 2>&1 3>&- &
+	end_with_ranks $run "$1" >/dev/null 2>&1 3>&- &
 	watcher=$!
 	wait $run || status=$?
 	kill $watcher || true
 	return $status
 }
 
-# end_with_ranks PID: mpirun, the child of PID, may wait for itself for ever in its own end after a rank was killed (OpenMPI 4.1 with
-# PMIx 4.2); it is killed when it has had no rank for 20 seconds
+# end_with_ranks PID COUNT: mpirun, the child of PID, may wait for itself for ever after a rank was killed (OpenMPI 4.1 with PMIx 4.2);
+# it is killed, and the ranks that are left, when it has had none for 20 seconds or fewer than COUNT for 60.  (read fails at the end of a line
+# without a newline, which would end this.)
 end_with_ranks() {
-	local gone=0 mpirun child
+	local waited=0 mpirun child alive
 	while sleep 5; do
-		read -r mpirun _ <"/proc/$1/task/$1/children"
-		gone=$((gone + 1))
+		mpirun=$(cat "/proc/$1/task/$1/children")
+		mpirun=${mpirun% }
+		alive=()
 		for child in $(cat "/proc/$mpirun/task/$mpirun/children"); do
-			grep -q '^State:[[:space:]]*Z' "/proc/$child/status" || gone=0
+			grep -q '^State:[[:space:]]*Z' "/proc/$child/status" || alive+=("-$child") # each leads a group
 		done
-		[ $gone -lt 4 ] || kill -9 "$mpirun"
+		case ${#alive[@]} in
+		"$2") waited=0 ;;
+		0) waited=$((waited + 15)) ;;
+		*) waited=$((waited + 5)) ;;
+		esac
+		[ $waited -lt 60 ] || kill -9 -- "$mpirun" "${alive[@]}"
 	done
 }
 
