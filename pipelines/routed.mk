@@ -1,8 +1,9 @@
 # routed.mk - act 3 of the demo: one stream of questions of two domains, each through its adapter (RouterRetriever)
 #	make demo-routed [SEED=1]
 # Dictionary definitions and package synopses; the base model serves the dictionary, the adapter of packages.mk the packages.
-# pilot-build draws 1,000 training queries of each domain (--router dataset); pilot-route sends a question to the domain of
-# the most similar one, by the base model's embeddings.  The base model encodes both corpora once.
+# pilot-build draws 10,000 training queries of each domain (--router dataset); pilot-route sends a question to the domain of
+# the most similar one, by the base model's embeddings.  1,000, 3,000, 10,000 and 30,000 recognise 88.7, 91.9, 94.4 and 95.9 % of
+# the dictionary's development questions and 90.3, 91.4, 92.7 and 94.3 % of the packages'; 30,000 take 10 seconds longer.  The base model encodes both corpora once.
 ROUTED := $(DEMO)/routed
 
 demo-routed:
@@ -16,14 +17,14 @@ demo-routed:
 $(ROUTED)/dictionary.jsonl $(ROUTED)/packages.jsonl: $(ROUTED)/%.jsonl: $(TEXT)/corpus.txt $(DEBIAN)/train.jsonl
 	mkdir -p $(@D)
 	cat $(if $(filter packages,$*),$(DEBIAN)/train.jsonl,$(patsubst %,$(TEXT)/train-%.jsonl,noun verb adjective adverb foldoc)) | \
-		awk 'NR % $(if $(filter packages,$*),30,115) == 0' > $@
+		awk 'NR % $(if $(filter packages,$*),3,11) == 0' > $@
 
 $(ROUTED)/%.mts: private SHELL := $(HEAVY)
 $(ROUTED)/%.mts: $(ROUTED)/%.jsonl $(BASE)/model.safetensors | $X/tok $X/encode
 	$X/tok -q -m $(BASE) -f text=query $< | $X/encode -q -m $(BASE) > $@
 
 $(ROUTED)/pilots: $(ROUTED)/dictionary.mts $(ROUTED)/packages.mts $(DEMO)/seed | $X/pilot-build
-	$X/pilot-build fit -q --router dataset --samples 1000 --seed $(SEED) $(filter %.mts,$^) > $@
+	$X/pilot-build fit -q --router dataset --samples 10000 --seed $(SEED) $(filter %.mts,$^) > $@
 
 $(ROUTED)/gates.tsv: $(ROUTED)/pilots $(DEMO)/dictionary/test.mts $(DEBIAN)/test.mts | $X/mts $X/pilot-route
 	$X/mts cat -q $(wordlist 2,3,$^) | $X/pilot-route -q $< | $X/mts to tsv -q -c _id,gate > $@
