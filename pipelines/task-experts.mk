@@ -243,7 +243,7 @@ e_programs = tok encode upcycle tasksample train mteb-score leaderboard mts
 # DESIGN: chooses its rates if an arm has none
 e_rates = $(if $(strip $(foreach arm,$($1.arms),$(if $($1-$(arm).lr),,$(arm)))),$(MAKE) --no-print-directory mote-$1-rates;)
 e_made = $(if $(REAL),,echo 'mote-$1: its sets are real; name their folder with DATA=' >&2; exit 2;) \
-	$(call programs,$(e_programs)); $(if $(filter late,$1),$(call e_rates,scale)) $(call e_rates,$1) \
+	$(call programs,$(e_programs)); $(if $(filter late,$1),$(if $(scale-ic.lr),,$(MAKE) --no-print-directory mote-scale-rates SCALE_ARMS=;)) $(call e_rates,$1) \
 	$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $2 && cat $(filter %.md,$2)
 
 ## mote-scale  MoTE with more batches, against its control (DATA=dir)

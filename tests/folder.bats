@@ -377,3 +377,29 @@ hold() {
 	run -1 "$ROOT/tests/refuse" -b fake -n 8 cat
 	[[ "$output" == *"cat: write "*": half: new.mts: "* ]]
 }
+
+# bats test_tags=plain,unsanitized
+@test "folder: make powerloss lists nothing, and what a program leaves that does not sync, or writes in place" {
+	need_ptrace
+	strace -V >/dev/null 2>&1 || skip "needs strace"
+	run -0 "$ROOT/tests/powerloss" -b "$BUILD" cat-over append learn upcycle-over train-dev
+	[[ "${lines[-1]}" =~ ^all:\ 1[0-9]{2}\ states,\ 0\ faults\ listed$ ]]
+	mkdir -p fake/bin
+	ln -s "$BUILD"/bin/* fake/bin
+	rm fake/bin/mts
+	cat >fake/bin/mts <<-E
+		#!/bin/sh
+		[ "\$1" = cat ] && [ "\${FAULT:-}" ] || exec "$BUILD/bin/mts" "\$@"
+		case \$FAULT in
+		place) cat rows.mts more.mts >old.mts && sync old.mts ;;
+		sync) cat rows.mts more.mts >.part && mv .part old.mts ;;
+		esac
+	E
+	chmod +x fake/bin/mts
+	FAULT=place run -1 "$ROOT/tests/powerloss" -b fake cat-over
+	[[ "$output" == *"cat-over: state "*", openat: lost: old.mts"* ]]
+	[[ "$output" != *unsynced* ]]
+	FAULT=sync run -1 "$ROOT/tests/powerloss" -b fake cat-over
+	[[ "$output" == *"cat-over: at the end: unsynced: old.mts"* ]]
+	[[ "$output" == *"cat-over: state "*"rename"*": lost: old.mts"* ]]
+}

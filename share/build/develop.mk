@@ -20,6 +20,10 @@ mutate:
 refuse: all
 	tests/refuse -b $B $(NAMES)
 
+## powerloss let the power fail after each step on the disk: what is lost, half, or in the way of the next run? (NAMES="train index")
+powerloss: all
+	tests/powerloss -b $B $(NAMES)
+
 ## bench     time the programs beside their peers (PEER_PYTHON=: a python that has them)
 bench: all helpers $(TEXT)/corpus.txt
 	tests/bench/run $B
@@ -30,4 +34,4 @@ bench-peers:
 	python3 -m venv $(PEERS)
 	$(PEERS)/bin/pip install -q torch transformers sentence-transformers mteb scikit-learn scipy peft safetensors onnx onnxruntime openvino nncf faiss-cpu usearch datasets accelerate
 	@echo 'now: make bench PEER_PYTHON=$(PEERS)/bin/python'
-.PHONY: lint compile_commands mutate refuse bench bench-peers
+.PHONY: lint compile_commands mutate refuse powerloss bench bench-peers

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -505,21 +506,25 @@ trainer_writable(const char *dir)
 		    dir, weights);
 }
 
-/* tokenizer.json comes last: programs read it. */
+/* A new folder is there whole or not at all.  In an old one tokenizer.json comes last: programs read it. */
 void
 trainer_write(const struct vocabulary_trainer *trainer, const char *dir, int max_length)
 {
 	struct tree *config = config_tree(trainer, max_length);
 	struct tree *tokenizer = tokenizer_tree(trainer);
+	char *beside = access(dir, F_OK) ? folder_begin(dir) : NULL;
+	const char *folder = beside ? beside : dir;
 
 	trainer_writable(dir);
 	if (trainer->kind == TRAINER_WORDPIECE) {
 		char *text = lines(trainer);
-		folder_write(dir, "vocab.txt", text, strlen(text));
+		folder_write(folder, "vocab.txt", text, strlen(text));
 		free(text);
 	}
-	folder_write_json(dir, "tokenizer_config.json", config);
-	folder_write_json(dir, "tokenizer.json", tokenizer);
+	folder_write_json(folder, "tokenizer_config.json", config);
+	folder_write_json(folder, "tokenizer.json", tokenizer);
+	if (beside)
+		folder_commit(beside, dir);
 	tree_free(config);
 	tree_free(tokenizer);
 }
