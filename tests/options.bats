@@ -58,3 +58,14 @@ setup_file() {
 		! awk -F'\t' -v p="$program" -v o="$dashes$old" '$1 == p && ($2 == o || $3 == o)' "$TABLE" | grep . || false
 	done <renamed
 }
+
+@test "options: an empty path is refused at once, by every option that takes one" {
+	awk -F'\t' '$4 ~ /^(FILE|DIR|SOCKET)$/ { print $1, $2 }' "$TABLE" >"$T/paths"
+	[ "$(wc -l <"$T/paths")" -gt 40 ]
+	while read -r program name; do
+		run -2 "$BUILD/bin/$program" "$name" ''
+		[ "${lines[0]}" = "$program: $name: the name is empty; is a variable not set?" ] || { echo "$program $name: $output"; false; }
+	done <"$T/paths"
+	run -2 mts cat -o '' "$T/none"
+	run -2 motes tune -o '' "$T/none.tsv"
+}

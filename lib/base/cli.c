@@ -404,6 +404,16 @@ word_among(const char *option, const char *words)
 	return found;
 }
 
+/* An empty path is an unset variable's: without this the work would be done and could not be written. */
+static void
+check_path(const char *flag, const char *argument)
+{
+	if (argument && !*optarg &&
+	    (!strcmp(argument, "FILE") || !strcmp(argument, "DIR") ||
+		!strcmp(argument, "SOCKET")))
+		die_usage("%s: the name is empty; is a variable not set?", flag);
+}
+
 /* Stores optarg in the option's member of the settings. */
 static void
 take(const struct cli_option *o, void *settings)
@@ -412,6 +422,7 @@ take(const struct cli_option *o, void *settings)
 	char *flag = mem_format("--%s", o->name);
 	void *to = (char *)settings + v->offset;
 
+	check_path(flag, o->argument);
 	switch (v->kind) {
 	case CLI_KIND_CUSTOM: break;
 	case CLI_KIND_SET: store_integer(to, v->size, v->least); break;
