@@ -271,7 +271,10 @@ pid_of() {
 	for count in 1 2 4; do
 		cp 3.checkpoint $count.checkpoint
 		cp 3.log.tsv $count.log.tsv
-		ranks $count --save-every 0
+		ranks $count --save-every 0 2>/dev/null &
+		wait_for_step $((step + 10)) $count
+		kill "$(pid_of 0)"
+		wait $! || [ $? -eq 143 ]
 		head -n $((step + 10)) $count.log.tsv >head.$count.log.tsv
 		same head.1 head.$count
 	done
