@@ -329,6 +329,7 @@ logs() {
 	dies "near: none.mts: is no file, which is read again for each client" near --listen s.sock none.mts
 	dies "near: /dev/stdin: is no file, which is read again for each client" near --listen s.sock /dev/stdin < <(cat c.mts)
 	dies "near: c.index: it keeps no columns, which --where asks for" near --listen s.sock --where 'n=1' c.index
+	dies "near: c.mts: column text.emb (f32 [12]): 'text.emb=1': a condition is of one value a row" near --listen s.sock --where text.emb=1 c.mts
 	[ ! -e s.sock ]
 	listens c.index
 	does_not_apply --json near --json q.mts s.sock

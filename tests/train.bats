@@ -159,6 +159,10 @@ targeted() {
 		mts paste pairs.mts - >narrow.mts
 	run -1 --separate-stderr train -q -m "$G/bert" -o out --reze 1 narrow.mts
 	[ "$stderr" = "train: narrow.mts: column \"relation.target\" is not of vectors of 32 components, twice the width of $G/bert" ]
+	mkstream 8 <"$G/reze_targets.jsonl" | mts cast i8 -q -c relation.emb | mts cat --rename relation.emb=relation.target |
+		mts paste pairs.mts - >whole.mts
+	run -1 --separate-stderr train -q -m "$G/bert" -o out --reze 1 whole.mts
+	[ "$stderr" = "train: whole.mts: column \"relation.target\" is not of vectors of 32 components, twice the width of $G/bert" ]
 	sed '20s/:\[[^,]*,/:[null,/' "$G/reze_targets.jsonl" | mkstream 8 | mts cat --rename relation.emb=relation.target |
 		mts paste pairs.mts - >nan.mts
 	run -1 --separate-stderr train -q -m "$G/bert" -o out --reze 1 nan.mts
