@@ -101,19 +101,18 @@ right() {
 	folder bert "{\"sentence_bert_config.json\": {\"max_seq_length\": 9, \"tokenizer_args\": $change}}"
 	tok -q -m "$T/m" <<<'The Keeper of the sea: seaweed' | stream_rows | diff "$T/one" -
 	grep -q 'ids=\[2 [0-9]* [0-9]* [0-9]* [0-9]* 3\]' "$T/one"
-	# lists are joined, with one that is not there too; null takes one away
+	# a list takes the place of a list, as in the reference; null takes one away
 	local one='{"additional_special_tokens": ["[unused1]"]}' two='{"additional_special_tokens": ["seaweed"]}' none='{"additional_special_tokens": null}'
-	joined() {
+	given() {
 		folder bert "{\"tokenizer_config.json\": $1, \"sentence_bert_config.json\": {\"tokenizer_args\": $2}}"
-		tok -q -m "$T/m" <<<'[unused1] seaweed' | stream_rows
+		tok -q -m "$T/m" <<<'[unused1] seaweed' | stream_rows | sed -n 's/.*ids=//p'
 	}
-	joined "$one" "$two" >"$T/both"
-	joined '{"additional_special_tokens": ["[unused1]", "seaweed"]}' '{}' | diff "$T/both" -
-	joined '{}' "$one" >"$T/first"
-	joined "$one" '{}' | diff "$T/first" -
-	joined '{}' '{}' | diff - <(joined "$one" "$none")
-	joined '{}' '{}' | run ! diff -q - "$T/first"
-	run ! diff -q "$T/first" "$T/both"
+	[ "$(given '{"additional_special_tokens": ["[unused1]", "seaweed"]}' '{}')" = '[2 5 151 3]' ]
+	[ "$(given "$one" "$two")" = '[2 58 26 81 88 86 72 71 101 59 151 3]' ]
+	[ "$(given '{}' "$one")" = '[2 5 138 140 3]' ]
+	[ "$(given "$one" '{}')" = '[2 5 138 140 3]' ]
+	[ "$(given '{}' '{}')" = '[2 58 26 81 88 86 72 71 101 59 138 140 3]' ]
+	[ "$(given "$one" "$none")" = '[2 58 26 81 88 86 72 71 101 59 138 140 3]' ]
 	folder bert '{"sentence_bert_config.json": {"tokenizer_name_or_path": "other"}}'
 	run -1 --separate-stderr tok -m "$T/m" </dev/null
 	[[ "$stderr" == "tok: $T/m/sentence_bert_config.json: 'tokenizer_name_or_path'"* ]]

@@ -138,14 +138,14 @@ tokenizer_settings_assume(
 			settings->class = &classes[i];
 }
 
-/* Members of `other` override those of `config`; lists of special tokens are joined. */
+/* Members of `other` override those of `config`; join: but lists, which are of special tokens, are joined. */
 static void
-put_over(struct tree *config, const struct tree *other)
+put_over(struct tree *config, const struct tree *other, bool join)
 {
 	for (size_t i = 0; other && i < other->count; i++) {
 		const struct tree *value = other->items[i];
 		struct tree *old = tree_get(config, value->key);
-		if (old && old->kind == TREE_LIST && value->kind == TREE_LIST)
+		if (join && old && old->kind == TREE_LIST && value->kind == TREE_LIST)
 			for (size_t j = 0; j < value->count; j++)
 				tree_add(old, tree_copy(value->items[j]));
 		else
@@ -231,7 +231,7 @@ read_sentence(struct tokenizer_settings *settings, const char *home)
 		const struct tree *arguments = tree_get(sentence, keys[i]);
 		if (arguments && arguments->kind != TREE_OBJECT)
 			tree_die(arguments, "'%s' must be an object", keys[i]);
-		put_over(settings->config, arguments);
+		put_over(settings->config, arguments, false);
 	}
 	tree_free(sentence);
 }
@@ -253,7 +253,7 @@ tokenizer_settings_read(const char *home)
 		read_decoder(settings, tree_get(config, "added_tokens_decoder"));
 	} else {
 		other = read_object(home, "special_tokens_map.json");
-		put_over(config, other);
+		put_over(config, other, true);
 		tree_free(other);
 		read_added(settings, home);
 	}
