@@ -220,7 +220,8 @@ brute() {
 	mts paste "$T/terms.mts" <(mts cat -c text.emb "$T/dense.mts") >"$T/both.mts" # embeddings, unless terms are named
 	near -q "$T/both.mts" "$T/both.mts" -k 7 --any-model --run - | diff <(cut -f1,3 "$T/dense.run") <(cut -f1,3 -)
 	near -q -f text.sparse "$T/both.mts" "$T/both.mts" -k 7 --run - | diff - "$T/terms.run"
-	mts cat -c text.sparse,text.sparse.weights,_id "$T/both.mts" >"$T/first.mts" # its column is number 0
+	mts to jsonl "$T/both.mts" | jq -c '{"text.sparse", "text.sparse.weights", _id}' | mts from jsonl >"$T/first.mts" # its column is number 0
+	[ "$(mts head "$T/first.mts" | head -n 1 | cut -f2 | cut -d' ' -f1)" = text.sparse ]
 	near -q -f text.sparse "$T/first.mts" "$T/first.mts" -k 7 --run - | diff - "$T/terms.run"
 }
 
