@@ -3,7 +3,8 @@
 # Dictionary definitions and package synopses; the base model serves the dictionary, the adapter of packages.mk the packages.
 # pilot-build draws 10,000 training queries of each domain (--router dataset); pilot-route sends a question to the domain of
 # the most similar one, by the base model's embeddings.  1,000, 3,000, 10,000 and 30,000 recognise 88.7, 91.9, 94.4 and 95.9 % of
-# the dictionary's development questions and 90.3, 91.4, 92.7 and 94.3 % of the packages'; 30,000 take 10 seconds longer.  The base model encodes both corpora once.
+# the dictionary's development questions and 90.3, 91.4, 92.7 and 94.3 % of the packages', by the demo's model.  The base model
+# encodes both corpora once.
 ROUTED := $(DEMO)/routed
 
 demo-routed:

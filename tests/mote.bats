@@ -358,6 +358,11 @@ design() {
 	rates_of() { design START="$T/$1" -pn "$T/out/mote/experts/$1/seeds" | awk '$1 == "scale-ic.lr" { print $1, $3 } $1 == "scale-mote.lr" { print $1, $3 }'; }
 	rates_of mlm | sort -u | diff - <(printf '%s\n' 'scale-ic.lr 7e-4' 'scale-mote.lr ')
 	rates_of other | sort -u | diff - <(printf '%s\n' 'scale-ic.lr 3e-5' 'scale-mote.lr ')
+	# a late split asks for the dense half's rate, not for those of the arms from the start
+	printf 'other\tlate-%s\t1e-4\n' ic mote shared chance >>rates.tsv
+	run make -n --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" START="$T/other" DATA="$T/data" E_RATES="$T/rates.tsv" mote-late
+	[[ $output == *"train scale-ic/3e-5/1/256"* && $output == *"train late-mote/1e-4/1/256"* ]]
+	[[ $output != *"train scale-mote"* && $output != *mote-scale-rates* ]]
 	grep -q "train late-mote/1e-3/2/2" plan
 	upcycle -m out/mote/experts/mlm/models/scale-ic/1e-3/1/2 --experts classification,clustering,search_query,search_document -o late
 	cmp late/model.safetensors out/mote/experts/mlm/start/late-mote-1/model.safetensors

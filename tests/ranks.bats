@@ -67,8 +67,8 @@ on() {
 }
 
 # end_with_ranks PID COUNT: mpirun, the child of PID, may wait for itself for ever after a rank was killed (OpenMPI 4.1 with PMIx 4.2);
-# it is killed, and the ranks that are left, when it has had none for 20 seconds or fewer than COUNT for 60.  (read fails at the end of a line
-# without a newline, which would end this.)
+# it is killed, and the ranks that are left, when it has had none for 20 seconds or fewer than COUNT for 60.
+# (Under set -e a read of these files would end the function: they have no newline.)
 end_with_ranks() {
 	local waited=0 mpirun child alive
 	while sleep 5; do

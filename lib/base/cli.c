@@ -404,7 +404,7 @@ word_among(const char *option, const char *words)
 	return found;
 }
 
-/* An empty path is an unset variable's: without this the work would be done and could not be written. */
+/* An empty path is often that of an unset variable; it would be noticed only when the work is done. */
 static void
 check_path(const char *flag, const char *argument)
 {

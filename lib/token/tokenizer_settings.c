@@ -138,7 +138,7 @@ tokenizer_settings_assume(
 			settings->class = &classes[i];
 }
 
-/* Members of `other` override those of `config`; join: but lists, which are of special tokens, are joined. */
+/* Members of `other` override those of `config`; join: a list, which is of special tokens, is appended to the old list. */
 static void
 put_over(struct tree *config, const struct tree *other, bool join)
 {
