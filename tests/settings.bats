@@ -171,6 +171,9 @@ right() {
 	contradicts bert '{"tokenizer_config.json": {"additional_special_tokens": [5]}}' "additional_special_tokens: element 0 is no token"
 	contradicts bert '{"tokenizer_config.json": {"additional_special_tokens": "x"}}' "'additional_special_tokens' must be a list or an object"
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": [5]}}' "'added_tokens_decoder' must be an object"
+	folder bert '{"added_tokens.json": {"<ent>": "152"}}'
+	run -1 --separate-stderr tok -m "$T/m" </dev/null
+	[ "$stderr" = "tok: $T/m/added_tokens.json: '<ent>' must be an id" ]
 	local class
 	for class in BertJapanese Phobert Bertweet Canine; do
 		contradicts bert "{\"tokenizer_config.json\": {\"tokenizer_class\": \"${class}Tokenizer\"}}" "tokenizer_class: a ${class}Tokenizer is not supported; "
