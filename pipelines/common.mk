@@ -4,6 +4,10 @@ PIPELINES ?= pipelines
 SHARE     ?= share
 OUT       ?= out
 TEXT      := $(OUT)/text
+DOCS      := $(OUT)/documents
+DEMO      := $(OUT)/demo
+DEBIAN    := $(DEMO)/packages
+LISTS     := $(DEBIAN)/lists
 # RUN starts the shells of the rules that encode, train and score, for example on another machine: srun -c 8
 RUN        =
 HEAVY     := $(strip $(RUN) $(SHELL))

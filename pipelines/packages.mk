@@ -3,8 +3,6 @@
 # A Debian package's one-line synopsis is the query, its description the document.  One author wrote both, so that search by
 # words does well, except for queries that share few words with the description, as users' questions do.
 # The adapter changes only queries (train --freeze-documents): a corpus encoded by the base model stays valid.
-DEBIAN := $(DEMO)/packages
-LISTS := $(DEBIAN)/lists
 STEPS ?= 200
 # the package lists of sources.list, in a private folder, which needs no root
 APT    = timeout 120 apt-get -q -o Acquire::Languages=en -o APT::Sandbox::User=$$(id -un) -o Acquire::Retries=0 \

@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+load helper
+
+# pipelines/documents.mk: documentation as passages and as training pairs.
+
+setup() {
+	cd "$T"
+}
+
+P=$ROOT/pipelines
+
+# pages TREE: its pages as passages
+pages() {
+	find "$1" -type f | sort | awk -v tree="$1/" -f "$P/pages.awk"
+}
+
+# page FILE: standard input as its body
+page() {
+	mkdir -p "$(dirname "$1")"
+	{ printf '<!DOCTYPE html>\n<html lang="%s"><head><title>All of it</title></head><body>' "${2:-en}"; cat; printf '</body></html>\n'; } >"$1"
+}
+
+@test "pages: paragraphs under a heading are one passage; code, tables, menus and lists of names are left out" {
+	page tree/one/a.html <<-'END'
+		<nav><p>This is the menu of the page, and it is not for the reader of the text.</p></nav>
+		<h2>On &lt;tea&gt; &amp; <i>its</i> pots</h2>
+		<p>The water is put in the <b>pot</b>, as it is.</p>
+		<pre>this is the code that is in the page, with a word or two for you</pre>
+		<p>It isn&#8217;t to be&nbsp;drunk by the cup</p>
+		<table><tr><td>This is a table that is not to be read as it is in the text.</td></tr></table>
+		<ul><li>It can be on the table or with <code>milk</code>.</ul>
+		<p>kettle mug saucer spoon sugar cream lemon ginger mint honey</p>
+		<h3>MILK</h3>
+		<p>A capital heading is not the title of the text that is under it, as in a manual.</p>
+	END
+	printf '%s\t%s\t%s\n' one 'On <tea> & its pots' \
+		"The water is put in the pot, as it is. It isn't to be drunk by the cup. It can be on the table or with milk." \
+		one 'On <tea> & its pots' 'A capital heading is not the title of the text that is under it, as in a manual.' >want
+	pages tree | diff want -
+}
+
+@test "pages: what another language or another page has said is left out; a heading without a text is not carried on" {
+	text='<p>This is the one text that is on both of the pages, and it is of twelve words or more.</p>'
+	page tree/one/a.html <<<"<h1>First</h1>$text"
+	page tree/one/b.html de <<<"<h1>Other</h1><p>This is in English, and the page says that it is not for the reader.</p>"
+	page tree/two/c.html en-GB <<<"<h1>Empty</h1><h1>Second</h1>$text<p>Too short to be a text by itself.</p>"
+	page tree/two/d.html <<<'<h1>Third</h1><p>Too short to be a text.</p>'
+	pages tree | cut -f1,2 | diff - <(printf '%s\t%s\n' one First two Second)
+}
+
+@test "pages: passages end at sentences and have 110 words at most; a sentence of more than 80 ends one and is left out" {
+	words() { for ((n = 0; n < $1; n += 5)); do printf 'the %s of it is ' "$2"; done; }
+	{
+		echo '<h1>Long ones</h1><p>'
+		for n in 1 2 3 4 5; do echo "A $(words 35 s$n)e.g. end."; done
+		echo "An $(words 90 long)end."
+		echo "B $(words 35 last)end.</p>"
+	} | page tree/one/a.html
+	pages tree | cut -f3 >got
+	awk '{ print NF }' got | paste -sd' ' | grep -x '76 76 38 37'
+	run ! grep -q long got
+	cut -d' ' -f1,3 got | paste -sd' ' | grep -x 'A s1 A s3 A s5 B last'
+}
+
+@test "pages: a page of a manual is named by its NAME section" {
+	command -v mandoc >/dev/null || skip "needs mandoc"
+	mkdir -p tree/one
+	printf '%s\n' '.TH POUR 1' '.SH NAME' 'pour \- put the tea in a cup' '.SH DESCRIPTION' \
+		'It is the one command that you can use for it, and the others are not to be used.' |
+		mandoc -T html >tree/one/pour.1.gz.html
+	pages tree | diff - <(printf '%s\t%s\t%s\n' one 'put the tea in a cup' \
+		'It is the one command that you can use for it, and the others are not to be used.')
+}
+
+# 3,000 passages of five sentences, whose words tell them apart
+passages() {
+	awk 'BEGIN { for (n = 1; n <= 3000; n++) {
+		printf "one\tThe \"heading\" of %d\t", n
+		for (s = 1; s <= 5; s++)
+			printf "%sSentence s%d of n%d has a \\ in its seven words.", (s > 1 ? " " : ""), s, n
+		print "" } }' >passages.tsv
+	printf 'package\tgroup\tmegabytes\none\tfirst\t1\n' >documents.tsv
+}
+
+@test "crops: a sentence asks for the rest, or for all; a few words ask; headings begin documents and ask" {
+	passages
+	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	cat >kind.jq <<-'END'
+		(.query | split(" ") | length) as $words | .document as $d | (.document | sub("^The .heading. of [0-9]*\\. "; "")) as $text |
+		[ if $words != 11 then "phrase" elif ($d | contains($q)) then "kept" else "left" end,
+		  if $d == $text then "bare" else "headed" end,
+		  if ($d | contains($q)) != ($text | split(" ") | length == 55) then "wrong" else "right" end ] | @tsv
+	END
+	jq -r '.query as $q | '"$(cat kind.jq)" crop-first.jsonl | sort | uniq -c |
+		awk '{ print $2, $3, $4, int($1 / 3000 * 20 + 0.5) / 20 }' | sort >got
+	diff got - <<-'END'
+		kept bare right 0.15
+		kept headed right 0.15
+		left bare right 0.3
+		left headed right 0.3
+		phrase bare right 0.05
+		phrase headed right 0.05
+	END
+	[ "$(wc -l <crop-first.jsonl)" -eq 3000 ]
+	# each sentence of a passage asks as often
+	jq -r .query crop-first.jsonl | grep -oP '^Sentence \Ks\d(?= of n\d+ has a .* words\.$)' | sort | uniq -c |
+		awk '{ print $2, int($1 / 2700 * 20 + 0.5) / 20 }' | diff - <(printf 's%d 0.2\n' 1 2 3 4 5)
+	jq -r '[.query, .document] | @tsv' title-first.jsonl | grep -cP '^The "heading" of (\d+)\tSentence s1 of n\1 .* words\.$' |
+		awk '{ exit !($1 > 800 && $1 < 1000) }'
+}
+
+@test "crops: passages of one sentence, and rests of fewer than 12 words, make no pair; control characters are blanks" {
+	printf 'package\tgroup\tmegabytes\none\tfirst\t1\n' >documents.tsv
+	printf '%s\t\t%s\n' one 'A passage of one sentence, which is long enough, has no rest for it to ask for.' \
+		one 'These are six words, one more. And here are some.' \
+		other "Here are nine words, which one $(printf '\001') must count. $(yes 'Here are some more.' | head -n 9 | paste -sd' ')" >passages.tsv
+	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	ls ./*.jsonl | diff - <(echo ./crop-other.jsonl)
+	jq -s length crop-other.jsonl | grep -x 1
+}
+
+# deb NAME PAGE: a package with a page and a manual
+deb() {
+	mkdir -p "$1/DEBIAN" "$1/usr/share/doc/$1" "$1/usr/share/man/man1"
+	printf '%s\n' "Package: $1" 'Version: 1' 'Architecture: all' 'Maintainer: nobody <n@example.org>' "Description: $1" >"$1/DEBIAN/control"
+	page "$1/usr/share/doc/$1/index.html" <<<"<h1>The title of $1</h1><p>$2</p>"
+	echo picture >"$1/usr/share/doc/$1/a.png"
+	printf '%s\n' ".TH X 1" '.SH NAME' "$1 \\- do it all" '.SH DESCRIPTION' "This is the manual of $1. $2" | gzip >"$1/usr/share/man/man1/$1.1.gz"
+	dpkg-deb --build "$1" "debs/$1_1_all.deb" >/dev/null
+}
+
+@test "documents: packages are fetched and unpacked, their pages become passages and pairs; a group without a page has none" {
+	command -v mandoc >/dev/null || skip "needs mandoc"
+	mkdir -p debs out/demo/packages/lists share/recipes
+	deb one "It is the first of the two that there are. You can read it as it is, or with the other in the same room."
+	deb two "It is the second of them, and the last that is in the list. If you read it, then you have read all of them."
+	printf 'package\tgroup\tmegabytes\none\tdebian\t1\ntwo\tscience\t1\n' >documents.tsv
+	touch out/demo/packages/lists/{Packages,Translation-en}
+	printf '%s\t%s\t%s\t%s\t%s\n' id split program synopsis description \
+		p1 train 1 'the first' 'This is the text that is said of a program. It can be used by all who have it on a machine of their own.' \
+		p2 test 1 'the second' 'This is the text that no model may read. It is of the part that is for the test, and for nothing else.' >out/demo/packages/table.tsv
+	cat >apt <<-END
+		#!/bin/sh
+		[ "\$1" = download ] || exit 1
+		shift
+		for name; do cp "$T/debs/\${name}_1_all.deb" .; done
+	END
+	chmod +x apt
+	make -s --no-print-directory -C "$ROOT" OUT="$T/out" APT="$T/apt" DOC_LIST="$T/documents.tsv" "$T/out/documents/crop-science.jsonl" 2>log || { cat log; false; }
+	cut -f1,2 out/documents/pages.tsv | sort | diff - <(printf '%s\t%s\n' one 'The title of one' one 'do it all' two 'The title of two' two 'do it all')
+	[ -z "$(find out/documents/tree -name '*.png')" ]
+	ls out/documents/crop-*.jsonl | xargs -n 1 basename | paste -sd' ' | grep -x 'crop-debian.jsonl crop-package.jsonl crop-science.jsonl'
+	run ! grep -rqE 'no model may read|the first"' out/documents/ --include='*.jsonl'
+	[ "$(cut -f1 out/documents/passages.tsv | sort | uniq -c | awk '{ print $1 $2 }' | paste -sd' ')" = '2one 1package 2two' ]
+}
