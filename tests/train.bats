@@ -75,7 +75,10 @@ differ() {
 	upcycle -m "$G/bert" --token-experts 4 -o experts
 	train -q -m experts -o tokens --lr 2e-3 pairs.mts
 	train -q -m experts -o tokens16 --lr 2e-3 --precision bf16 pairs.mts
-	for name in lora tokens; do
+	# the head that predicts tokens
+	train -q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 300 -o words pairs.mts
+	train -q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 300 -o words16 --precision bf16 pairs.mts
+	for name in lora tokens words; do
 		column loss $name.log.tsv >floats
 		column loss ${name}16.log.tsv >halves
 		close_to 0.02 halves floats

@@ -70,8 +70,8 @@ struct model *model_open_ranker(
     const char *dir, uint64_t seed, const char *const *patterns);
 void model_close(struct model *model);
 
-/* Training: products of the blocks' linear layers in bf16, forward and back (nn_matrix.rounded); weights, gradients, other layers
- * and heads stay f32.  Without such kernels nothing changes. */
+/* Training: products of the blocks' linear layers, and of the head that predicts tokens, in bf16, forward and back
+ * (nn_matrix.bf16); weights, gradients and other heads stay f32.  Without such kernels nothing changes. */
 void model_round(struct model *model);
 
 const struct spec *model_spec(const struct model *model);

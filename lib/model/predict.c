@@ -74,6 +74,16 @@ prediction_demand(const struct model *model)
 	}
 }
 
+/* A matrix of the head, to be multiplied as those of the blocks are. */
+static struct nn_matrix
+head_matrix(const struct model *model, enum stem_parameter which)
+{
+	struct nn_matrix matrix = model->stem[which];
+
+	matrix.bf16 = model->rounded;
+	return matrix;
+}
+
 void
 prediction_to_output(const struct model *model, struct prediction *p)
 {
@@ -83,7 +93,7 @@ prediction_to_output(const struct model *model, struct prediction *p)
 
 	if (!transforms(model))
 		return;
-	nn_linear(p->dense, E, p->hidden, C, stem[STEM_MLM_DENSE],
+	nn_linear(p->dense, E, p->hidden, C, head_matrix(model, STEM_MLM_DENSE),
 	    stem[STEM_MLM_DENSE_BIAS].at, p->M, C, E);
 	nn_activate(p->act, p->dense, spec->head_act, p->M * E);
 	nn_norm(p->norm, NULL, p->stats, p->act, NULL, stem[STEM_MLM_NORM].at,
@@ -128,20 +138,20 @@ output_loss(struct model *model, float scale, bool back)
 	size_t E = (size_t)spec_embedding_width(&model->spec);
 	size_t V = (size_t)model->spec.vocabulary;
 	enum stem_parameter output = stem[STEM_OUTPUT].at ? STEM_OUTPUT : STEM_TOKENS;
+	struct nn_matrix w = head_matrix(model, output);
 	struct nn_loss none = { 0 };
 
 	nn_upload(p->sum, &none, sizeof none);
 	for (size_t first = 0; first < p->M; first += p->rows) {
 		size_t left = p->M - first, rows = left < p->rows ? left : p->rows;
 		const float *norm = p->norm + first * E;
-		nn_linear(p->logits, V, norm, E, stem[output], stem[STEM_OUTPUT_BIAS].at,
-		    rows, E, V);
+		nn_linear(
+		    p->logits, V, norm, E, w, stem[STEM_OUTPUT_BIAS].at, rows, E, V);
 		nn_cross_entropy(
 		    p->logits, p->sum, p->targets + first, NULL, scale, rows, V);
 		if (back)
 			nn_linear_back(p->d + first * E, false, g[output],
-			    g[STEM_OUTPUT_BIAS], p->logits, V, norm, E, stem[output],
-			    rows, E, V);
+			    g[STEM_OUTPUT_BIAS], p->logits, V, norm, E, w, rows, E, V);
 	}
 }
 
@@ -169,7 +179,7 @@ output_backward(struct model *model)
 		nn_activate_back(d, d, p->dense, spec->head_act, p->M * E);
 		/* p->act is free now: it takes the gradient of the gathered rows */
 		nn_linear_back(p->act, false, g[STEM_MLM_DENSE], g[STEM_MLM_DENSE_BIAS],
-		    d, E, p->hidden, C, stem[STEM_MLM_DENSE], p->M, C, E);
+		    d, E, p->hidden, C, head_matrix(model, STEM_MLM_DENSE), p->M, C, E);
 		d = p->act;
 	}
 	nn_zero(pass->d, pass->block.sequences.T * C);
