@@ -9,7 +9,7 @@ doc_pages  = find $1 -type f \( -name '*.html' -o -name '*.htm' -o -name '*.html
 ## documents  documentation of Debian's packages as passages and training pairs, in out/documents (five minutes)
 documents: $(DOC_PAIRS)
 
-# Each package is unpacked, pages of manuals become HTML, other files go.  mandoc fails for pages that only name another page.
+# Each package is unpacked, pages of manuals become HTML, other files go.
 $(DOCS)/pages.txt: $(DOC_LIST) $(LISTS)/Packages
 	@command -v mandoc >/dev/null || { echo "no mandoc; install it (share/deps base)" >&2; exit 1; }
 	rm -rf $(DOCS)/tree
@@ -19,7 +19,7 @@ $(DOCS)/pages.txt: $(DOC_LIST) $(LISTS)/Packages
 		tree=$(DOCS)/tree/$$package; \
 		dpkg-deb -x $(DOCS)/debs/$${package}_*.deb $$tree; \
 		find $$tree -type f -path '*/share/man/man*/*.gz' | while read -r page; do \
-			mandoc -T html "$$page" > "$$page.html" 2>/dev/null || true; done; \
+			mandoc -T html "$$page" > "$$page.html" 2>/dev/null; done; \
 		find $$tree -type f ! -name '*.html' ! -name '*.htm' ! -name '*.html.en' ! -path '*/C/*' -delete; \
 	done
 	$(call doc_pages,$(DOCS)/tree) | LC_ALL=C sort > $@

@@ -112,10 +112,9 @@ function clean(words,    out, name) {
 
 function paragraph() {
 	text = clean(text)
-	if (naming && text ~ / - /) {
+	if (naming && text ~ / - /)
 		title = substr(text, index(text, " - ") + 3)
-		naming = 0
-	} else if (text ~ / .* .* / && english(text))
+	else if (text ~ / .* .* / && english(text))
 		section = section (section == "" ? "" : section ~ /[.!?:;]$/ ? " " : ". ") text
 	text = ""
 }

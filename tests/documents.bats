@@ -20,6 +20,9 @@ page() {
 	{ printf '<!DOCTYPE html>\n<html lang="%s"><head><title>All of it</title></head><body>' "${2:-en}"; cat; printf '</body></html>\n'; } >"$1"
 }
 
+# words N: N words of a sentence, one in five common
+words() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%s%s", (i > 1 ? " " : ""), (i % 5 == 1 ? "the" : "tea" i) }'; }
+
 @test "pages: paragraphs under a heading are one passage; code, tables, menus and lists of names are left out" {
 	page tree/one/a.html <<-'END'
 		<nav><p>This is the menu of the page, and it is not for the reader of the text.</p></nav>
@@ -49,12 +52,12 @@ page() {
 }
 
 @test "pages: passages end at sentences and have 110 words at most; a sentence of more than 80 ends one and is left out" {
-	words() { for ((n = 0; n < $1; n += 5)); do printf 'the %s of it is ' "$2"; done; }
+	repeated() { for ((n = 0; n < $1; n += 5)); do printf 'the %s of it is ' "$2"; done; }
 	{
 		echo '<h1>Long ones</h1><p>'
-		for n in 1 2 3 4 5; do echo "A $(words 35 s$n)e.g. end."; done
-		echo "An $(words 90 long)end."
-		echo "B $(words 35 last)end.</p>"
+		for n in 1 2 3 4 5; do echo "A $(repeated 35 s$n)e.g. end."; done
+		echo "An $(repeated 90 long)end."
+		echo "B $(repeated 35 last)end.</p>"
 	} | page tree/one/a.html
 	pages tree | cut -f3 >got
 	awk '{ print NF }' got | paste -sd' ' | grep -x '76 76 38 37'
@@ -62,14 +65,38 @@ page() {
 	cut -d' ' -f1,3 got | paste -sd' ' | grep -x 'A s1 A s3 A s5 B last'
 }
 
+@test "pages: least and most words of a passage and a sentence, shares of common words and of letters" {
+	echo "<h1>Few words</h1><p>$(words 12)</p><h1>Too few</h1><p>$(words 11)</p>" | page tree/one/a.html
+	echo "<h1>Long one</h1><p>A $(words 79).</p><h1>Too long</h1><p>A $(words 80).</p>" | page tree/one/b.html
+	echo "<h1>Full one</h1><p>A $(words 49). B $(words 59).</p><h1>Too full</h1><p>A $(words 49). B $(words 60).</p>" | page tree/one/c.html
+	echo "<h1>Common enough</h1><p>The b c d e f g h of j k l m n o p</p><h1>Not common</h1><p>The b c d e f g h of j k l m n o p q</p>" |
+		page tree/one/d.html
+	echo "<h1>Letters enough</h1><p>the of it is to be as on in by or if 1234567890123456</p>" | page tree/one/e.html
+	echo "<h1>Not letters</h1><p>the of it is to be as on in by or if 123456789012345678901</p>" | page tree/one/f.html
+	pages tree | cut -f2 | uniq -c | awk '{ $1 = $1; print }' | diff - <(printf '%s\n' '1 Few words' '1 Long one' '1 Full one' '2 Too full' \
+		'1 Common enough' '1 Letters enough')
+}
+
+@test "pages: elements within elements that are left out, those without an end, blanks of other kinds; a passage is printed once" {
+	text='It is the one text of all that are on both of the pages.'
+	page tree/one/a.html <<-END
+		<h1>First page</h1><div class="highlight"><div>The inner part is not for the reader of it.</div>It is code to the end.</div>
+		<svg width="1"/><p class="highlight">It$(printf '\302\240')is the<span>first</span> of the two that are on a page with a picture.</p>
+		<h1>Second text</h1><p>$text</p>
+	END
+	page tree/two/a.html <<<"<h1>Third page</h1><p>$text</p>"
+	pages tree | diff - <(printf '%s\t%s\t%s\n' one 'First page' 'It is thefirst of the two that are on a page with a picture.' \
+		one 'Second text' "$text")
+}
+
 @test "pages: a page of a manual is named by its NAME section" {
 	command -v mandoc >/dev/null || skip "needs mandoc"
 	mkdir -p tree/one
 	printf '%s\n' '.TH POUR 1' '.SH NAME' 'pour \- put the tea in a cup' '.SH DESCRIPTION' \
-		'It is the one command that you can use for it, and the others are not to be used.' |
+		'It is the one command that you can use for it - and the others are not to be used.' |
 		mandoc -T html >tree/one/pour.1.gz.html
 	pages tree | diff - <(printf '%s\t%s\t%s\n' one 'put the tea in a cup' \
-		'It is the one command that you can use for it, and the others are not to be used.')
+		'It is the one command that you can use for it - and the others are not to be used.')
 }
 
 # 3,000 passages of five sentences, whose words tell them apart
@@ -117,6 +144,28 @@ passages() {
 	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
 	ls ./*.jsonl | diff - <(echo ./crop-other.jsonl)
 	jq -s length crop-other.jsonl | grep -x 1
+	for n in 11 12; do
+		for i in {1..40}; do printf 'one\t\tHere are five words a%d. %s\n' "$i" "The $(words $((n - 1)))."; done
+	done >passages.tsv
+	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	jq -r 'select(.query | startswith("Here are five words")) | .document' crop-first.jsonl | awk '{ n[NF]++ } END { print n[11] + 0, (n[12] > 5) }' | grep -x '0 1'
+}
+
+@test "crops: sentences of 5 to 40 words ask" {
+	printf 'package\tgroup\tmegabytes\none\tfirst\t1\n' >documents.tsv
+	for n in 4 5 40 41; do
+		for i in {1..40}; do printf 'one\t\tA%d %s. This rest is of %d words, which nobody would ask with, %s.\n' "$i" "$(words $((n - 1)))" "$n" "$(words 41)"; done
+	done >passages.tsv
+	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	# of those with a sentence that fits, all but the phrases
+	jq -r .query crop-first.jsonl | awk '/^A/ { n[NF]++ } END { print n[4] + 0, (n[5] > 28), (n[40] > 28), n[41] + 0 }' | grep -x '0 1 1 0'
+}
+
+@test "crops: of a long passage any 4 to 8 neighbouring words ask" {
+	passages
+	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	jq -r .query crop-first.jsonl | awk 'NF < 9 { n[NF]++; first += /^Sentence s1 / } END { for (i = 4; i <= 8; i++) printf "%d ", (n[i] > 30); print (NR > 0), (first < 30) }' |
+		grep -x '1 1 1 1 1 1 1'
 }
 
 # deb NAME PAGE: a package with a page and a manual
@@ -135,6 +184,15 @@ deb() {
 	deb one "It is the first of the two that there are. You can read it as it is, or with the other in the same room."
 	deb two "It is the second of them, and the last that is in the list. If you read it, then you have read all of them."
 	printf 'package\tgroup\tmegabytes\none\tdebian\t1\ntwo\tscience\t1\n' >documents.tsv
+	mkdir -p one/usr/share/help/{C,de}/one
+	for language in C de; do
+		page one/usr/share/help/$language/one/index.page <<<"<h1>Help in $language</h1><p>It is the help of the one program in the language that is named by $language.</p>"
+	done
+	printf '.so man1/none.1\n' | gzip >one/usr/share/man/man1/other.1.gz
+	dpkg-deb --build one debs/one_1_all.deb >/dev/null
+	# of a package with no room left nothing is read
+	deb three "It is the third of them, and there is no room for it."
+	printf 'three\tserver\t0.00005\n' >>documents.tsv
 	touch out/demo/packages/lists/{Packages,Translation-en}
 	printf '%s\t%s\t%s\t%s\t%s\n' id split program synopsis description \
 		p1 train 1 'the first' 'This is the text that is said of a program. It can be used by all who have it on a machine of their own.' \
@@ -147,9 +205,10 @@ deb() {
 	END
 	chmod +x apt
 	make -s --no-print-directory -C "$ROOT" OUT="$T/out" APT="$T/apt" DOC_LIST="$T/documents.tsv" "$T/out/documents/crop-science.jsonl" 2>log || { cat log; false; }
-	cut -f1,2 out/documents/pages.tsv | sort | diff - <(printf '%s\t%s\n' one 'The title of one' one 'do it all' two 'The title of two' two 'do it all')
+	cut -f1,2 out/documents/pages.tsv | sort | diff - <(printf '%s\t%s\n' one 'Help in C' \
+		one 'The title of one' one 'do it all' three 'The title of three' three 'do it all' two 'The title of two' two 'do it all')
 	[ -z "$(find out/documents/tree -name '*.png')" ]
 	ls out/documents/crop-*.jsonl | xargs -n 1 basename | paste -sd' ' | grep -x 'crop-debian.jsonl crop-package.jsonl crop-science.jsonl'
 	run ! grep -rqE 'no model may read|the first"' out/documents/ --include='*.jsonl'
-	[ "$(cut -f1 out/documents/passages.tsv | sort | uniq -c | awk '{ print $1 $2 }' | paste -sd' ')" = '2one 1package 2two' ]
+	[ "$(cut -f1 out/documents/passages.tsv | sort | uniq -c | awk '{ print $1 $2 }' | paste -sd' ')" = '3one 1package 2two' ]
 }
