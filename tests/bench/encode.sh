@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154 # peer, work: run sets them
-# Tokens to embeddings beside ONNX Runtime and OpenVINO, with weights exported from the same folder, those of eight bits ahead:
+# Tokens to embeddings beside ONNX Runtime, OpenVINO and llama.cpp, with weights exported from the same folder, those of eight bits ahead:
 # BENCH_TOKENS (32,768) drawn tokens in texts of one length (BENCH_LENGTHS: "32 128 512 0"; 0: a text of mixed lengths for each 32 of
-# them).  Ours are whole programs, from start to exit; of the peers the runs alone, in batches of 32 sorted by length.  Then a text
-# alone, of both from start to exit.  BENCH_SHAPES: of models drawn beside BENCH_MODEL, "bert-base qwen3-0.6b".
+# them).  Ours are whole programs, from start to exit; of the peers the runs alone, sorted by length, in batches of 32 texts, or of up to
+# 512, 1,024 or 2,048 tokens (llama.cpp).  Then a text alone, of both from start to exit.  BENCH_SHAPES: of models drawn beside
+# BENCH_MODEL, "bert-base qwen3-0.6b".
 [ "$peer" ] || return 0
 
 # drawn LENGTH - that many tokens a text; 0: lengths whose logarithms are normal, around 40, up to 256
