@@ -7,7 +7,7 @@ setup() { cd "$T"; }
 
 # Points (x, x^2 + noise / 4) with x normal, one in $1 rows of seed $2: 2.15 nats for 2 values, which no linear map knows.
 bananas() {
-	awk -v rows="$1" -v seed="$2" '
+	seeded_awk -v rows="$1" -v seed="$2" '
 		function normal() { return sqrt(-2 * log(1 - rand())) * cos(6.283185307179586 * rand()) }
 		BEGIN {
 			srand(seed)

@@ -30,6 +30,11 @@ found() {
 	grep "$@" | cat >/dev/null
 }
 
+# seeded_awk ...: an awk whose rand() is that of Debian's mawk, of which some tests choose their seeds; gawk draws others
+seeded_awk() {
+	"$(command -v mawk || echo awk)" "$@"
+}
+
 # thin N: the lines of a sweep; under the sanitizers, where each takes ten times as long, the first of every N.
 thin() {
 	if [[ $BUILD == *-sanitize* ]]; then awk -v n="$1" 'NR % n == 1'; else cat; fi

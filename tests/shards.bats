@@ -319,10 +319,10 @@ stream() {
 
 # Queries q.mts and a corpus c.mts with many equal documents, in 1.mts, 2.mts, 3.mts, which have some of each.
 corpus() {
-	awk 'BEGIN { srand(5); for (i = 0; i < 6; i++) printf "{\"_id\":\"q%d\",\"text\":\"query %d\",\"text.emb\":[%f,%f,%f]}\n",
+	seeded_awk 'BEGIN { srand(5); for (i = 0; i < 6; i++) printf "{\"_id\":\"q%d\",\"text\":\"query %d\",\"text.emb\":[%f,%f,%f]}\n",
 		i, i, rand() - 0.5, rand() - 0.5, rand() - 0.5 }' | mkstream >q.mts
 	# of each five documents two are equal, wherever they are, and three lie like others but are longer
-	awk 'BEGIN { srand(7); for (i = 0; i < 300; i++) { if (i % 5 < 2) k = 1 + int(6 * rand()); else k = 1 + rand()
+	seeded_awk 'BEGIN { srand(7); for (i = 0; i < 300; i++) { if (i % 5 < 2) k = 1 + int(6 * rand()); else k = 1 + rand()
 			printf "{\"_id\":\"d%d\",\"n\":%d,\"text\":\"document \\\"%d\\\"\",\"text.emb\":[%f,%f,%f]}\n",
 				(i * 7919) % 1000, (i * 7919) % 1000, i, k * 0.25, (k % 3) - 1.5, 1 - k / 4 } }' >c.jsonl
 	mkstream <c.jsonl >c.mts
