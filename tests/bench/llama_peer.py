@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """llama.cpp with the BERT models of encode.sh, by llama-cpp-python, compiled on this machine (pip install --no-binary :all:), and gguf.
 
-llama_peer.py export FOLDER OUT - OUT/llama-f32.gguf, llama-bf16.gguf and llama-int8.gguf; in the last the matrices are Q8_0
+llama_peer.py export FOLDER OUT - OUT/llama-f32.gguf, llama-bf16.gguf and llama-int8.gguf; in the last the matrices of blocks are Q8_0
 llama_peer.py time llama-PRECISION OUT THREADS TEXTS.jsonl - seconds of the runs, without start and reading
 llama_peer.py values llama-PRECISION OUT THREADS TEXTS.jsonl - the embeddings, a line a text
 
@@ -69,7 +69,7 @@ def export(folder, out, *_):
             if to is None:
                 continue
             values = tensor.float().numpy()
-            matrix = values.ndim == 2 and not to.startswith(("position", "token_types"))
+            matrix = values.ndim == 2 and to.startswith("blk.")
             stored = kind if matrix else kinds["f32"]
             writer.add_tensor(to, gguf.quants.quantize(values, stored), raw_dtype=stored)
         writer.write_header_to_file()
@@ -103,6 +103,8 @@ class Runner:
         c.llama_backend_init()
         options = c.llama_model_default_params()
         options.n_gpu_layers = 0
+        # llama-cpp-python 0.3.36 crashes with Q8_0 in the buffers that are packed for AMX
+        options.use_extra_bufts = not which.endswith("int8")
         self.model = c.llama_model_load_from_file(f"{out}/{which}.gguf".encode(), options)
         options = c.llama_context_default_params()
         options.n_ctx = options.n_batch = options.n_ubatch = tokens
