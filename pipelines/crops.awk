@@ -1,5 +1,5 @@
 # crops.awk - passages as training pairs: a sentence, a few words or the heading asks for its passage
-#	LC_ALL=C awk -v out=DIR -f crops.awk documents.tsv passages.tsv
+#	LC_ALL=C awk -v out=DIR -f sentences.awk -f crops.awk documents.tsv passages.tsv
 # reads share/recipes/documents.tsv, for the groups of packages, and passages as pages.awk writes them; writes
 #	DIR/crop-GROUP.jsonl, DIR/title-GROUP.jsonl	{query, document}
 # Of each passage one sentence of 5 to 40 words is the query.  In six cases of ten the document is the rest of the passage,
@@ -19,7 +19,7 @@ FNR == NR {
 {
 	group = $1 in group_of ? group_of[$1] : $1
 	title = split($2, none, " ") > 1 ? $2 : ""
-	n = sentences($3, part)
+	n = sentences($3, part, ".!?;:")
 	asks = chosen(part, n)
 	if (asks && n > 1) {
 		keep = draw(10)
@@ -30,18 +30,6 @@ FNR == NR {
 	}
 	if (title != "" && draw(10) < 3)
 		put("title", title, "", $3)
-}
-
-# cuts a passage between sentences
-function sentences(text, part,    n, i) {
-	gsub(/[.!?;:] +[A-Z"(]/, "&\001", text)
-	n = split(text, part, "\001")
-	for (i = 1; i < n; i++) { # the sign after the blank belongs to the next sentence
-		part[i + 1] = substr(part[i], length(part[i])) part[i + 1]
-		part[i] = substr(part[i], 1, length(part[i]) - 1)
-		sub(/ +$/, "", part[i])
-	}
-	return n
 }
 
 # the number of a drawn sentence of 5 to 40 words, 0 if there is none

@@ -6,7 +6,7 @@ DOC_PAIRS := $(foreach group,debian desktop kernel language manual politics scie
 	%,$(DOCS)/%-$(group).jsonl,crop title)) $(DOCS)/crop-package.jsonl
 doc_pages  = find $1 -type f \( -name '*.html' -o -name '*.htm' -o -name '*.html.en' -o -path '*/C/*.page' -o -path '*/C/*.docbook' \)
 
-## documents  documentation of Debian's packages as passages and training pairs, in out/documents (five minutes)
+## documents  documentation of Debian's packages as passages and training pairs, in out/documents (seven minutes)
 documents: $(DOC_PAIRS)
 
 # Each package is unpacked, pages of manuals become HTML, other files go.
@@ -24,8 +24,8 @@ $(DOCS)/pages.txt: $(DOC_LIST) $(LISTS)/Packages
 	done
 	$(call doc_pages,$(DOCS)/tree) | LC_ALL=C sort > $@
 
-$(DOCS)/pages.tsv: $(PIPELINES)/pages.awk $(DOCS)/pages.txt
-	LC_ALL=C awk -v tree=$(DOCS)/tree/ -f $^ > $@
+$(DOCS)/pages.tsv: $(PIPELINES)/sentences.awk $(PIPELINES)/pages.awk $(DOCS)/pages.txt
+	LC_ALL=C awk -v tree=$(DOCS)/tree/ -f $< -f $(wordlist 2,3,$^) > $@
 
 # Of each package some megabytes, drawn; and descriptions of packages in the demo's training part, without their synopses.
 $(DOCS)/passages.tsv: $(DOC_LIST) $(DOCS)/pages.tsv $(DEBIAN)/table.tsv
@@ -33,8 +33,8 @@ $(DOCS)/passages.tsv: $(DOC_LIST) $(DOCS)/pages.tsv $(DEBIAN)/table.tsv
 		LC_ALL=C awk -F'\t' 'FNR == NR { room[$$1] = $$3 * 1e6; next } (room[$$1] -= length) > 0' $< -; \
 	awk -F'\t' '$$2 == "train" { print "package\t\t" $$5 }' $(DEBIAN)/table.tsv; } > $@
 
-$(DOC_PAIRS) &: $(PIPELINES)/crops.awk $(DOC_LIST) $(DOCS)/passages.tsv
+$(DOC_PAIRS) &: $(PIPELINES)/sentences.awk $(PIPELINES)/crops.awk $(DOC_LIST) $(DOCS)/passages.tsv
 	rm -f $(DOCS)/*.jsonl
-	LC_ALL=C awk -v out=$(DOCS) -f $^
+	LC_ALL=C awk -v out=$(DOCS) -f $< -f $(wordlist 2,4,$^)
 
 .PHONY: documents

@@ -1,5 +1,5 @@
 # pages.awk - pages of documentation (HTML) as a table of passages
-#	find TREE -name '*.html' | LC_ALL=C awk -v tree=TREE/ -f pages.awk
+#	find TREE -name '*.html' | LC_ALL=C awk -v tree=TREE/ -f sentences.awk -f pages.awk
 # reads names of files below TREE/PACKAGE; writes TSV: package title passage
 #	title	the heading above the passage; in a page of a manual, the description of its NAME section
 # A passage has whole sentences from under one heading, at most 110 words.  Left out are sentences of more than 80 words, code,
@@ -30,7 +30,7 @@ function page(file,    saved, line) {
 	package = substr(file, length(tree) + 1)
 	sub(/\/.*/, "", package)
 	title = heading = text = within = section = naming = ""
-	foreign = 0
+	foreign = inside = 0
 	saved = RS
 	RS = "<"
 	while (!foreign && (getline line < file) > 0)
@@ -42,7 +42,7 @@ function page(file,    saved, line) {
 }
 
 # one tag and the text after it
-function element(line,    end, tag, name, closing) {
+function element(line,    end, tag, name, closing, menu) {
 	end = index(line, ">")
 	if (!end)
 		return
@@ -51,7 +51,7 @@ function element(line,    end, tag, name, closing) {
 	closing = sub(/^\//, "", name)
 	if (name ~ /^html/ && match(name, / lang="[^"]*"/) && substr(name, RSTART + 7, 2) != "en")
 		foreign = 1
-	kind = name ~ /class="(highlight|related|sphinxsidebar|toc|navheader|navfooter|headerlink)/
+	menu = name ~ /class="(highlight|related|sphinxsidebar|toc|navheader|navfooter|headerlink)/
 	sub(/[ \t\n\/].*/, "", name)
 	if (within != "") {
 		if (name == within)
@@ -61,7 +61,7 @@ function element(line,    end, tag, name, closing) {
 		within = ""
 		return
 	}
-	if (!closing && (name in skipped || kind && name == "div")) {
+	if (!closing && (name in skipped || menu && name == "div")) {
 		if (tag ~ /\/$/)
 			return
 		paragraph()
@@ -128,16 +128,11 @@ function english(words,    n, i, part, met, letters) {
 	return met * 8 >= n && length(letters) * 3 >= length(words) * 2
 }
 
-# what stands under one heading, cut between sentences
+# prints the text under one heading, cut between sentences
 function passages(    n, i, part, words, passage, count) {
 	if (section == "")
 		return
-	gsub(/[.!?] +[A-Z"(]/, "&\001", section)
-	n = split(section, part, "\001")
-	for (i = 1; i < n; i++) { # the sign that shows the next sentence belongs to it
-		part[i + 1] = substr(part[i], length(part[i])) part[i + 1]
-		part[i] = substr(part[i], 1, length(part[i]) - 1)
-	}
+	n = sentences(section, part, ".!?")
 	for (i = 1; i <= n; i++) {
 		words = split(part[i], none, " ")
 		if (count + words > 110) {
@@ -146,7 +141,7 @@ function passages(    n, i, part, words, passage, count) {
 			count = 0
 		}
 		if (words <= 80) {
-			passage = passage part[i] (part[i] ~ / $/ ? "" : " ")
+			passage = passage part[i] " "
 			count += words
 		}
 	}

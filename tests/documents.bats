@@ -11,7 +11,7 @@ P=$ROOT/pipelines
 
 # pages TREE: its pages as passages
 pages() {
-	find "$1" -type f | sort | awk -v tree="$1/" -f "$P/pages.awk"
+	find "$1" -type f | sort | awk -v tree="$1/" -f "$P/sentences.awk" -f "$P/pages.awk"
 }
 
 # page FILE: standard input as its body
@@ -84,9 +84,12 @@ words() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%s%s", (i > 1 
 		<svg width="1"/><p class="highlight">It$(printf '\302\240')is the<span>first</span> of the two that are on a page with a picture.</p>
 		<h1>Second text</h1><p>$text</p>
 	END
+	# a page that ends within its heading says nothing of the next
+	page tree/one/b.html <<<"<h1>Without an end"
+	echo "<p>It is the text of a page that has no heading, and it is to be read as the others are.</p>" >tree/one/c.html
 	page tree/two/a.html <<<"<h1>Third page</h1><p>$text</p>"
 	pages tree | diff - <(printf '%s\t%s\t%s\n' one 'First page' 'It is thefirst of the two that are on a page with a picture.' \
-		one 'Second text' "$text")
+		one 'Second text' "$text" one '' 'It is the text of a page that has no heading, and it is to be read as the others are.')
 }
 
 @test "pages: a page of a manual is named by its NAME section" {
@@ -111,7 +114,7 @@ passages() {
 
 @test "crops: a sentence asks for the rest, or for all; a few words ask; headings begin documents and ask" {
 	passages
-	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
 	cat >kind.jq <<-'END'
 		(.query | split(" ") | length) as $words | .document as $d | (.document | sub("^The .heading. of [0-9]*\\. "; "")) as $text |
 		[ if $words != 11 then "phrase" elif ($d | contains($q)) then "kept" else "left" end,
@@ -141,13 +144,13 @@ passages() {
 	printf '%s\t\t%s\n' one 'A passage of one sentence, which is long enough, has no rest for it to ask for.' \
 		one 'These are six words, one more. And here are some.' \
 		other "Here are nine words, which one $(printf '\001') must count. $(yes 'Here are some more.' | head -n 9 | paste -sd' ')" >passages.tsv
-	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
 	ls ./*.jsonl | diff - <(echo ./crop-other.jsonl)
 	jq -s length crop-other.jsonl | grep -x 1
 	for n in 11 12; do
 		for i in {1..40}; do printf 'one\t\tHere are five words a%d. %s\n' "$i" "The $(words $((n - 1)))."; done
 	done >passages.tsv
-	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
 	jq -r 'select(.query | startswith("Here are five words")) | .document' crop-first.jsonl | awk '{ n[NF]++ } END { print n[11] + 0, (n[12] > 5) }' | grep -x '0 1'
 }
 
@@ -156,14 +159,14 @@ passages() {
 	for n in 4 5 40 41; do
 		for i in {1..40}; do printf 'one\t\tA%d %s. This rest is of %d words, which nobody would ask with, %s.\n' "$i" "$(words $((n - 1)))" "$n" "$(words 41)"; done
 	done >passages.tsv
-	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
 	# of those with a sentence that fits, all but the phrases
 	jq -r .query crop-first.jsonl | awk '/^A/ { n[NF]++ } END { print n[4] + 0, (n[5] > 28), (n[40] > 28), n[41] + 0 }' | grep -x '0 1 1 0'
 }
 
 @test "crops: of a long passage any 4 to 8 neighbouring words ask" {
 	passages
-	awk -v out=. -f "$P/crops.awk" documents.tsv passages.tsv
+	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
 	jq -r .query crop-first.jsonl | awk 'NF < 9 { n[NF]++; first += /^Sentence s1 / } END { for (i = 4; i <= 8; i++) printf "%d ", (n[i] > 30); print (NR > 0), (first < 30) }' |
 		grep -x '1 1 1 1 1 1 1'
 }
