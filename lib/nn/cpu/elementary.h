@@ -76,16 +76,15 @@ nn_fused(float x, float y, float z)
 #endif
 }
 
-/* e^x: 1 ulp on [-87.33, 88.72]; x is clamped to it. */
+/* e^x: 1 ulp on [-87.33, 88.72]; 0 below, infinity above.  The result is replaced, not x: if x is clamped, gcc computes what
+ * follows for the bound too, with products in each loop that are subnormal, of 150 cycles on Intel's processors. */
 NN_INLINE float
 nn_exp(float x)
 {
 	const float round = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer */
-	float y = x < -87.33f ? -87.33f : x;
-	y = y > 88.72283f ? 88.72283f : y;
-	float shifted = y * 1.44269504f + round;
+	float shifted = x * 1.44269504f + round;
 	float n = shifted - round;
-	float r = y - n * 0.693359375f; /* ln 2 in two parts, the first exact times n */
+	float r = x - n * 0.693359375f; /* ln 2 in two parts, the first exact times n */
 	r = r + n * 2.12194440e-4f;
 	float p = 0.0013950488f;
 	p = p * r + 0.008368888f;
@@ -93,8 +92,11 @@ nn_exp(float x)
 	p = p * r + 0.16666518f;
 	p = p * r + 0.5f;
 	p = p * (r * r) + r + 1.0f;
-	/* times 2^n by way of the exponent bits */
-	return nn_float(nn_bits(p) + (int32_t)((uint32_t)nn_bits(shifted) << 23));
+	/* times 2^n by way of the exponent bits, which wrap around outside the interval */
+	uint32_t bits = (uint32_t)nn_bits(p) + ((uint32_t)nn_bits(shifted) << 23);
+	float power = nn_float((int32_t)bits);
+	power = x < -87.33f ? 0.0f : power;
+	return x > 88.72283f ? INFINITY : power;
 }
 
 /* 2^x for x < 1, for softmax: 1 ulp; 0 for x < -126, because a product with a number near 2^-126 is subnormal, which takes Intel's

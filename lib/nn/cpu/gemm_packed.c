@@ -37,20 +37,19 @@ strip_bytes(const struct gemm *g, const struct gemm_block *b)
 
 /* Floats to bf16. ------------------------------------------------------------------ */
 
-/* Rows r..r+NN_LANES-1 of a strip, from the columns of a. */
+/* Terms i..i+terms-1 of the strip's rows, from rows of a. */
 static void
-round_columns(
-    char *to, const struct gemm *g, const struct gemm_block *b, size_t r, size_t bytes)
+round_columns(const struct gemm *g, const struct gemm_block *b, size_t i, size_t terms,
+    size_t bytes)
 {
 	_Alignas(64) float part[NN_LANES * PART];
-	size_t rows = b->rows - r < NN_LANES ? b->rows - r : NN_LANES;
 
-	for (size_t i = 0; i < b->depth; i += PART) {
-		size_t terms = b->depth - i < PART ? b->depth - i : PART;
+	for (size_t r = 0; r < b->rows; r += NN_LANES) {
+		size_t rows = b->rows - r < NN_LANES ? b->rows - r : NN_LANES;
 		nn_transpose(part, PART, nn_f32(g->a + (b->k + i) * g->lda + b->m + r),
 		    g->lda, 0, terms, rows, nn_round_up(terms, NN_LANES), 1);
 		for (size_t j = 0; j < rows; j++)
-			nn_bf16_row((uint16_t *)(void *)(to + j * bytes) + i,
+			nn_bf16_row((uint16_t *)(void *)(b->strip + (r + j) * bytes) + i,
 			    part + j * PART, terms);
 	}
 }
@@ -66,9 +65,11 @@ pack_a_bf16(const struct gemm *g, struct gemm_block *b)
 		if (!g->a_transposed)
 			nn_bf16_row((uint16_t *)(void *)to,
 			    g->a + (b->m + r) * g->lda + b->k, b->depth);
-		else if (r % NN_LANES == 0)
-			round_columns(to, g, b, r, bytes);
 	}
+	if (g->a_transposed)
+		for (size_t i = 0; i < b->depth; i += PART)
+			round_columns(
+			    g, b, i, b->depth - i < PART ? b->depth - i : PART, bytes);
 }
 
 /* Columns n.. of b to panel[bytes / 4][PACKED_PANEL]. */
@@ -307,8 +308,11 @@ drive(const struct gemm *g, const struct gemm_kind *kind, const struct gemm_rect
 void
 gemm_bf16(const struct gemm *g, const struct gemm_rectangle *at)
 {
-	static const struct gemm_kind kind = { GEMM_STRIP, DEPTH, SPAN, pack_a_bf16,
-		pack_b, multiply };
+	/* a shorter sum leaves room for more columns, so that a is packed less often */
+	size_t depth = g->K < DEPTH ? nn_round_up(g->K, PACKED_DEPTH) : DEPTH;
+	const struct gemm_kind kind = { GEMM_STRIP, DEPTH,
+		DEPTH * SPAN / (depth ? depth : DEPTH) / PACKED_WIDTH * PACKED_WIDTH,
+		pack_a_bf16, pack_b, multiply };
 	_Alignas(64) char panels[DEPTH * SPAN * sizeof(uint16_t)];
 	_Alignas(64) char strip[GEMM_STRIP * DEPTH * sizeof(uint16_t)];
 

@@ -64,6 +64,18 @@ struct norm_rows {
 	size_t ldy, lds, T, heads, D;
 };
 
+/* weight += dy (s - mean) scale, bias += dy of one row; no array is another, so that gcc makes vector code */
+NN_INLINE void
+add_row(double *restrict weight, double *restrict bias, const float *restrict dy,
+    const float *restrict s, float mean, float scale, size_t width)
+{
+#pragma omp simd
+	for (size_t c = 0; c < width; c++) {
+		weight[c] += (double)(dy[c] * ((s[c] - mean) * scale));
+		bias[c] += (double)dy[c];
+	}
+}
+
 /* dw += sum of dy (s - mean) scale, db += sum of dy over the rows, `width` columns */
 static void
 norm_parameters(
@@ -73,14 +85,14 @@ norm_parameters(
 
 	for (size_t i = 0; i < rows->T * rows->heads; i++) {
 		size_t t = i / rows->heads, at = i % rows->heads * rows->D + from;
-		const float *g = rows->dy + t * rows->ldy + at;
-		const float *row = rows->s + t * rows->lds + at;
+		const float *dy = rows->dy + t * rows->ldy + at;
+		const float *s = rows->s + t * rows->lds + at;
 		float mean = rows->stats[2 * i], scale = rows->stats[2 * i + 1];
-#pragma omp simd
-		for (size_t c = 0; c < width; c++) {
-			weight[c] += (double)(g[c] * ((row[c] - mean) * scale));
-			bias[c] += (double)g[c];
-		}
+		/* so that the compiler keeps the sums of most widths in registers */
+		if (width == NN_COLUMNS)
+			add_row(weight, bias, dy, s, mean, scale, NN_COLUMNS);
+		else
+			add_row(weight, bias, dy, s, mean, scale, width);
 	}
 	for (size_t c = 0; c < width; c++) {
 		if (dw)

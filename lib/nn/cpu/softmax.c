@@ -11,9 +11,7 @@ nn_softmax(float *y, const float *x, size_t R, size_t V)
 #pragma omp parallel for schedule(static) if (nn_shared(R, V))
 	for (size_t r = 0; r < R; r++) {
 		const float *from = x + r * V;
-		float *to = y + r * V, top = from[0], sum;
-		for (size_t v = 0; v < V; v++)
-			top = from[v] > top ? from[v] : top;
+		float *to = y + r * V, top = nn_greatest(from, V), sum;
 #pragma omp simd
 		for (size_t v = 0; v < V; v++)
 			to[v] = nn_exp(from[v] - top);
@@ -37,14 +35,14 @@ nn_softmax_back(float *dx, const float *dy, const float *y, size_t R, size_t V)
 	}
 }
 
-/* Counts the entries equal to x that the mask includes. */
+/* Counts the entries equal to x. */
 static size_t
-count_equal(const float *row, const uint8_t *mask, size_t V, float x)
+count_equal(const float *row, size_t V, float x)
 {
 	size_t count = 0;
 
 	for (size_t v = 0; v < V; v++)
-		count += (!mask || mask[v]) && row[v] == x;
+		count += row[v] == x;
 	return count;
 }
 
@@ -53,22 +51,19 @@ static double
 cross_entropy_row(float *logits, size_t target, const uint8_t *mask, float scale,
     size_t V, double *correct)
 {
-	float top = -INFINITY, own = logits[target];
+	float own = logits[target];
 
+	if (mask)
+#pragma omp simd
+		for (size_t v = 0; v < V; v++)
+			logits[v] = mask[v] ? logits[v] : -INFINITY;
+	float top = nn_greatest(logits, V);
+	double hit = own >= top ? 1 / (double)count_equal(logits, V, top) : 0;
+#pragma omp simd
 	for (size_t v = 0; v < V; v++)
-		if ((!mask || mask[v]) && (logits[v] > top || logits[v] != logits[v]))
-			top = logits[v];
-	*correct = own >= top ? 1 / (double)count_equal(logits, mask, V, top) : 0;
-	if (mask) {
-#pragma omp simd
-		for (size_t v = 0; v < V; v++)
-			logits[v] = mask[v] ? nn_exp(logits[v] - top) : 0;
-	} else {
-#pragma omp simd
-		for (size_t v = 0; v < V; v++)
-			logits[v] = nn_exp(logits[v] - top);
-	}
+		logits[v] = nn_exp(logits[v] - top);
 	double sum = nn_long_total(logits, V, false);
+	*correct = isnan(sum) ? 0 : hit;
 	float factor = (float)((double)scale / sum);
 #pragma omp simd
 	for (size_t v = 0; v < V; v++)

@@ -4,6 +4,7 @@
 #ifndef NN_CPU_SUM_H
 #define NN_CPU_SUM_H
 
+#include <math.h>
 #include <string.h>
 
 #include "nn/cpu/cpu.h"
@@ -82,6 +83,26 @@ nn_spread(const float *x, float from, size_t n)
 		sum += value * value;
 	}
 	return nn_fold(&sum);
+}
+
+/* The greatest value, NaN left out; minus infinity without values.  By SIMD lane: the compilers do not reorder a maximum. */
+NN_INLINE float
+nn_greatest(const float *x, size_t n)
+{
+	float lanes[NN_SIXTEEN];
+	size_t whole = n / NN_SIXTEEN * NN_SIXTEEN;
+
+	for (size_t j = 0; j < NN_SIXTEEN; j++)
+		lanes[j] = -INFINITY;
+	for (size_t i = 0; i < whole; i += NN_SIXTEEN)
+#pragma omp simd
+		for (size_t j = 0; j < NN_SIXTEEN; j++)
+			lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
+	for (size_t i = whole; i < n; i++)
+		lanes[0] = x[i] > lanes[0] ? x[i] : lanes[0];
+	for (size_t j = 1; j < NN_SIXTEEN; j++)
+		lanes[0] = lanes[j] > lanes[0] ? lanes[j] : lanes[0];
+	return lanes[0];
 }
 
 /* sum of x, or of x^2, in double */

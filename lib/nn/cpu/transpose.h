@@ -11,6 +11,8 @@
 typedef uint32_t nn_words __attribute__((vector_size(4 * NN_LANES)));
 typedef int32_t nn_integers __attribute__((vector_size(4 * NN_LANES)));
 typedef uint16_t nn_shorts __attribute__((vector_size(2 * NN_LANES)));
+/* for the bits of a vector of another type: gcc 12 moves a memcpy of one through general registers */
+typedef nn_words nn_same_words __attribute__((may_alias));
 
 /*
  * to[c, r] = from[r, first + c] scale for r < rows, c < columns; 0 for rows <= r < width, a multiple of NN_LANES.  scale is 1
@@ -132,11 +134,10 @@ NN_INLINE void
 nn_widen_words(nn_vector *to, const void *words, size_t part, enum dtype dtype,
     const nn_vector *scales)
 {
-	nn_words x;
+	nn_words x = *(const nn_same_words *)words;
 
-	memcpy(&x, words, sizeof x);
 	if (dtype == DTYPE_F32) {
-		memcpy(to, &x, sizeof x);
+		*to = (nn_vector)x;
 		return;
 	}
 	if (dtype == DTYPE_I8) {
@@ -145,24 +146,17 @@ nn_widen_words(nn_vector *to, const void *words, size_t part, enum dtype dtype,
 		return;
 	}
 	if (dtype == DTYPE_BF16) {
-		x = part ? x & 0xffff0000u : x << 16;
-		memcpy(to, &x, sizeof x);
+		*to = (nn_vector)(part ? x & 0xffff0000u : x << 16);
 		return;
 	}
 	x = part ? x >> 16 : x;
 	nn_words sign = (x & 0x8000) << 16, bits = (x & 0x7fff) << 13;
 	nn_words small = bits | 0x38800000u, large = bits + (112u << 23);
-	nn_vector tiny, least;
-	memcpy(&tiny, &small, sizeof tiny);
-	memset(&least, 0, sizeof least);
-	least += 0x1p-14f;
-	tiny -= least;
-	memcpy(&small, &tiny, sizeof small);
+	small = (nn_words)((nn_vector)small - 0x1p-14f);
 	nn_words normal = (nn_words)(bits >= 1u << 23);
 	nn_words infinite = (nn_words)(bits >= 31u << 23);
 	large += infinite & (112u << 23);
-	x = (normal & large) | (~normal & small) | sign;
-	memcpy(to, &x, sizeof x);
+	*to = (nn_vector)((normal & large) | (~normal & small) | sign);
 }
 
 #endif
