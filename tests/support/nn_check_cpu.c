@@ -116,8 +116,6 @@ check_functions(void)
 	    1, 0);
 }
 
-/* The same bits. ------------------------------------------------------------------- */
-
 static void
 expect_bits(const char *what, const float *x, const float *y, size_t n)
 {
@@ -126,6 +124,28 @@ expect_bits(const char *what, const float *x, const float *y, size_t n)
 	printf("%s: the bits differ\n", what);
 	failures++;
 }
+
+/* Moments that decay without a gradient become 0 and not subnormal, long after they have ceased to change the weight. */
+static void
+check_decay(void)
+{
+	const struct nn_adamw adamw = { 1e-3, 0.9, 0.999, 1e-8, 1 };
+	const struct nn_slice slice = { .count = 64, .step = 1000, .decay = 0.01 };
+	struct array *w = array_random(64, 1), *wanted = array_new(64);
+	struct array *m = array_new(64), *v = array_new(64), *g = array_new(64);
+
+	for (size_t i = 0; i < 64; i++) {
+		m->at[i] = i % 2 ? -1e-25f : 1e-25f;
+		v->at[i] = 1e-37f;
+		wanted->at[i] = (1 - 1e-5f) * w->at[i];
+	}
+	nn_adamw(w->at, m->at, v->at, g->at, &adamw, &slice, 1, slice.count);
+	expect_bits("weights without a gradient", w->at, wanted->at, 64);
+	expect_bits("m without a gradient", m->at, g->at, 64);
+	expect_bits("v without a gradient", v->at, g->at, 64);
+}
+
+/* The same bits. ------------------------------------------------------------------- */
 
 /* Also more threads than the products have tiles. */
 static const int numbers[] = { 1, 2, 3, 5, 64 };
@@ -402,6 +422,7 @@ check_dropped(void)
 
 static const struct check checks[] = {
 	{ "functions", check_functions },
+	{ "decay", check_decay },
 	{ "bits", check_bits },
 	{ "widen", check_widen },
 	{ "dropped", check_dropped },
