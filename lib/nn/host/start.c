@@ -1,5 +1,6 @@
 #include "nn/host/host.h"
 
+#include <errno.h>
 #include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -64,8 +65,10 @@ set_environment(int threads)
 
 	if (openblas_get_corename && !getenv("OPENBLAS_CORETYPE"))
 		kernels = better_kernels();
-	if (kernels)
-		changed = setenv("OPENBLAS_CORETYPE", kernels, 1) == 0;
+	if (kernels && setenv("OPENBLAS_CORETYPE", kernels, 1) != 0)
+		die("OPENBLAS_CORETYPE=%s, without which results have other bits: %s",
+		    kernels, strerror(errno));
+	changed = kernels != NULL;
 	/*
 	 * A thread that waits for another turns in a loop, by default for so long that programs
 	 * which share the processors, as those of a pipe do, stop each other: 5.6 s for one short
