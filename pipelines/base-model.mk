@@ -4,8 +4,8 @@
 # batches, by the words that a definition shares with its entry, 0.557 after two passes and 0.595 after five.  asking.awk
 # adds everyday descriptions.  Instructions are left to the demo.
 # The mean of two runs from one language model, with few and with many everyday descriptions, is better than either at both
-# definitions and descriptions.  From it a third run learns documentation (documents.mk), too, and the base is the mean of its
-# start and its end (tests/bench/FIGURES.md).
+# definitions and descriptions.  A third run starts from it and learns documentation (documents.mk) as well.  The base is
+# the mean of the start and the end of this run (tests/bench/FIGURES.md).
 # The JSON files of share/models/base define it; tokenizer and weights are made here.
 BASE       := $(SHARE)/models/base
 BASE_OUT   := $(OUT)/base

@@ -13,8 +13,8 @@ nn_square_sums(double *sums, const float *x, const struct nn_slice *slices, size
 		sums[i] = nn_square_sum(x + slices[i].offset, slices[i].count);
 }
 
-/* x, or 0 if it is less.  Without gradients, as in the rows of rare tokens, m and v decay until they are subnormal and stay so: a
- * vector of them takes Intel's processors 150 cycles.  Below these bounds they change no weight. */
+/* x, or 0 if its size is below `least`.  m and v of a weight without gradients, as in the rows of rare tokens, decay until they are
+ * subnormal and stay so: a vector of them takes Intel's processors 150 cycles.  With eps 1e-8 they change no weight long before. */
 NN_INLINE float
 at_least(float x, float least)
 {

@@ -309,10 +309,10 @@ void
 gemm_bf16(const struct gemm *g, const struct gemm_rectangle *at)
 {
 	/* a shorter sum leaves room for more columns, so that a is packed less often */
-	size_t depth = g->K < DEPTH ? nn_round_up(g->K, PACKED_DEPTH) : DEPTH;
+	size_t depth = g->K < DEPTH ? nn_round_up(g->K + !g->K, PACKED_DEPTH) : DEPTH;
 	const struct gemm_kind kind = { GEMM_STRIP, DEPTH,
-		DEPTH * SPAN / (depth ? depth : DEPTH) / PACKED_WIDTH * PACKED_WIDTH,
-		pack_a_bf16, pack_b, multiply };
+		DEPTH * SPAN / depth / PACKED_WIDTH * PACKED_WIDTH, pack_a_bf16, pack_b,
+		multiply };
 	_Alignas(64) char panels[DEPTH * SPAN * sizeof(uint16_t)];
 	_Alignas(64) char strip[GEMM_STRIP * DEPTH * sizeof(uint16_t)];
 

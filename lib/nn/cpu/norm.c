@@ -64,7 +64,7 @@ struct norm_rows {
 	size_t ldy, lds, T, heads, D;
 };
 
-/* weight += dy (s - mean) scale, bias += dy of one row; no array is another, so that gcc makes vector code */
+/* Adds dy (s - mean) scale of one row to weight, dy to bias.  gcc makes vector code of it because the arrays are restrict. */
 NN_INLINE void
 add_row(double *restrict weight, double *restrict bias, const float *restrict dy,
     const float *restrict s, float mean, float scale, size_t width)
@@ -88,7 +88,7 @@ norm_parameters(
 		const float *dy = rows->dy + t * rows->ldy + at;
 		const float *s = rows->s + t * rows->lds + at;
 		float mean = rows->stats[2 * i], scale = rows->stats[2 * i + 1];
-		/* so that the compiler keeps the sums of most widths in registers */
+		/* so that the compiler knows the width that most calls have */
 		if (width == NN_COLUMNS)
 			add_row(weight, bias, dy, s, mean, scale, NN_COLUMNS);
 		else

@@ -1,5 +1,5 @@
 /*
- * sum - sums over a row in sixteen SIMD lanes, then 8, 4, 2, 1: the same bits with registers of any width.
+ * sum - sums over a row in sixteen SIMD lanes, then 8, 4, 2, 1: the same bits with registers of any width; its greatest value.
  */
 #ifndef NN_CPU_SUM_H
 #define NN_CPU_SUM_H

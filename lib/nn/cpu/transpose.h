@@ -11,7 +11,7 @@
 typedef uint32_t nn_words __attribute__((vector_size(4 * NN_LANES)));
 typedef int32_t nn_integers __attribute__((vector_size(4 * NN_LANES)));
 typedef uint16_t nn_shorts __attribute__((vector_size(2 * NN_LANES)));
-/* for the bits of a vector of another type: gcc 12 moves a memcpy of one through general registers */
+/* the bits of a vector of another type */
 typedef nn_words nn_same_words __attribute__((may_alias));
 
 /*
