@@ -24,6 +24,7 @@ check_real() {
 }
 
 @test "nn: exp, 2^x, Phi and tanh are within their stated errors" { check_cpu functions; }
+@test "nn: a row of logits with NaN has no hit" { check_cpu cross-entropy; }
 @test "nn: AdamW's moments without a gradient become 0 and not subnormal" { check_cpu decay; }
 @test "nn: a row has the same bits in every batch and with every number of threads" { check_cpu bits; }
 @test "nn: attention with bf16 products, forward and back, at every edge of a tile" {

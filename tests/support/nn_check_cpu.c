@@ -116,6 +116,19 @@ check_functions(void)
 	    1, 0);
 }
 
+/* A row with NaN has no hit, though its target is the greatest number. */
+static void
+check_cross_entropy(void)
+{
+	const int32_t target = 0;
+	float logits[] = { 1, NAN, 0 };
+	struct nn_loss sum = { 0 };
+
+	nn_cross_entropy(logits, &sum, &target, NULL, 1, 1, 3);
+	expect_value("hits of a row with NaN", sum.correct, 0, 0);
+	expect_value("loss of a row with NaN", isnan(sum.loss), 1, 0);
+}
+
 static void
 expect_bits(const char *what, const float *x, const float *y, size_t n)
 {
@@ -422,6 +435,7 @@ check_dropped(void)
 
 static const struct check checks[] = {
 	{ "functions", check_functions },
+	{ "cross-entropy", check_cross_entropy },
 	{ "decay", check_decay },
 	{ "bits", check_bits },
 	{ "widen", check_widen },
