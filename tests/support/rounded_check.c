@@ -112,13 +112,14 @@ backward(const struct layer *l)
 	free(wanted);
 }
 
-/* Beyond each block: 96 rows, 512 of a sum, 512 columns. */
+/* Beyond each block: 96 rows, 512 terms of a sum, 512 columns, or 2,048 where a sum has 128 terms at most. */
 static void
 check_layers(void)
 {
 	static const size_t sizes[][3] = { { 1, 1, 1 }, { 1, 2, 3 }, { 3, 31, 17 },
 		{ 8, 64, 16 }, { 9, 65, 33 }, { 97, 130, 63 }, { 200, 513, 65 },
-		{ 33, 1100, 70 }, { 50, 70, 1030 }, { 1030, 48, 50 } };
+		{ 33, 1100, 70 }, { 50, 70, 1030 }, { 1030, 48, 50 }, { 20, 600, 1030 },
+		{ 20, 70, 2100 } };
 
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		struct layer l = layer_new(sizes[i][0], sizes[i][1], sizes[i][2]);
