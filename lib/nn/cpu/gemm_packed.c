@@ -12,7 +12,6 @@
 enum {
 	DEPTH = 512, /* terms of floats that become bf16: whole PACKED_DEPTHs */
 	SPAN = 512,  /* columns: whole PACKED_WIDTHs */
-	PART = 128,  /* terms transposed at once */
 	/* bytes of a strip of a, at most: a thread has 2 MiB of stack where stacks are not limited */
 	STRIP_BYTES = PACKED_TILE * 2 * NN_MAX_PACKED
 };
@@ -37,20 +36,29 @@ strip_bytes(const struct gemm *g, const struct gemm_block *b)
 
 /* Floats to bf16. ------------------------------------------------------------------ */
 
-/* Terms i..i+terms-1 of the strip's rows, from rows of a. */
+/* Terms i.. of the strip's rows, from 2 NN_LANES rows of a: terms are rounded in pairs, and words of two terms transposed. */
 static void
-round_columns(const struct gemm *g, const struct gemm_block *b, size_t i, size_t terms,
-    size_t bytes)
+round_columns(const struct gemm *g, const struct gemm_block *b, size_t i, size_t bytes)
 {
-	_Alignas(64) float part[NN_LANES * PART];
+	_Alignas(64) uint32_t pairs[NN_LANES][NN_LANES] = { 0 };
+	size_t terms = b->depth - i < 2 * NN_LANES ? b->depth - i : 2 * NN_LANES;
 
 	for (size_t r = 0; r < b->rows; r += NN_LANES) {
 		size_t rows = b->rows - r < NN_LANES ? b->rows - r : NN_LANES;
-		nn_transpose(part, PART, nn_f32(g->a + (b->k + i) * g->lda + b->m + r),
-		    g->lda, 0, terms, rows, nn_round_up(terms, NN_LANES), 1);
+		const float *a = g->a + (b->k + i) * g->lda + b->m + r;
+		nn_vector words[NN_LANES];
+
+		for (size_t t = 0; t < terms; t += 2, a += 2 * g->lda) {
+			__builtin_prefetch(a + 2 * NN_LANES * g->lda, 0, 2);
+			__builtin_prefetch(a + (2 * NN_LANES + 1) * g->lda, 0, 2);
+			nn_bf16_pairs(
+			    pairs[t / 2], a, t + 1 < terms ? a + g->lda : NULL, rows);
+		}
+		nn_load_transposed(
+		    words, (const char *)pairs, sizeof *pairs, NN_LANES, 0, 1);
 		for (size_t j = 0; j < rows; j++)
-			nn_bf16_row((uint16_t *)(void *)(b->strip + (r + j) * bytes) + i,
-			    part + j * PART, terms);
+			*(nn_loose *)(void *)(b->strip + (r + j) * bytes +
+					      i * sizeof(uint16_t)) = words[j];
 	}
 }
 
@@ -67,9 +75,8 @@ pack_a_bf16(const struct gemm *g, struct gemm_block *b)
 			    g->a + (b->m + r) * g->lda + b->k, b->depth);
 	}
 	if (g->a_transposed)
-		for (size_t i = 0; i < b->depth; i += PART)
-			round_columns(
-			    g, b, i, b->depth - i < PART ? b->depth - i : PART, bytes);
+		for (size_t i = 0; i < b->depth; i += 2 * NN_LANES)
+			round_columns(g, b, i, bytes);
 }
 
 /* Columns n.. of b to panel[bytes / 4][PACKED_PANEL]. */
