@@ -1,8 +1,8 @@
 # crops.awk - passages as training pairs: a sentence, a few words or the heading asks for its passage
-#	LC_ALL=C awk -v out=DIR -f sentences.awk -f crops.awk documents.tsv passages.tsv
+#	LC_ALL=C awk -v out=DIR -v draws=N -f sentences.awk -f crops.awk documents.tsv passages.tsv
 # reads share/recipes/documents.tsv, for the groups of packages, and passages as pages.awk writes them; writes
 #	DIR/crop-GROUP.jsonl, DIR/title-GROUP.jsonl	{query, document}
-# Of each passage one sentence of 5 to 40 words is the query.  In six cases of ten the document is the rest of the passage,
+# Of each passage a drawn sentence of 5 to 40 words is the query, `draws` times.  In six cases of ten the document is the rest of the passage,
 # in three it keeps the sentence, because a search shares words with what it finds; in one, 4 to 8 neighbouring words are the
 # query.  Half of the documents begin with their heading; three headings in ten are queries themselves.
 BEGIN {
@@ -20,16 +20,21 @@ FNR == NR {
 	group = $1 in group_of ? group_of[$1] : $1
 	title = split($2, none, " ") > 1 ? $2 : ""
 	n = sentences($3, part, ".!?;:")
-	asks = chosen(part, n)
-	if (asks && n > 1) {
-		keep = draw(10)
-		if (keep == 0)
-			put("crop", phrase($3), title, $3)
-		else
-			put("crop", part[asks], title, keep < 4 ? $3 : without(part, n, asks))
-	}
+	for (i = 0; i < draws && n > 1; i++)
+		crop($3, title, part, n)
 	if (title != "" && draw(10) < 3)
 		put("title", title, "", $3)
+}
+
+function crop(passage, title, part, n,    asks, keep) {
+	asks = chosen(part, n)
+	if (!asks)
+		return
+	keep = draw(10)
+	if (keep == 0)
+		put("crop", phrase(passage), title, passage)
+	else
+		put("crop", part[asks], title, keep < 4 ? passage : without(part, n, asks))
 }
 
 # the number of a drawn sentence of 5 to 40 words, 0 if there is none
