@@ -112,9 +112,13 @@ passages() {
 	printf 'package\tgroup\tmegabytes\none\tfirst\t1\n' >documents.tsv
 }
 
+crops() { # draws
+	awk -v out=. -v draws="$1" -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
+}
+
 @test "crops: a sentence asks for the rest, or for all; a few words ask; headings begin documents and ask" {
 	passages
-	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
+	crops 1
 	cat >kind.jq <<-'END'
 		(.query | split(" ") | length) as $words | .document as $d | (.document | sub("^The .heading. of [0-9]*\\. "; "")) as $text |
 		[ if $words != 11 then "phrase" elif ($d | contains($q)) then "kept" else "left" end,
@@ -139,18 +143,27 @@ passages() {
 		awk '{ exit !($1 > 800 && $1 < 1000) }'
 }
 
+@test "crops: a passage is asked for as often as there are draws, four times in five by two sentences" {
+	passages
+	crops 2
+	[ "$(wc -l <crop-first.jsonl)" -eq 6000 ]
+	jq -r .query crop-first.jsonl | grep -oP '^Sentence s\d of n\d+(?= has a .* words\.$)' | sort | uniq -c |
+		awk '{ n[$1]++ } END { print (n[1] + n[2] > 2400), (n[2] / 3000 > 0.13 && n[2] / 3000 < 0.19), n[3] + 0 }' | found '^1 1 0$'
+	[ "$(jq -r .document title-first.jsonl | sort -u | wc -l)" -eq "$(wc -l <title-first.jsonl)" ]
+}
+
 @test "crops: passages of one sentence, and rests of fewer than 12 words, make no pair; control characters are blanks" {
 	printf 'package\tgroup\tmegabytes\none\tfirst\t1\n' >documents.tsv
 	printf '%s\t\t%s\n' one 'A passage of one sentence, which is long enough, has no rest for it to ask for.' \
 		one 'These are six words, one more. And here are some.' \
 		other "Here are nine words, which one $(printf '\001') must count. $(yes 'Here are some more.' | head -n 9 | paste -sd' ')" >passages.tsv
-	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
+	crops 1
 	ls ./*.jsonl | diff - <(echo ./crop-other.jsonl)
 	jq -s length crop-other.jsonl | grep -x 1
 	for n in 11 12; do
 		for i in {1..40}; do printf 'one\t\tHere are five words a%d. %s\n' "$i" "The $(words $((n - 1)))."; done
 	done >passages.tsv
-	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
+	crops 1
 	jq -r 'select(.query | startswith("Here are five words")) | .document' crop-first.jsonl | awk '{ n[NF]++ } END { print n[11] + 0, (n[12] > 5) }' | grep -x '0 1'
 }
 
@@ -159,14 +172,14 @@ passages() {
 	for n in 4 5 40 41; do
 		for i in {1..40}; do printf 'one\t\tA%d %s. This rest is of %d words, which nobody would ask with, %s.\n' "$i" "$(words $((n - 1)))" "$n" "$(words 41)"; done
 	done >passages.tsv
-	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
+	crops 1
 	# of those with a sentence that fits, all but the phrases
 	jq -r .query crop-first.jsonl | awk '/^A/ { n[NF]++ } END { print n[4] + 0, (n[5] > 28), (n[40] > 28), n[41] + 0 }' | grep -x '0 1 1 0'
 }
 
 @test "crops: of a long passage any 4 to 8 neighbouring words ask" {
 	passages
-	awk -v out=. -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
+	crops 1
 	jq -r .query crop-first.jsonl | awk 'NF < 9 { n[NF]++; first += /^Sentence s1 / } END { for (i = 4; i <= 8; i++) printf "%d ", (n[i] > 30); print (NR > 0), (first < 30) }' |
 		grep -x '1 1 1 1 1 1 1'
 }
