@@ -34,6 +34,12 @@ drawn() {
 	run ! grep -q left shown
 }
 
+@test "progress: rate and time left of a resumed run are its own" {
+	drawn 100 'cli_check --bar --resumed --pause 0.5 -v'
+	grep -qE '^cli_check: 98/100 steps   98%  [0-9](\.[0-9]+)? steps/s  0:0[1-9] left  loss 0<end$' shown
+	grep -q 'cli_check: 3 steps, [0-9.]* s$' shown
+}
+
 @test "progress: the line is as long as the terminal is wide, less one" {
 	for width in 30 17; do
 		drawn $width 'cli_check --bar --pause 0.3'

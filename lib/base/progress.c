@@ -19,9 +19,9 @@
 
 struct progress {
 	const char *unit;
-	int64_t total, done;
-	double start, drawn; /* times */
-	double *ends;	     /* [files] share of the work done at the end of each file */
+	int64_t total, done, before; /* units; before: done by an earlier run */
+	double start, drawn;	     /* times */
+	double *ends; /* [files] share of the work done at the end of each file */
 	int files, file;
 	bool unknown;	    /* the size of a file is unknown */
 	double from, until; /* shares at the start and end of the current span */
@@ -139,7 +139,9 @@ static void
 draw(struct progress *progress, double time)
 {
 	double seconds = time - progress->start + 1e-9, share = share_done(progress);
-	bool known = share >= 0;
+	double before =
+	    progress->before ? (double)progress->before / (double)progress->total : 0;
+	bool known = share >= 0, timed = known && share > before;
 	char line[256], done[NUMBER_ROOM], rate[NUMBER_ROOM], clock[32], part[48] = "";
 
 	progress->drawn = time;
@@ -150,19 +152,24 @@ draw(struct progress *progress, double time)
 		    (long long)progress->total);
 	else
 		number_for_people(done, (double)progress->done);
-	number_for_people(rate, (double)progress->done / seconds);
+	number_for_people(rate, (double)(progress->done - progress->before) / seconds);
 	write_time(clock, sizeof clock,
-	    known && share > 0 ? seconds / share - seconds : seconds);
+	    timed ? seconds * (1 - share) / (share - before) : seconds);
 	if (known)
 		snprintf(part, sizeof part, "  %3.0f%%", 100 * share);
 	snprintf(line, sizeof line, "%s: %s %s%s  %s %s/s  %s%s%s%s", program_name, done,
-	    progress->unit, part, rate, progress->unit, clock,
-	    known && share > 0 ? " left" : "", progress->note[0] ? "  " : "",
-	    progress->note);
+	    progress->unit, part, rate, progress->unit, clock, timed ? " left" : "",
+	    progress->note[0] ? "  " : "", progress->note);
 	if (progress->terminal)
 		status_line_draw(line);
 	else
 		fprintf(stderr, "%s\n", line);
+}
+
+void
+progress_resume(struct progress *progress, int64_t count)
+{
+	progress->done = progress->before = count;
 }
 
 void
@@ -203,8 +210,8 @@ progress_free(struct progress *progress)
 	progress_hide(progress);
 	if (progress->shown && !progress->terminal)
 		draw(progress, clock_now());
-	inform("%lld %s, %.2f s", (long long)progress->done, progress->unit,
-	    clock_now() - progress->start);
+	inform("%lld %s, %.2f s", (long long)(progress->done - progress->before),
+	    progress->unit, clock_now() - progress->start);
 	free(progress->ends);
 	free(progress);
 }

@@ -26,6 +26,9 @@ void progress_file(struct progress *progress);
 void progress_span(struct progress *progress, double share, int64_t count);
 void progress_add(struct progress *progress, int64_t count);
 
+/* An earlier run did `count` units of a known total: rate and time left are those of this run. */
+void progress_resume(struct progress *progress, int64_t count);
+
 /* Shows a text after the numbers, such as the loss. */
 void progress_note(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

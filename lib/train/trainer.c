@@ -474,7 +474,7 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	heed_signals(&trainer);
 
 	trainer.progress = progress_new("steps", trainer.steps);
-	progress_add(trainer.progress, trainer.step);
+	progress_resume(trainer.progress, trainer.step);
 	run_steps(&trainer);
 	progress_free(trainer.progress);
 	finish(&trainer);

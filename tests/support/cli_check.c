@@ -11,7 +11,7 @@ struct settings {
 	int64_t number, bytes;
 	float real;
 	double pause;
-	bool bar, unknown, say, command;
+	bool bar, unknown, resumed, say, command;
 	const char *meet;
 	struct cli_list names;
 	int kind;
@@ -25,6 +25,7 @@ static const struct cli_option options[] = {
 	{ 0, "kind", "plain|fancy", "a word", CLI_WORD(kind, 1) },
 	{ 0, "bar", NULL, "count to three", CLI_FLAG(bar) },
 	{ 0, "unknown", NULL, "count, but nobody knows how far", CLI_FLAG(unknown) },
+	{ 0, "resumed", NULL, "97 of 100 were counted before", CLI_FLAG(resumed) },
 	{ 0, "pause", "SECONDS", "between two of them", CLI_REAL(pause, 0, 100) },
 	{ 0, "meet", "FILE", "behind the second, make FILE.there and wait for FILE",
 	    CLI_TEXT(meet) },
@@ -54,21 +55,24 @@ wait_for(const char *file)
 }
 
 static void
-count(bool known, double pause, bool say, const char *meet)
+count(const struct settings *s)
 {
-	struct progress *progress =
-	    known ? progress_new("steps", 3) : progress_new("texts", 0);
+	bool known = !s->unknown;
+	struct progress *progress = known ? progress_new("steps", s->resumed ? 100 : 3)
+					  : progress_new("texts", 0);
 
+	if (s->resumed)
+		progress_resume(progress, 97);
 	for (int i = 0; i < 3; i++) {
-		usleep((useconds_t)(1e6 * pause));
+		usleep((useconds_t)(1e6 * s->pause));
 		progress_note(progress, "loss %d", i);
 		progress_add(progress, known ? 1 : 50000);
-		if (say && i == 1)
+		if (s->say && i == 1)
 			warn("in the middle");
-		if (meet && i == 1)
-			wait_for(meet);
+		if (s->meet && i == 1)
+			wait_for(s->meet);
 	}
-	usleep((useconds_t)(1e6 * pause));
+	usleep((useconds_t)(1e6 * s->pause));
 	progress_free(progress);
 }
 
@@ -96,6 +100,6 @@ main(int argc, char **argv)
 	warn("a warning");
 	inform("a word");
 	if (s.bar || s.unknown)
-		count(!s.unknown, s.pause, s.say, s.meet);
+		count(&s);
 	return 0;
 }
