@@ -48,12 +48,12 @@ vectors() { # COUNT ROWS [SHIFT]
 
 @test "mts from jsonl: null, absent, mixed, nested; later surprises are errors with their line" {
 	cat >x.jsonl <<-'END'
-		{"a": 1, "b": 1, "c": null, "d": {"e": [1, {}]}, "f": "x", "g": [1, null], "h": true}
-		{"a": null, "b": 2.5, "d": null, "f": 3, "h": null, "i": [], "j": [true, false], "k": 4, "l": false, "m": [1, "x"]}
+		{"a": 1, "b": 1, "c": null, "d": {"e": [1, {}]}, "f": "x", "g": [1, null], "h": true, "n": ["a", null], "o": [null], "p": [true, null]}
+		{"a": null, "b": 2.5, "d": null, "f": 3, "h": null, "i": [], "j": [true, false], "k": 4, "l": false, "m": [1, "x"], "q": [null, 9007199254740993]}
 	END
 	run -0 bash -c "mts from jsonl x.jsonl | mts to jsonl"
-	[ "${lines[0]}" = '{"a":1,"b":1,"c":"","d":"{\"e\":[1,{}]}","f":"x","g":"[1,null]","h":"true","i":[],"j":[],"k":null,"l":"","m":""}' ]
-	[ "${lines[1]}" = '{"a":null,"b":2.5,"c":"","d":"","f":"3","g":"","h":"","i":[],"j":[true,false],"k":4,"l":"false","m":"[1,\"x\"]"}' ]
+	[ "${lines[0]}" = '{"a":1,"b":1,"c":"","d":"{\"e\":[1,{}]}","f":"x","g":[1,null],"h":"true","n":"[\"a\",null]","o":"[null]","p":"[true,null]","i":[],"j":[],"k":null,"l":"","m":"","q":""}' ]
+	[ "${lines[1]}" = '{"a":null,"b":2.5,"c":"","d":"","f":"3","g":[],"h":"","n":"","o":"","p":"","i":[],"j":[true,false],"k":4,"l":"false","m":"[1,\"x\"]","q":"[null,9007199254740993]"}' ]
 	late() { # FIRST LATER MESSAGE
 		echo "$1" >first
 		{ printf 'first\n%.0s' {1..1024} | xargs cat; echo "$2"; } >late.jsonl
@@ -69,6 +69,9 @@ vectors() { # COUNT ROWS [SHIFT]
 	late '{"a": ["x"]}' '{"a": [1]}' 'an element is no string'
 	late '{"a": [1.5]}' '{"a": ["x"]}' 'an element is no number'
 	late '{"a": [1]}' '{"a": 1}' 'not a list'
+	late '{"a": [1]}' '{"a": [null]}' 'null or absent where whole numbers were before'
+	late '{"a": [true]}' '{"a": [null]}' 'not true or false'
+	late '{"a": ["x"]}' '{"a": [null]}' 'an element is no string'
 	late '{"a": 1}' '{"a": 1, "ab": 1}' 'appears here for the first time'
 }
 

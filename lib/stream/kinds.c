@@ -47,6 +47,7 @@ kinds_of(const struct tree *value)
 		case TREE_INTEGER: seen |= ITEM_INTEGER; break;
 		case TREE_REAL: seen |= ITEM_REAL; break;
 		case TREE_BOOL: seen |= ITEM_BOOL; break;
+		case TREE_NULL: seen |= ITEM_NOTHING; break;
 		default: return SEEN_NESTED;
 		}
 	}
@@ -79,13 +80,14 @@ set_kind(struct column *column, enum dtype dtype, bool text, int depth)
 static bool
 decide_list(unsigned seen, struct column *column)
 {
-	unsigned items = seen & (ITEM_STRING | ITEM_INTEGER | ITEM_REAL | ITEM_BOOL);
+	const unsigned numbers = ITEM_INTEGER | ITEM_REAL,
+		       reals = ITEM_REAL | ITEM_NOTHING;
+	unsigned items = seen & (ITEM_STRING | numbers | reals | ITEM_BOOL);
 
 	if (only(items, ITEM_STRING))
 		return set_kind(column, DTYPE_U8, true, 2);
-	if (only(items, ITEM_INTEGER | ITEM_REAL) && fits(seen, items & ITEM_REAL))
-		return set_kind(
-		    column, items & ITEM_REAL ? DTYPE_F64 : DTYPE_I64, false, 1);
+	if (items & numbers && only(items, numbers | reals) && fits(seen, items & reals))
+		return set_kind(column, items & reals ? DTYPE_F64 : DTYPE_I64, false, 1);
 	if (only(items, ITEM_BOOL))
 		return set_kind(column, DTYPE_BOOL, false, 1);
 	return true;

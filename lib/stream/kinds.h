@@ -23,8 +23,9 @@ enum {
 	ITEM_INTEGER = 256,
 	ITEM_REAL = 512,
 	ITEM_BOOL = 1024,
-	SEEN_LONG = 2048, /* an integer of more than 15 digits, not exact as f64 */
-	SEEN_WIDE = 4096  /* an integer beyond 64 bits */
+	SEEN_LONG = 2048,   /* an integer of more than 15 digits, not exact as f64 */
+	SEEN_WIDE = 4096,   /* an integer beyond 64 bits */
+	ITEM_NOTHING = 8192 /* null */
 };
 
 /* The bits of one value. */

@@ -203,7 +203,8 @@ put_item(const struct table *table, struct table_field *field, const struct tree
 	} else if (field->column.dtype == DTYPE_BOOL) {
 		put_boolean(table, field, item, line);
 	} else {
-		if (item->kind != TREE_INTEGER && item->kind != TREE_REAL)
+		if (!tree_is_missing(item) && item->kind != TREE_INTEGER &&
+		    item->kind != TREE_REAL)
 			fail(table, field, line,
 			    "an element is no number, as those before it are");
 		put_number(table, field, item, line);
