@@ -18,6 +18,11 @@ load helper
 	[ "$(cli_check -h)" = "$output" ]
 }
 
+@test "cli: --help prints all values of an option, however many they are" {
+	run -0 mteb-score sts --help
+	[[ $output == *$'\n      --similarity cosine|dot|maxsim|meanmaxsim|euclidean|manhattan\n'* ]]
+}
+
 @test "cli: --help of a command prints its synopsis, options, clauses and examples" {
 	common=$(cli_check --help | sed -n '/--progress/,/--version/p')
 	diff <(cli_commands sort --help) - <<-E

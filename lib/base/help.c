@@ -121,15 +121,15 @@ print_option(const struct cli *cli, const struct cli_command *command,
 		printf("%s%s\n", option == cli->options ? "" : "\n", option->help);
 		return;
 	}
-	char left[64];
 	char letter[] = { '-', (char)option->letter, ',', ' ', 0 };
 
-	snprintf(left, sizeof left, "  %s--%s%s%s",
+	int width = printf("  %s--%s%s%s",
 	    option->letter && option->letter < CLI_LONG ? letter : "    ", option->name,
 	    option->argument ? " " : "", option->argument ? option->argument : "");
-	printf("%-*s", INDENT, left);
-	if (strlen(left) >= INDENT)
+	if (width >= INDENT)
 		printf("\n%*s", INDENT, "");
+	else
+		printf("%*s", INDENT - width, "");
 	print_text(cli, command, option->help);
 }
 
