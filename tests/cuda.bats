@@ -76,7 +76,7 @@ checks() {
 # a sum's order is another, and products may be of bf16: 0.9995 is what a change of precision may cost an embedding
 @test "cuda: encode: every family has the processor's embeddings" {
 	"$P/support/ids_stream" text.ids <"$GOLDEN/bert/ids.txt" >ids.mts
-	for folder in "$GOLDEN"/bert "$GOLDEN"/families/{gte,jina_bert,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen2_moe,qwen3,t5,qwen2,mistral,gemma3_text}; do
+	for folder in "$GOLDEN"/bert "$GOLDEN"/families/{gte,jina_bert,jina_bert_code,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen2_moe,qwen3,t5,qwen2,mistral,gemma3_text}; do
 		"$P/bin/encode" -q -m "$folder" ids.mts | rows >cpu
 		"$C/bin/encode" -q -m "$folder" ids.mts | rows >device
 		echo "$folder"

@@ -4,7 +4,7 @@ load families
 
 # slow
 
-NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert"
+NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert jina_bert_code"
 NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie albert"
 
 # Hidden states and router logits within 1e-4, embeddings within 1e-5, gradients within 1e-4 of
@@ -108,6 +108,8 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	sed -i 's/geglu/reglu/' "$MODEL/config.json"
 	model_check "$MODEL" "$FAMILIES/jina_bert/reglu.safetensors"
 }
+# bats test_tags=plain
+@test "families: JinaBERT for code agrees with torch" { agrees jina_bert_code; }
 # bats test_tags=plain
 @test "families: BERT with upcycled token experts agrees with torch, renormalized or not" {
 	agrees bert_tokens
@@ -517,7 +519,6 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	E
 	refusals jina_bert <<-'E'
 		s/"geglu"/"swiglu"/| 'feed_forward_type' is 'swiglu'; known are geglu and reglu
-		s/jina-bert-implementation/jina-bert-v2-qk-post-norm/| JinaBERT with norms of queries and keys (qk-post-norm) is not known
 	E
 	refusals t5 <<-'E'
 		s/"gated-gelu"/"gated-mish"/; /dense_act_fn/d| 'dense_act_fn' is 'mish'; known are
@@ -586,7 +587,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		done
 		echo
 	done | ids_stream text.ids >"$T/ids.mts"
-	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 umt5 jina_bert qwen2 mistral llama eurobert gemma3_text; do
+	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 umt5 jina_bert jina_bert_code qwen2 mistral llama eurobert gemma3_text; do
 		encode -q -j1 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/one"
 		encode -q -j3 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/three"
 		[ "$(wc -l <"$T/one")" -eq 4 ]
@@ -598,7 +599,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 # bats test_tags=plain
 @test "families: relative position biases train the same with any number of threads, nearly the same in chunks" {
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/pairs.mts"
-	for family in mpnet t5 umt5 jina_bert; do
+	for family in mpnet t5 umt5 jina_bert jina_bert_code; do
 		learn() { # NAME OPTION...
 			train -q -m "$FAMILIES/$family" -o "$T/$1" --lr 1e-2 --warmup 0 --epochs 3 "${@:2}" "$T/pairs.mts"
 		}
@@ -612,7 +613,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 				if (d > 1e-3 * a) { print name, a, b; bad = 1 } } } END { exit bad || NR < 4 }'
 		join <(tensor_sums "$T/one" | sort) <(tensor_sums "$FAMILIES/$family" | sort) | awk '$2 != $3 { print $1 }' >"$T/moved"
 		[ -s "$T/moved" ]
-		[ $family = jina_bert ] || grep -q relative_attention_bias "$T/moved"
+		[[ $family = jina_bert* ]] || grep -q relative_attention_bias "$T/moved"
 		rm -r "$T"/{one,three,pieces}
 	done
 }

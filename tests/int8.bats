@@ -30,7 +30,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 # The cosine to the embeddings of the whole weights, in a text of each family's golden folder, is 0.9992 at the least
 # (ModernBERT's), 0.9998 and more in those with token experts.
 @test "int8: every family has the bits of its dequantised weights, close to the original" {
-	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
+	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rm -rf "$M"
 		cp -r "$GOLDEN/families/$family" "$M"
 		rows -m "$M" >"$T/f32"

@@ -57,7 +57,7 @@ check() { # with each of them
 
 # The least cosine in a text of each family's golden folder is 0.9995 (ModernBERT's); they are 8 to 48 wide.
 @test "precision: every family is close to f32's embeddings, and not equal" {
-	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
+	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rows -m "$GOLDEN/families/$family" >"$T/f32"
 		rows -m "$GOLDEN/families/$family" --precision int8 >"$T/int8"
 		run ! cmp -s "$T/f32" "$T/int8"
@@ -78,7 +78,7 @@ window() {
 	[ "$(uname -m)" = x86_64 ] || skip "this processor has one kind of kernels"
 	encode=$BUILD-any-quick/bin/encode
 	[ -x "$encode" ] || skip "make check has built no programs for any processor beside this build"
-	for family in bert jina_bert modernbert mpnet qwen3 t5 gemma3_text; do
+	for family in bert jina_bert jina_bert_code modernbert mpnet qwen3 t5 gemma3_text; do
 		for precision in f32 int8; do
 			for kernel in $(kernels); do
 				[ $kernel != plain ] || continue
@@ -123,7 +123,7 @@ neon() { # encode's options
 @test "precision: NEON, under qemu, gives the bits of AVX-512 and AVX2, in f32 and int8" {
 	kernels | grep -cx avx2 || skip "this processor has no AVX2"
 	arm64 bin/encode
-	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
+	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		for precision in f32 int8; do
 			neon -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" >"$T/neon"
 			rows -m "$GOLDEN/families/$family" --precision $precision | cmp - "$T/neon"
@@ -190,7 +190,7 @@ neon() { # encode's options
 	encode --version | found 'bf16 by' || skip "products of bf16 are not quicker on this processor"
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M")" ]
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M" --precision int8)" ]
-	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
+	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rows -m "$GOLDEN/families/$family" >"$T/f32"
 		rows -m "$GOLDEN/families/$family" --precision bf16 >"$T/bf16"
 		run ! cmp -s "$T/f32" "$T/bf16"
@@ -279,7 +279,7 @@ blank() { # FOLDER NAME...
 # The weights cache.
 @test "precision: --weights-cache keeps the eight bits, whole, and the next time they are mapped, of every family" {
 	K=model.precision-int8.safetensors
-	for family in bert bert_tokens deepseek gte jina_bert modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5; do
+	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5; do
 		rm -rf "$M"
 		cp -r "$GOLDEN/families/$family" "$M"
 		chmod -R u+w "$M"

@@ -43,7 +43,7 @@ learns() {
 }
 
 @test "seam: encode: every family, in floats and in fewer bits" {
-	for folder in "$GOLDEN"/families/{gte,jina_bert,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen2_moe,qwen3,t5,qwen2,mistral,gemma3_text}; do
+	for folder in "$GOLDEN"/families/{gte,jina_bert,jina_bert_code,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen2_moe,qwen3,t5,qwen2,mistral,gemma3_text}; do
 		same encode -m "$folder" ids.mts
 	done
 	train -q -j 1 -m "$G/bert" --steps 1 --dtype f16 -o half pairs.mts
@@ -71,7 +71,7 @@ learns() {
 	learns -m ../tokens --tokens 40 --balance 0.3 ../pairs.mts
 	# ids below 40, which is the vocabulary
 	sed -E 's/4([0-9])/1\1/g' "$G/pairs.txt" | pairs_stream '{"temperature": 0.05}' >small.mts
-	for family in jina_bert mpnet t5; do
+	for family in jina_bert jina_bert_code mpnet t5; do
 		learns -m "$GOLDEN/families/$family" --tokens 40 ../small.mts
 	done
 }

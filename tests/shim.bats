@@ -202,7 +202,7 @@ like() {
 @test "shim: encode: every kind of layer, in floats and in bf16" {
 	awk 'BEGIN { srand(3); for (i = 0; i < 12; i++) { n = 1 + int(rand() * 30)
 		for (t = 1; t <= n; t++) printf "%d%s", 3 + int(rand() * 30), t < n ? " " : "\n" } }' | ids_stream text.ids >"$T/ids.mts"
-	for folder in "$GOLDEN"/families/{deepseek,gemma3_text,gte,jina_bert,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen3,t5}; do
+	for folder in "$GOLDEN"/families/{deepseek,gemma3_text,gte,jina_bert,jina_bert_code,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen3,t5}; do
 		encode -q --any-tokenizer -m "$folder" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"
 		on_device encode --any-tokenizer -m "$folder" "$T/ids.mts" | ids_stream --rows text.emb | within "$T/cpu" 1e-5
 		# 0.99988 at worst; a token expert that is chosen otherwise would be another matter
@@ -225,7 +225,7 @@ wide() {
 
 @test "shim: encode: activations stay in bf16 where rows are multiples of 16 bytes" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
-	for folder in "$GOLDEN"/bert "$GOLDEN"/families/{albert,gemma3_text,gte,jina_bert,llama,modernbert,mpnet,nomic_bert,qwen3,umt5}; do
+	for folder in "$GOLDEN"/bert "$GOLDEN"/families/{albert,gemma3_text,gte,jina_bert,jina_bert_code,llama,modernbert,mpnet,nomic_bert,qwen3,umt5}; do
 		wide "$folder" 0.3
 		options=(--any-tokenizer --pooling mean -m "$T/wide")
 		encode -q "${options[@]}" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"

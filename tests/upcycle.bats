@@ -340,7 +340,7 @@ serve() { # model task
 }
 
 # Families with a dense MLP: biases or none, gated or plain, norms after or before, fused tensors.
-DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert"
+DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 
 # bats test_tags=plain
 @test "upcycle: one token expert is the dense model to the bit, renormalized two of four but for rounding" {

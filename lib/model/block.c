@@ -205,10 +205,11 @@ norm_heads(const struct block *block, const struct attention_buffers *b)
 	if (block->spec->qk_norm == SPEC_QK_PLAIN)
 		return;
 	nn_norm_heads(b->qkv, G, b->stats_q, b->raw, G, block_vector(block, BLOCK_Q_NORM),
-	    eps, block->spec->norm, T, q.count, q.columns);
+	    block_vector(block, BLOCK_Q_NORM_BIAS), eps, block->spec->norm, T, q.count,
+	    q.columns);
 	nn_norm_heads(b->qkv + Q, G, b->stats_k, b->raw + Q, G,
-	    block_vector(block, BLOCK_K_NORM), eps, block->spec->norm, T, k.count,
-	    k.columns);
+	    block_vector(block, BLOCK_K_NORM), block_vector(block, BLOCK_K_NORM_BIAS),
+	    eps, block->spec->norm, T, k.count, k.columns);
 }
 
 void
@@ -257,6 +258,17 @@ block_norm(const struct block *block, enum block_parameter which, float *y, floa
 	nn_norm(y, s, stats, x, r, block_vector(block, which),
 	    block_vector(block, which + 1), block->spec->norm_eps, block->spec->norm, T,
 	    block->n.C);
+}
+
+void
+block_norm_attention(const struct block *block, float *to, float *stats, float *out,
+    const float *x, size_t T)
+{
+	if (block->spec->residual_twice)
+		block_norm(
+		    block, BLOCK_OUT_NORM, to, to == out ? NULL : out, stats, x, out, T);
+	else
+		block_norm_branch(block, BLOCK_OUT_NORM, to, stats, out, T);
 }
 
 float *
@@ -333,7 +345,7 @@ block_infer(const struct spec *spec, int layer, const struct block_weights *weig
 		in = branch;
 	}
 	block_attend(&block, &b->attention, branch, in);
-	block_norm_branch(&block, BLOCK_OUT_NORM, branch, NULL, branch, T);
+	block_norm_attention(&block, branch, NULL, branch, x, T);
 	if (spec->prenorm) {
 		block_norm(&block, BLOCK_NORM2, branch, x, NULL, x, branch, T);
 		in = branch;

@@ -73,6 +73,11 @@ void block_feed(const struct block *block, const struct mlp_buffers *buffers,
 void block_norm(const struct block *block, enum block_parameter which, float *y, float *s,
     float *stats, const float *x, const float *r, size_t T);
 
+/* What is added to x[T,C]: out, the output of attention; its norm, in `to`, with branch_norms; the norm of x + out with residual_twice,
+ * and then x + out is in `out`, unless it is `to`. */
+void block_norm_attention(const struct block *block, float *to, float *stats, float *out,
+    const float *x, size_t T);
+
 /* With branch_norms `to` = norm(out), the output of a branch.  Returns the array to add: to, or out. */
 float *block_norm_branch(const struct block *block, enum block_parameter which, float *to,
     float *stats, float *out, size_t T);

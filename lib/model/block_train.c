@@ -30,10 +30,12 @@ block_activations_layout(struct block_activations *s, struct workspace *w,
 	s->out = workspace_floats(w, T, n.C);
 	s->sum2 = spec->prenorm ? s->out : workspace_floats(w, T, n.C);
 	s->mlp_out = s->sum2;
-	if (spec->branch_norms) {
+	if (spec->branch_norms || spec->residual_twice) {
 		s->attention_out = workspace_floats(w, T, n.C);
-		s->mlp_out = workspace_floats(w, T, n.C);
 		s->stats_attention_out = workspace_floats(w, T, 2);
+	}
+	if (spec->branch_norms) {
+		s->mlp_out = workspace_floats(w, T, n.C);
 		s->stats_mlp_out = workspace_floats(w, T, 2);
 	}
 	if (spec->layer[layer].mixture) {
@@ -54,7 +56,7 @@ block_scratch_layout(struct block_scratch *scratch, struct workspace *workspace,
 	scratch->dinner = workspace_floats(workspace, T, n.I);
 	if (spec->prenorm || spec->mixture.count)
 		scratch->dbranch = workspace_floats(workspace, T, n.C);
-	if (spec->branch_norms || dropout_is(spec))
+	if (spec->branch_norms || spec->residual_twice || dropout_is(spec))
 		scratch->dgiven = workspace_floats(workspace, T, n.C);
 	if (spec->mixture.count)
 		mixture_scratch_layout(&scratch->mixture, workspace, spec, T);
@@ -88,8 +90,8 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 		block_norm(
 		    &block, BLOCK_NORM1, s->attention_in, NULL, s->stats1, s->x, NULL, T);
 	block_attend(&block, &s->attention, s->attention_out, s->attention_in);
-	block_norm_branch(
-	    &block, BLOCK_OUT_NORM, s->sum1, s->stats_attention_out, s->attention_out, T);
+	block_norm_attention(
+	    &block, s->sum1, s->stats_attention_out, s->attention_out, s->x, T);
 	block_norm(&block, spec->prenorm ? BLOCK_NORM2 : BLOCK_NORM1, s->mlp_in, s->sum1,
 	    spec->prenorm ? s->stats2 : s->stats1, s->x, s->sum1, T);
 	if (block.layer->mixture) {
@@ -134,12 +136,12 @@ norm_heads_back(const struct block_back *back, float *dqkv)
 
 	if (block->spec->qk_norm == SPEC_QK_PLAIN)
 		return;
-	nn_norm_heads_back(dqkv, g[BLOCK_Q_NORM], dqkv, G, s->raw, G, s->stats_q,
-	    block_vector(block, BLOCK_Q_NORM), block->spec->norm, back->T, q.count,
-	    q.columns);
-	nn_norm_heads_back(dqkv + Q, g[BLOCK_K_NORM], dqkv + Q, G, s->raw + Q, G,
-	    s->stats_k, block_vector(block, BLOCK_K_NORM), block->spec->norm, back->T,
-	    k.count, k.columns);
+	nn_norm_heads_back(dqkv, g[BLOCK_Q_NORM], g[BLOCK_Q_NORM_BIAS], dqkv, G, s->raw,
+	    G, s->stats_q, block_vector(block, BLOCK_Q_NORM), block->spec->norm, back->T,
+	    q.count, q.columns);
+	nn_norm_heads_back(dqkv + Q, g[BLOCK_K_NORM], g[BLOCK_K_NORM_BIAS], dqkv + Q, G,
+	    s->raw + Q, G, s->stats_k, block_vector(block, BLOCK_K_NORM),
+	    block->spec->norm, back->T, k.count, k.columns);
 }
 
 /* From d[T,C], the gradient of attention's output, to dx[T,C], that of its input: = (or += when add).  dx may be d when it
@@ -235,6 +237,27 @@ branch_back(const struct block_back *back, enum block_parameter which, const flo
 	return d;
 }
 
+/* From d, the gradient of what is added to x (block_norm_attention), to that of attention's output; with residual_twice d += that
+ * of the other x. */
+static const float *
+attention_out_back(const struct block_back *back, float *d)
+{
+	const struct block_activations *s = back->s;
+	const struct block *block = &back->block;
+	float *dout = back->scratch->dgiven;
+
+	if (!block->spec->residual_twice)
+		return branch_back(
+		    back, BLOCK_OUT_NORM, d, s->attention_out, s->stats_attention_out);
+	nn_norm_back(dout, back->gradients->at[BLOCK_OUT_NORM],
+	    back->gradients->at[BLOCK_OUT_NORM_BIAS], d, s->attention_out,
+	    s->stats_attention_out, block_vector(block, BLOCK_OUT_NORM),
+	    block->spec->norm, back->T, block->n.C);
+	nn_add(d, dout, back->T * block->n.C);
+	block_drop(block, SPEC_DROP_ATTENTION, dout, 0, back->T, block->n.C);
+	return dout;
+}
+
 /* Norms after the sums. */
 static void
 backward_after(const struct block_back *back, float *d)
@@ -256,8 +279,7 @@ backward_after(const struct block_back *back, float *d)
 	if (block->layer->mixture)
 		nn_add(d, branch, n);
 	norm_back(back, BLOCK_NORM1, d, s->sum1, s->stats1);
-	dout = branch_back(
-	    back, BLOCK_OUT_NORM, d, s->attention_out, s->stats_attention_out);
+	dout = attention_out_back(back, d);
 	attend_back(back, d, true, dout);
 }
 

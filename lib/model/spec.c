@@ -36,6 +36,7 @@ attention_shape(const struct spec *spec, const struct spec_layer *layer,
 	int64_t C = spec->width, D = spec->head_size;
 	int64_t q = spec->heads * D, kv = spec->kv_heads * D;
 	bool all = spec->qk_norm == SPEC_QK_ALL, normed = spec->qk_norm != SPEC_QK_PLAIN;
+	bool biased = spec->norm_bias;
 
 	switch (which) {
 	case BLOCK_DISTANCE:
@@ -48,8 +49,16 @@ attention_shape(const struct spec *spec, const struct spec_layer *layer,
 	case BLOCK_K_BIAS:
 	case BLOCK_V_BIAS: return shape(spec->qkv_bias, rows, kv, columns, 0);
 	case BLOCK_Q_NORM: return shape(normed, rows, all ? q : D, columns, 0);
+	case BLOCK_Q_NORM_BIAS:
+		return shape(normed && biased, rows, all ? q : D, columns, 0);
 	case BLOCK_K_NORM: return shape(normed, rows, all ? kv : D, columns, 0);
-	case BLOCK_OUT_NORM: return shape(spec->branch_norms, rows, C, columns, 0);
+	case BLOCK_K_NORM_BIAS:
+		return shape(normed && biased, rows, all ? kv : D, columns, 0);
+	case BLOCK_OUT_NORM:
+		return shape(
+		    spec->branch_norms || spec->residual_twice, rows, C, columns, 0);
+	case BLOCK_OUT_NORM_BIAS:
+		return shape(spec->residual_twice && biased, rows, C, columns, 0);
 	case BLOCK_OUT: return shape(true, rows, C, columns, q);
 	case BLOCK_OUT_BIAS: return shape(spec->out_bias, rows, C, columns, 0);
 	case BLOCK_ROUTER:
@@ -246,12 +255,12 @@ static bool
 same_blocks(const struct spec *a, const struct spec *b)
 {
 	return SAME(causal) && SAME(prenorm) && SAME(branch_norms) &&
-	       SAME(embedding_norm) && SAME(embedding_scale) && SAME(norm) &&
-	       SAME(norm_bias) && SAME(norm_eps) && SAME(qk_norm) && SAME(act) &&
-	       SAME(head_act) && SAME(gated) && SAME(qkv_bias) && SAME(out_bias) &&
-	       SAME(up_bias) && SAME(down_bias) && SAME(mlm_bias) && SAME(output_bias) &&
-	       SAME(experts) && SAME(expert_norms) && SAME(loras) && SAME(lora_rank) &&
-	       SAME(lora_scale);
+	       SAME(residual_twice) && SAME(embedding_norm) && SAME(embedding_scale) &&
+	       SAME(norm) && SAME(norm_bias) && SAME(norm_eps) && SAME(qk_norm) &&
+	       SAME(act) && SAME(head_act) && SAME(gated) && SAME(qkv_bias) &&
+	       SAME(out_bias) && SAME(up_bias) && SAME(down_bias) && SAME(mlm_bias) &&
+	       SAME(output_bias) && SAME(experts) && SAME(expert_norms) && SAME(loras) &&
+	       SAME(lora_rank) && SAME(lora_scale);
 }
 
 bool

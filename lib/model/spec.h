@@ -39,7 +39,7 @@ struct spec_rotary {
 enum spec_qk_norm {
 	SPEC_QK_PLAIN,
 	SPEC_QK_HEAD, /* each head by itself, one weight [D] for all (Qwen3) */
-	SPEC_QK_ALL   /* all heads together, weights [H D] and [K D] (OLMoE) */
+	SPEC_QK_ALL /* all heads together, weights [H D] and [K D], with norm_bias biases too (OLMoE) */
 };
 
 /* Token experts (mixture.h): a router sends every token to the `top` best of `count` MLPs. */
@@ -119,6 +119,8 @@ struct spec {
 	bool prenorm;
 	bool
 	    branch_norms; /* the outputs of attention and MLP are normed before they are added */
+	/* y = norm1(x + out_norm(x + attention(x))) where norms are after the sums (jina-embeddings-v2-base-code) */
+	bool residual_twice;
 	bool embedding_norm; /* after the sum of the embeddings */
 	/* Factor of the embeddings; 0: 1.  To encode, it is rounded to the type of the stored matrix, as in a reference that
 	 * computes in that type. */
@@ -163,8 +165,11 @@ enum block_parameter {
 	BLOCK_V,
 	BLOCK_V_BIAS,
 	BLOCK_Q_NORM,
+	BLOCK_Q_NORM_BIAS,
 	BLOCK_K_NORM,
-	BLOCK_OUT_NORM, /* with branch_norms: of what attention gives */
+	BLOCK_K_NORM_BIAS,
+	BLOCK_OUT_NORM, /* with branch_norms: of what attention gives; with residual_twice: of its sum with x */
+	BLOCK_OUT_NORM_BIAS,
 	BLOCK_OUT,
 	BLOCK_OUT_BIAS,
 	BLOCK_ROUTER,	    /* [mixture.count, C] */

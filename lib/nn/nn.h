@@ -315,15 +315,16 @@ void nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float 
     const float *stats, const float *w, enum nn_norm kind, size_t T, size_t C);
 
 /*
- * RMSNorm or RMSNORM_PLUS of each head's D columns, for q and k before the rotation; w[D] serves all heads.  A norm over all
+ * The norm of each head's D columns, for q and k before the rotation; w[D] and b[D], or NULL, serve all heads.  A norm over all
  * heads together is heads 1, D the columns.  stats[T,heads,2] as nn_norm's.  y may be x.
  */
 void nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
-    const float *w, float eps, enum nn_norm kind, size_t T, size_t heads, size_t D);
+    const float *w, const float *b, float eps, enum nn_norm kind, size_t T, size_t heads,
+    size_t D);
 /* dx and dy have row stride ldy; dx may be dy.  x is the forward's input. */
-void nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
-    size_t ldx, const float *stats, const float *w, enum nn_norm kind, size_t T,
-    size_t heads, size_t D);
+void nn_norm_heads_back(float *dx, float *dw, float *db, const float *dy, size_t ldy,
+    const float *x, size_t ldx, const float *stats, const float *w, enum nn_norm kind,
+    size_t T, size_t heads, size_t D);
 
 /* y = x / max(|x|, 1e-12) by row; y may be x.  lengths[N], or NULL, receives the divisors. */
 void nn_normalize(float *y, float *lengths, const float *x, size_t N, size_t C);

@@ -127,7 +127,8 @@ def slopes(n):
 
 
 def jina_bert(w, c, ids):
-    """JinaBERT: BERT with slopes for positions and a gated MLP."""
+    """JinaBERT: BERT with slopes for positions and a gated MLP; for code with norms of queries and keys, and the residual twice."""
+    code = "qk-post-norm" in c["auto_map"]["AutoModel"]
     heads, place = c["num_attention_heads"], torch.arange(len(ids))
     bias = -torch.tensor(slopes(heads)).double()[:, None, None] * (place[:, None] - place).abs()
     norm = lambda x, name: F.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"],
@@ -140,13 +141,20 @@ def jina_bert(w, c, ids):
     for n in range(c["num_hidden_layers"]):
         p = f"encoder.layer.{n}."
         linear = lambda name, y: F.linear(y, w[p + name + ".weight"], w.get(p + name + ".bias"))
-        q, k, v = (linear("attention.self." + s, x).view(len(ids), heads, -1).transpose(0, 1)
-                   for s in ("query", "key", "value"))
+        q, k, v = (linear("attention.self." + s, x) for s in ("query", "key", "value"))
+        if code:
+            q, k = norm(q, p + "attention.self.layer_norm_q"), norm(k, p + "attention.self.layer_norm_k")
+        q, k, v = (y.view(len(ids), heads, -1).transpose(0, 1) for y in (q, k, v))
         scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5 + bias
         a = (scores.softmax(-1) @ v).transpose(0, 1).flatten(1)
-        x = norm(x + linear("attention.output.dense", a), p + "attention.output.LayerNorm")
-        gate, up = linear("mlp.gated_layers", x).chunk(2, -1)
-        x = norm(x + linear("mlp.wo", act(gate) * up), p + "mlp.layernorm")
+        y = norm(x + linear("attention.output.dense", a), p + "attention.output.LayerNorm")
+        x = norm(x + y, p + "layer_norm_1") if code else y
+        if code:
+            up, gate = linear("mlp.up_gated_layer", x).chunk(2, -1)
+            x = norm(x + linear("mlp.down_layer", act(gate) * up), p + "layer_norm_2")
+        else:
+            gate, up = linear("mlp.gated_layers", x).chunk(2, -1)
+            x = norm(x + linear("mlp.wo", act(gate) * up), p + "mlp.layernorm")
         hidden.append(x)
     return hidden, {}
 
@@ -335,6 +343,13 @@ CONFIG = {
         "position_embedding_type": "alibi", "feed_forward_type": "geglu", "emb_pooler": "mean",
         "attn_implementation": "torch",
         "auto_map": {"AutoModel": "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"}},
+    "jina_bert_code": SIZES | {
+        "architectures": ["JinaBertForMaskedLM"], "model_type": "bert", "hidden_size": 12,
+        "num_attention_heads": 3, "intermediate_size": 10, "hidden_act": "gelu",
+        "type_vocab_size": 2, "layer_norm_eps": 1e-3, "pad_token_id": 0,
+        "position_embedding_type": "alibi", "feed_forward_type": "geglu", "emb_pooler": "mean",
+        "attn_implementation": "torch",
+        "auto_map": {"AutoModel": "jinaai/jina-bert-v2-qk-post-norm--modeling_bert.JinaBertModel"}},
     # the second layer sees a window
     "qwen2": SIZES | {
         "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 12,
@@ -396,9 +411,9 @@ POOLING = {"roberta": ("mean", True), "xlm-roberta": ("cls", True), "camembert":
            "modernbert": ("mean", True), "mpnet": ("mean", True), "t5": ("mean", True),
            "t5_whole": ("mean", True), "t5_own": ("mean", True),
            "umt5": ("mean", True), "electra": ("mean", True), "ernie": ("cls", True),
-           "albert": ("mean", True), "jina_bert": ("mean", False), "eurobert": ("mean", True),
+           "albert": ("mean", True), "jina_bert": ("mean", False), "jina_bert_code": ("mean", False), "eurobert": ("mean", True),
            "gemma3_text": ("mean", True)}  # decoders: the last token, normalised
-PLAIN = {"gte": gte, "deepseek": deepseek, "jina_bert": jina_bert}
+PLAIN = {"gte": gte, "deepseek": deepseek, "jina_bert": jina_bert, "jina_bert_code": jina_bert}
 CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
          "camembert": "CamembertForMaskedLM", "distilbert": "DistilBertForMaskedLM",
          "bert": "BertModel", "bert_mlm": "BertForMaskedLM", "nomic_bert": "NomicBertModel", "modernbert": "ModernBertForMaskedLM",
@@ -434,16 +449,19 @@ def plain_shapes(family, c):
                 shapes[f"encoder.layer.{n}.{name}.weight"] = (C,)
                 shapes[f"encoder.layer.{n}.{name}.bias"] = (C,)
         return shapes
-    if family == "jina_bert":
+    if family.startswith("jina_bert"):
+        code = family == "jina_bert_code"
         vectors, biased = {"embeddings.LayerNorm": C}, {}
         shapes = {"embeddings.word_embeddings.weight": (V, C),
                   "embeddings.token_type_embeddings.weight": (2, C)}
         for n in range(c["num_hidden_layers"]):
             p = f"encoder.layer.{n}."
-            shapes[p + "mlp.gated_layers.weight"] = (2 * I, C)
+            shapes[p + ("mlp.up_gated_layer.weight" if code else "mlp.gated_layers.weight")] = (2 * I, C)
             biased |= {p + "attention.self." + s: (C, C) for s in ("query", "key", "value")}
-            biased |= {p + "attention.output.dense": (C, C), p + "mlp.wo": (C, I)}
-            vectors |= {p + "attention.output.LayerNorm": C, p + "mlp.layernorm": C}
+            biased |= {p + "attention.output.dense": (C, C), p + ("mlp.down_layer" if code else "mlp.wo"): (C, I)}
+            vectors |= {p + "attention.output.LayerNorm": C}
+            vectors |= {p + name: C for name in (("layer_norm_1", "layer_norm_2", "attention.self.layer_norm_q", "attention.self.layer_norm_k")
+                                                 if code else ("mlp.layernorm",))}
         for name, shape in biased.items():
             shapes |= {name + ".weight": shape, name + ".bias": shape[:1]}
         for name, size in vectors.items():

@@ -133,7 +133,7 @@ heads(const struct shapes *m)
 	line("norm of heads", 2, 0, 4.0 * (double)(T * (Q + KV)), [&](int run) {
 		float *q = qkv.at(run);
 		nn_norm_heads(
-		    q, G, NULL, q, G, w.at(0), 1e-6f, NN_RMSNORM, T, some, m->D);
+		    q, G, NULL, q, G, w.at(0), NULL, 1e-6f, NN_RMSNORM, T, some, m->D);
 	});
 	line("rotary", 2, 0, 4.0 * (double)(T * (Q + KV)), [&](int run) {
 		nn_rotary(qkv.at(run), G, inverse.at(0), 0, &sequences, some, m->D, 1);

@@ -233,15 +233,17 @@ norm_heads(double *y, struct array *const *in, const void *sizes)
 	memset(y, 0, s->T * s->ld * sizeof *y);
 	for (size_t t = 0; t < s->T; t++)
 		for (size_t h = 0; h < s->heads; h++) {
-			size_t at = t * s->ld + h * s->D;
-			double square = 1e-6;
+			const double *x = in[0]->ref + t * s->ld + h * s->D;
+			double mean = 0, square = 1e-6;
+			for (size_t d = 0; d < s->D && s->kind == NN_LAYERNORM; d++)
+				mean += x[d] / (double)s->D;
 			for (size_t d = 0; d < s->D; d++)
-				square += in[0]->ref[at + d] * in[0]->ref[at + d] /
-					  (double)s->D;
+				square += (x[d] - mean) * (x[d] - mean) / (double)s->D;
 			for (size_t d = 0; d < s->D; d++)
-				y[at + d] =
-				    in[0]->ref[at + d] / sqrt(square) *
-				    ((s->kind == NN_RMSNORM_PLUS) + in[1]->ref[d]);
+				y[t * s->ld + h * s->D + d] =
+				    (x[d] - mean) / sqrt(square) *
+					((s->kind == NN_RMSNORM_PLUS) + in[1]->ref[d]) +
+				    in[2]->ref[d];
 		}
 }
 
@@ -249,19 +251,23 @@ static void
 heads_case(const struct heads *s)
 {
 	size_t n = s->T * s->ld;
+	bool biased = s->kind == NN_LAYERNORM;
 	struct array *x = array_random(n, 1), *w = array_random(s->D, 1);
+	struct array *b = biased ? array_random(s->D, 1) : array_of(s->D, 0);
 	struct array *y = array_of(n, 0), *stats = array_new(2 * s->T * s->heads);
-	struct operation o = { norm_heads, s, { x, w }, array_random(n, 1) };
+	struct operation o = { norm_heads, s, { x, w, b }, array_random(n, 1) };
 	struct array *dx = array_random(n, 1), *dw = array_of(s->D, 1);
+	struct array *db = array_of(s->D, 1);
+	const float *bias = biased ? b->at : NULL;
 
 	norm_heads(y->ref, o.in, s);
-	nn_norm_heads(y->at, s->ld, stats->at, x->at, s->ld, w->at, 1e-6f, s->kind, s->T,
-	    s->heads, s->D);
+	nn_norm_heads(y->at, s->ld, stats->at, x->at, s->ld, w->at, bias, 1e-6f, s->kind,
+	    s->T, s->heads, s->D);
 	expect("norm of heads", y->at, y->ref, n, 1e-5);
 	/* values outside of heads must stay, so in place and packed have different expected values */
 	nn_copy(dx->at, x->at, n);
-	nn_norm_heads(dx->at, s->ld, NULL, dx->at, s->ld, w->at, 1e-6f, s->kind, s->T,
-	    s->heads, s->D);
+	nn_norm_heads(dx->at, s->ld, NULL, dx->at, s->ld, w->at, bias, 1e-6f, s->kind,
+	    s->T, s->heads, s->D);
 	for (size_t i = 0; i < n; i++)
 		dx->ref[i] = i % s->ld < s->heads * s->D ? y->ref[i] : x->ref[i];
 	expect("norm of heads in place", dx->at, dx->ref, n, 1e-5);
@@ -269,16 +275,18 @@ heads_case(const struct heads *s)
 		o.dy->ref[i] *= i % s->ld < s->heads * s->D ? 1 : 0;
 	array_upload(o.dy);
 	nn_copy(dx->at, o.dy->at, n);
-	nn_norm_heads_back(dx->at, dw->at, dx->at, s->ld, x->at, s->ld, stats->at, w->at,
-	    s->kind, s->T, s->heads, s->D);
+	nn_norm_heads_back(dx->at, dw->at, biased ? db->at : NULL, dx->at, s->ld, x->at,
+	    s->ld, stats->at, w->at, s->kind, s->T, s->heads, s->D);
 	expect_gradient("norm of heads dx", dx->at, &o, 0, 0);
 	expect_gradient("norm of heads dw", dw->at, &o, 1, 1);
+	if (biased)
+		expect_gradient("norm of heads db", db->at, &o, 2, 1);
 }
 
 static void
 check_norm_heads(void)
 {
-	for (int kind = NN_RMSNORM; kind <= NN_RMSNORM_PLUS; kind++) {
+	for (int kind = NN_LAYERNORM; kind <= NN_RMSNORM_PLUS; kind++) {
 		heads_case(&(struct heads){ 5, 3, 16, 70, (enum nn_norm)kind });
 		heads_case(&(struct heads){ 7, 1, 150, 153, (enum nn_norm)kind });
 		heads_case(&(struct heads){ 4, 2, 5, 10, (enum nn_norm)kind });
@@ -286,9 +294,10 @@ check_norm_heads(void)
 	/* rows of one stride into rows of another */
 	struct array *x = array_random(6 * 20, 1), *w = array_random(4, 1);
 	struct array *y = array_new(6 * 20), *packed = array_new(6 * 8);
-	struct array *in[2] = { x, w };
+	struct array *in[3] = { x, w, array_of(4, 0) };
 	norm_heads(y->ref, in, &(struct heads){ 6, 2, 4, 20, NN_RMSNORM });
-	nn_norm_heads(packed->at, 8, NULL, x->at, 20, w->at, 1e-6f, NN_RMSNORM, 6, 2, 4);
+	nn_norm_heads(
+	    packed->at, 8, NULL, x->at, 20, w->at, NULL, 1e-6f, NN_RMSNORM, 6, 2, 4);
 	for (size_t i = 0; i < 48; i++)
 		packed->ref[i] = y->ref[i / 8 * 20 + i % 8];
 	expect("norm of heads, packed", packed->at, packed->ref, 48, 1e-5);

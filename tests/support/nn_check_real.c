@@ -186,15 +186,15 @@ static void
 rows_heads(float *y, const float *x, const float *z, size_t R)
 {
 	(void)z;
-	nn_norm_heads(
-	    y, WIDTH, NULL, x, WIDTH, weights, 1e-6f, NN_RMSNORM, R, WIDTH / HEAD, HEAD);
+	nn_norm_heads(y, WIDTH, NULL, x, WIDTH, weights, NULL, 1e-6f, NN_RMSNORM, R,
+	    WIDTH / HEAD, HEAD);
 }
 
 static void
 rows_heads_back(float *y, const float *x, const float *z, size_t R)
 {
-	nn_norm_heads_back(y, NULL, x, WIDTH, z, WIDTH, weights, weights + 1, NN_RMSNORM,
-	    R, WIDTH / HEAD, HEAD);
+	nn_norm_heads_back(y, NULL, NULL, x, WIDTH, z, WIDTH, weights, weights + 1,
+	    NN_RMSNORM, R, WIDTH / HEAD, HEAD);
 }
 
 static void
@@ -297,7 +297,7 @@ check_parameters(void)
 	    ROWS, WIDTH);
 	expect("norm dw", dw->at, dw->ref, WIDTH, 5e-6);
 	expect("norm db", db->at, db->ref, WIDTH, 5e-6);
-	nn_norm_heads_back(NULL, heads->at, dy->at, WIDTH, s->at, WIDTH, stats->at,
+	nn_norm_heads_back(NULL, heads->at, NULL, dy->at, WIDTH, s->at, WIDTH, stats->at,
 	    heads->at, NN_RMSNORM, ROWS, WIDTH / HEAD, HEAD);
 	expect("norm of heads dw", heads->at, heads->ref, HEAD, 5e-6);
 }

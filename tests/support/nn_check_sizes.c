@@ -118,9 +118,9 @@ check_heads(void)
 		}
 	}
 	nn_norm_heads(
-	    y->at, LD, stats->at, x->at, LD, w->at, 1e-6f, NN_RMSNORM, T, HEADS, D);
+	    y->at, LD, stats->at, x->at, LD, w->at, NULL, 1e-6f, NN_RMSNORM, T, HEADS, D);
 	expect("heads", y->at, y->ref, y->n, 5e-6);
-	nn_norm_heads_back(NULL, dw->at, dy->at, LD, x->at, LD, stats->at, w->at,
+	nn_norm_heads_back(NULL, dw->at, NULL, dy->at, LD, x->at, LD, stats->at, w->at,
 	    NN_RMSNORM, T, HEADS, D);
 	expect("heads dw", dw->at, dw->ref, D, 1e-5);
 }

@@ -37,6 +37,19 @@ static const struct tensor_names jina_bert = {
 	.heads = { "cls.", "pooler.", "classifier." },
 };
 
+static const struct tensor_names jina_bert_code = {
+	.prefixes = { "", "bert." },
+	.stem = { EMBEDDINGS("embeddings.LayerNorm"), CLS_PREDICTIONS },
+	.layers = "encoder.layer.",
+	.block = { SELF_ATTENTION,
+	    MLP("mlp.up_gated_layer", "mlp.up_gated_layer", "mlp.down_layer"),
+	    NORMS("layer_norm_1", "layer_norm_2"),
+	    [BLOCK_Q_NORM] = "attention.self.layer_norm_q",
+	    [BLOCK_K_NORM] = "attention.self.layer_norm_k",
+	    [BLOCK_OUT_NORM] = "attention.output.LayerNorm" },
+	.heads = { "cls.", "pooler.", "classifier." },
+};
+
 static const struct tensor_names ernie = {
 	.prefixes = { "", "ernie." },
 	.stem = { EMBEDDINGS("embeddings.LayerNorm"),
@@ -176,20 +189,31 @@ adjust_albert(struct spec *spec, const struct tree *config)
 		    (int)(i / ((double)spec->layers / groups)); /* as the reference */
 }
 
+/* Whether config.json names code of jina-embeddings-v2-base-code: norms of queries and keys, and the residual twice. */
+static bool
+is_jina_bert_code(const struct tree *config)
+{
+	const struct tree *code = tree_get(config, "auto_map");
+
+	for (size_t i = 0; code && code->kind == TREE_OBJECT && i < code->count; i++)
+		if (code->items[i]->kind == TREE_STRING &&
+		    strstr(code->items[i]->string, "qk-post-norm"))
+			return true;
+	return false;
+}
+
 /* JinaBERT (Günther et al. 2023, jina-embeddings-v2), which calls itself "bert": ALiBi and gated MLPs. */
 static void
 adjust_jina_bert(struct spec *spec, const struct tree *config)
 {
-	const struct tree *code = tree_get(config, "auto_map");
 	const char *key = "feed_forward_type";
 	const char *type = tree_string(config, key, "original");
 
-	/* jina-embeddings-v2-base-code, another model of that name, norms queries and keys, and adds the residual twice */
-	for (size_t i = 0; code && code->kind == TREE_OBJECT && i < code->count; i++)
-		if (code->items[i]->kind == TREE_STRING &&
-		    strstr(code->items[i]->string, "qk-post-norm"))
-			tree_die(code,
-			    "JinaBERT with norms of queries and keys (qk-post-norm) is not known");
+	if (is_jina_bert_code(config)) {
+		spec->names = &jina_bert_code;
+		spec->qk_norm = SPEC_QK_ALL;
+		spec->residual_twice = true;
+	}
 	if (strcmp(type, "geglu") && strcmp(type, "reglu"))
 		tree_die(config, "'%s' is '%s'; known are geglu and reglu", key, type);
 	spec->position_table = false;

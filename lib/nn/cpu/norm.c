@@ -47,14 +47,15 @@ nn_norm(float *y, float *s, float *stats, const float *x, const float *r, const 
 
 void
 nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
-    const float *w, float eps, enum nn_norm kind, size_t T, size_t heads, size_t D)
+    const float *w, const float *b, float eps, enum nn_norm kind, size_t T, size_t heads,
+    size_t D)
 {
 #pragma omp parallel for schedule(static) if (nn_shared(T, heads * D))
 	for (size_t t = 0; t < T; t++)
 		for (size_t h = 0; h < heads; h++) {
 			float *row = y + t * ldy + h * D;
 			norm_row(row, row, stats ? stats + 2 * (t * heads + h) : NULL,
-			    x + t * ldx + h * D, NULL, w, NULL, eps, kind, D);
+			    x + t * ldx + h * D, NULL, w, b, eps, kind, D);
 		}
 }
 
@@ -166,12 +167,12 @@ nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
 }
 
 void
-nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
-    size_t ldx, const float *stats, const float *w, enum nn_norm kind, size_t T,
-    size_t heads, size_t D)
+nn_norm_heads_back(float *dx, float *dw, float *db, const float *dy, size_t ldy,
+    const float *x, size_t ldx, const float *stats, const float *w, enum nn_norm kind,
+    size_t T, size_t heads, size_t D)
 {
-	norm_back(dx, dw, NULL,
-	    &(struct norm_rows){ dy, x, stats, ldy, ldx, T, heads, D }, w, kind);
+	norm_back(dx, dw, db, &(struct norm_rows){ dy, x, stats, ldy, ldx, T, heads, D },
+	    w, kind);
 }
 
 void

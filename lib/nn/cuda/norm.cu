@@ -363,10 +363,11 @@ nn_norm(float *y, float *s, float *stats, const float *x, const float *r, const 
 
 void
 nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,
-    const float *w, float eps, enum nn_norm kind, size_t T, size_t heads, size_t D)
+    const float *w, const float *b, float eps, enum nn_norm kind, size_t T, size_t heads,
+    size_t D)
 {
 	run_norm(norm_job<float, float, float>{
-	    y, NULL, stats, x, NULL, w, NULL, ldy, ldx, T * heads, heads, D, eps, kind });
+	    y, NULL, stats, x, NULL, w, b, ldy, ldx, T * heads, heads, D, eps, kind });
 }
 
 void
@@ -378,13 +379,13 @@ nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float *s,
 }
 
 void
-nn_norm_heads_back(float *dx, float *dw, const float *dy, size_t ldy, const float *x,
-    size_t ldx, const float *stats, const float *w, enum nn_norm kind, size_t T,
-    size_t heads, size_t D)
+nn_norm_heads_back(float *dx, float *dw, float *db, const float *dy, size_t ldy,
+    const float *x, size_t ldx, const float *stats, const float *w, enum nn_norm kind,
+    size_t T, size_t heads, size_t D)
 {
 	run_norm_back({ dx, NULL, NULL, dy, x, stats, w, ldy, ldx, T * heads, heads, D, 0,
 			  kind, false },
-	    dw, NULL);
+	    dw, db);
 }
 
 void
