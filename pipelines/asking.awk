@@ -1,5 +1,5 @@
 # asking.awk - training questions for words, in other words than a dictionary's definitions
-#	awk -v out=DIR -f asking.awk descriptions.tsv index.{noun,verb,adj,adv} wordnet.tsv gcide.tsv everyday.tsv...
+#	awk -v out=DIR -f json.awk -f asking.awk descriptions.tsv index.{noun,verb,adj,adv} wordnet.tsv gcide.tsv everyday.tsv...
 # No output has words of held-out entries; output of everyday*.tsv has no words of descriptions.tsv.
 #	pairs-gcide.jsonl	the other dictionary's definitions, and the word's entry if it has but one of
 #				its class, else the word
@@ -148,9 +148,4 @@ function fewer(text,    list, count, i, kept) {
 function pair(name, query, answer) {
 	print "{\"query\": " query ", \"document\": " answer "}" > \
 	    (out "/pairs-" name ".jsonl")
-}
-
-function string(text) {
-	gsub(/[\\"]/, "\\\\&", text)
-	return "\"" text "\""
 }

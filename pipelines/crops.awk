@@ -1,5 +1,5 @@
 # crops.awk - passages as training pairs: a sentence, a few words or the heading asks for its passage
-#	LC_ALL=C awk -v out=DIR -v draws=N -f sentences.awk -f crops.awk documents.tsv passages.tsv
+#	LC_ALL=C awk -v out=DIR -v draws=N -f sentences.awk -f json.awk -f crops.awk documents.tsv passages.tsv
 # reads share/recipes/documents.tsv, for the groups of packages, and passages as pages.awk writes them; writes
 #	DIR/crop-GROUP.jsonl, DIR/title-GROUP.jsonl	{query, document}
 # Of each passage a drawn sentence of 5 to 40 words is the query, `draws` times.  In six cases of ten the document is the rest of the passage,
@@ -69,12 +69,6 @@ function put(kind, query, title, document) {
 	if (title != "" && draw(2))
 		document = title ". " document
 	print "{\"query\": " string(query) ", \"document\": " string(document) "}" > (out "/" kind "-" group ".jsonl")
-}
-
-function string(text) {
-	gsub(/[\001-\037]/, " ", text)
-	gsub(/[\\"]/, "\\\\&", text)
-	return "\"" text "\""
 }
 
 # an integer below `limit`, the same with each awk

@@ -1,5 +1,5 @@
 # dictionary.awk - the tables of wordnet.awk and foldoc.awk as training text, pairs and test sets
-#	awk -v out=DIR -f dictionary.awk wordnet.tsv foldoc.tsv
+#	awk -v out=DIR -f json.awk -f dictionary.awk wordnet.tsv foldoc.tsv
 # A document is an entry without its definition: its words and their kind (the name alone would say little of a word that was
 # never seen with its definition).  A query is a definition; persons and places are not queries.  Held-out entries (dev, test)
 # are not in corpus.txt and train-*.jsonl; their words occur there only where other entries mention them.
@@ -92,9 +92,4 @@ function labelled(name, label) {
 function class_text(name) {
 	sub(/\./, " ", name)
 	return name
-}
-
-function string(text) {
-	gsub(/[\\"]/, "\\\\&", text)
-	return "\"" text "\""
 }

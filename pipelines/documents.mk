@@ -35,6 +35,6 @@ $(DOCS)/passages.tsv: $(DOC_LIST) $(DOCS)/pages.tsv $(DEBIAN)/table.tsv
 
 $(DOC_PAIRS) &: $(PIPELINES)/sentences.awk $(PIPELINES)/crops.awk $(DOC_LIST) $(DOCS)/passages.tsv
 	rm -f $(DOCS)/*.jsonl
-	LC_ALL=C awk -v out=$(DOCS) -v draws=2 -f $< -f $(wordlist 2,4,$^)
+	LC_ALL=C awk -v out=$(DOCS) -v draws=2 -f $(PIPELINES)/json.awk -f $< -f $(wordlist 2,4,$^)
 
 .PHONY: documents

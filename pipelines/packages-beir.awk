@@ -1,5 +1,5 @@
 # packages-beir.awk - the table of packages.awk as training pairs and a BEIR folder
-#	awk -v out=DIR -f packages-beir.awk table.tsv
+#	awk -v out=DIR -f json.awk -f packages-beir.awk table.tsv
 # A query is a synopsis, its document the description; both have the package's name as id.
 #	train.jsonl			{query, document}
 #	PART.jsonl, PART.qrels		of the parts dev and test: queries and their judgements, as BEIR has them
@@ -29,9 +29,4 @@ FNR == 1 { next }
 
 function text(id, words) {
 	return "{\"_id\": \"" id "\", \"text\": " string(words) "}"
-}
-
-function string(words) {
-	gsub(/[\\"]/, "\\\\&", words)
-	return "\"" words "\""
 }

@@ -59,14 +59,14 @@ lists() {
 	sed -n '/^Package/{ p; s/.*//; p }' Translation-en >Packages
 	awk -f "$P/packages.awk" Translation-en Packages >table.tsv
 	[ "$(cut -f1 table.tsv | tail -n +2)" = four ]
-	awk -v out=. -f "$P/packages-beir.awk" <(sed 's/\ttrain\t/\tdev\t/' table.tsv)
+	awk -v out=. -f "$P/json.awk" -f "$P/packages-beir.awk" <(sed 's/\ttrain\t/\tdev\t/' table.tsv)
 	jq -r '.text' dev.jsonl corpus.jsonl | diff - <(printf '%s\n' 'a "fourth"' 'This is the only one of them that is \ left.')
 }
 
 @test "packages: held-out packages are in the corpus and in no training pair" {
 	lists 600
 	awk -f "$P/packages.awk" Translation-en Packages >table.tsv
-	awk -v out=. -f "$P/packages-beir.awk" table.tsv
+	awk -v out=. -f "$P/json.awk" -f "$P/packages-beir.awk" table.tsv
 	for part in dev test; do
 		[ "$(wc -l <$part.jsonl)" -gt 10 ]
 		cut -f1 $part.qrels | tail -n +2 | diff - <(jq -r ._id $part.jsonl)

@@ -113,7 +113,7 @@ passages() {
 }
 
 crops() { # draws
-	awk -v out=. -v draws="$1" -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
+	awk -v out=. -v draws="$1" -f "$P/json.awk" -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
 }
 
 @test "crops: a sentence asks for the rest, or for all; a few words ask; headings begin documents and ask" {

@@ -56,7 +56,7 @@ END
 		printf 'n4\tdev\tnoun.artifact\tother\tpot\tvessel\t1\tan instance\t\n'
 	} >"$T/table"
 	mkdir "$T/dev" "$T/test"
-	awk -v out="$T" -f "$ROOT/pipelines/dictionary.awk" "$T/table"
+	awk -v out="$T" -f "$ROOT/pipelines/json.awk" -f "$ROOT/pipelines/dictionary.awk" "$T/table"
 	run ! grep -lE 'secret|hidden|an instance' "$T"/corpus.txt "$T"/train-*.jsonl
 	[ "$(cat "$T/train-noun.jsonl")" = '{"query": "boils the water", "document": "kettle; pot"}
 {"query": "a flat \"pot\"", "document": "pan; pot"}' ]
