@@ -208,6 +208,20 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[ "$(metric main_score <"$T/out")" = "$(metric map_at_1000 <"$T/out")" ]
 }
 
+@test "mteb-score sts: equal cosines tie to the bit: 0 of right angles, 1 of parallel vectors, 0.5 and 1 with zeros" {
+	mkstream >"$T/pairs.mts" <<-'END'
+		{"sentence1.emb": [-2.0, -2, -2], "sentence2.emb": [-2.0, 0, 2], "score": 0.0}
+		{"sentence1.emb": [-2.0, -2, -2], "sentence2.emb": [-1.0, -1, 2], "score": 1.0}
+		{"sentence1.emb": [-2.0, -2, -2], "sentence2.emb": [-1.0, 1, 0], "score": 2.0}
+		{"sentence1.emb": [1.0, 2, 3], "sentence2.emb": [3.0, 6, 9], "score": 3.0}
+		{"sentence1.emb": [0.1, 0.7, 0.3], "sentence2.emb": [0.1, 0.7, 0.3], "score": 4.0}
+		{"sentence1.emb": [1.0, 2, 3], "sentence2.emb": [0.0, 0, 0], "score": 5.0}
+		{"sentence1.emb": [0.0, 0, 0], "sentence2.emb": [0.0, 0, 0], "score": 6.0}
+	END
+	mteb-score sts -q --per-query "$T/table" "$T/pairs.mts" >"$T/out"
+	[ "$(cut -f4 "$T/table" | tail -n +2 | paste -sd' ')" = '0 0 0 1 1 0.5 1' ]
+}
+
 @test "mteb-score sts --per-query: the correlations of its columns are the reported scores" {
 	stream sts
 	mteb-score sts --per-query "$T/table" "$T/sts.mts" >"$T/out"

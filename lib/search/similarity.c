@@ -91,13 +91,9 @@ similarity_unit(float *to, const float *from, int width)
 float
 similarity_paired_cosine(const float *a, const float *b, int width)
 {
-	double aa = similarity_dot(a, a, width), bb = similarity_dot(b, b, width),
-	       apart = 0;
-	double scale_a = aa > 0 ? 1 / sqrt(aa) : 0, scale_b = bb > 0 ? 1 / sqrt(bb) : 0;
+	double aa = similarity_dot(a, a, width), bb = similarity_dot(b, b, width);
 
-	for (int i = 0; i < width; i++) {
-		double difference = a[i] * scale_a - b[i] * scale_b;
-		apart += difference * difference;
-	}
-	return (float)(1 - apart / 2);
+	if (aa > 0 && bb > 0)
+		return (float)(similarity_dot(a, b, width) / sqrt(aa * bb));
+	return aa > 0 || bb > 0 ? 0.5F : 1;
 }

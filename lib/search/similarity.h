@@ -45,8 +45,8 @@ float similarity_of(enum similarity kind, const float *a, const float *b, int wi
  * Returns the squared length, which is then not finite. */
 double similarity_unit(float *to, const float *from, int width);
 
-/* scikit-learn's paired cosine, 1 - |a/|a| - b/|b||^2 / 2: exactly 1 for equal vectors, 1/2 if one vector
- * is zero. */
+/* The cosine of finite vectors, in f64 and rounded once, so that equal ones tie; 1/2 if one vector is zero and 1 if both are, as in
+ * scikit-learn's paired cosine, 1 - |a/|a| - b/|b||^2 / 2. */
 float similarity_paired_cosine(const float *a, const float *b, int width);
 
 #endif
