@@ -4,22 +4,23 @@
 # batches, by the words that a definition shares with its entry, 0.557 after two passes and 0.595 after five.  asking.awk
 # adds everyday descriptions.  Instructions are left to the demo.
 # The mean of two runs from one language model, with few and with many everyday descriptions, is better than either at both
-# definitions and descriptions.  A third run starts from it and learns documentation (documents.mk) as well.  The base is
-# the mean of the start and the end of this run (tests/bench/FIGURES.md).
+# definitions and descriptions.  A third run starts from it and learns documentation (documents.mk) as well, and a fourth goes on
+# from its end.  The base is half the fourth run's end, a quarter the third's and a quarter its start (tests/bench/FIGURES.md).
 # The JSON files of share/models/base define it; tokenizer and weights are made here.
 BASE       := $(SHARE)/models/base
 BASE_OUT   := $(OUT)/base
 BASE_JSON  := config.json modules.json 1_Pooling/config.json sentence_bert_config.json \
 	config_sentence_transformers.json
 BASE_RUNS  := base base-more
+FIND_RUNS  := documents more-documents
 VOCABULARY ?= 24576
 MLM        ?= --epochs 1 --lr 2e-3 --batch-tokens 8192
 PAIR       ?=
 TUNE       ?= --lr 1e-3 --tokens 70000
 FIND       ?= --lr 7e-4 --tokens 70000 --precision bf16
-FIND_STEPS ?= 1900
+FIND_STEPS ?= $(if $(findstring more,$@),2300,1900)
 
-## base-model train share/models anew, from text to weights (three and a half hours on two cores, 8 GB)
+## base-model train share/models anew, from text to weights (five hours on two cores, 8 GB)
 base-model: $(BASE_OUT)/model/model.safetensors
 	cp $(BASE_OUT)/model/*.safetensors $(BASE_OUT)/start/*tokenizer* $(BASE_OUT)/start/vocab.txt $(BASE)
 	cp -r $(BASE_OUT)/mlm $(dir $(BASE))
@@ -36,7 +37,7 @@ $(BASE_OUT)/start/tokenizer.json: $(BASE_OUT)/text.txt $(addprefix $(BASE)/,$(BA
 $(BASE_OUT)/text.mts: $(BASE_OUT)/text.txt $(BASE_OUT)/start/tokenizer.json | $X/tok
 	$X/tok -q -m $(BASE_OUT)/start --max-length 128 $< > $@
 
-$(BASE_OUT)/mlm/model.safetensors $(patsubst %,$(BASE_OUT)/run/%/model.safetensors,$(BASE_RUNS) documents): private SHELL := $(HEAVY)
+$(BASE_OUT)/mlm/model.safetensors $(patsubst %,$(BASE_OUT)/run/%/model.safetensors,$(BASE_RUNS) $(FIND_RUNS)): private SHELL := $(HEAVY)
 $(BASE_OUT)/mlm/model.safetensors: $(BASE_OUT)/text.mts | $X/train
 	$X/train -m $(BASE_OUT)/start --from-scratch --objective mlm $(MLM) --seed 1 \
 		--dtype bf16 --save-every 100 --progress -o $(@D) $<
@@ -55,13 +56,20 @@ $(BASE_OUT)/run/%/model.safetensors: $(BASE_OUT)/pairs-%.mts $(BASE_OUT)/mlm/mod
 $(BASE_OUT)/words/model.safetensors: $(BASE_RUNS:%=$(BASE_OUT)/run/%/model.safetensors) | $X/upcycle
 	$X/upcycle -m $(BASE_OUT)/run/base $(patsubst %,--mean $(BASE_OUT)/run/%,$(filter-out base,$(BASE_RUNS))) -o $(@D)
 
-$(BASE_OUT)/pairs-documents.mts: $(SHARE)/recipes/base-documents.yaml $(BASE_OUT)/pairs-base-more.mts $(DOCS)/crop-package.jsonl
+$(FIND_RUNS:%=$(BASE_OUT)/pairs-%.mts): $(BASE_OUT)/pairs-%.mts: $(SHARE)/recipes/base-%.yaml $(BASE_OUT)/pairs-base-more.mts \
+		$(DOCS)/crop-package.jsonl
 	$X/tasksample -C $(OUT) --steps $(FIND_STEPS) $< | $X/tok -q -m $(BASE_OUT)/start --max-length 128 > $@
 
+# each from the end of the run before it
 $(BASE_OUT)/run/documents/model.safetensors: $(BASE_OUT)/pairs-documents.mts $(BASE_OUT)/words/model.safetensors | $X/train
-	$X/train -m $(BASE_OUT)/words $(FIND) --seed 1 --dtype bf16 --save-every 100 --progress -o $(@D) $<
+$(BASE_OUT)/run/more-documents/model.safetensors: $(BASE_OUT)/pairs-more-documents.mts $(BASE_OUT)/run/documents/model.safetensors | $X/train
+$(FIND_RUNS:%=$(BASE_OUT)/run/%/model.safetensors):
+	$X/train -m $(patsubst %/,%,$(dir $(word 2,$^))) $(FIND) --seed 1 --dtype bf16 --save-every 100 --progress -o $(@D) $<
 
-$(BASE_OUT)/model/model.safetensors: $(BASE_OUT)/words/model.safetensors $(BASE_OUT)/run/documents/model.safetensors | $X/upcycle
+$(BASE_OUT)/half/model.safetensors: $(BASE_OUT)/words/model.safetensors $(BASE_OUT)/run/documents/model.safetensors | $X/upcycle
 	$X/upcycle -m $(BASE_OUT)/words --mean $(BASE_OUT)/run/documents -o $(@D)
+
+$(BASE_OUT)/model/model.safetensors: $(BASE_OUT)/half/model.safetensors $(BASE_OUT)/run/more-documents/model.safetensors | $X/upcycle
+	$X/upcycle -m $(BASE_OUT)/half --mean $(BASE_OUT)/run/more-documents -o $(@D)
 
 .PHONY: base-model
