@@ -637,6 +637,7 @@ failing() { # NAME WORD...
 		o/base/run/base-more/model.safetensors
 		o/base/run/base/model.safetensors
 		o/base/run/documents/model.safetensors
+		o/base/run/more-documents/model.safetensors
 		o/demo/dictionary/%-adapter.mts
 		o/demo/dictionary/%.mts
 		o/demo/packages/%-adapter.mts
