@@ -18,7 +18,8 @@ MLM        ?= --epochs 1 --lr 2e-3 --batch-tokens 8192
 PAIR       ?=
 TUNE       ?= --lr 1e-3 --tokens 70000
 FIND       ?= --lr 7e-4 --tokens 70000 --precision bf16
-FIND_STEPS ?= $(if $(findstring more,$@),2300,1900)
+FIND_STEPS ?= 1900
+MORE_STEPS ?= 2300
 
 ## base-model train share/models anew, from text to weights (five hours on two cores, 8 GB)
 base-model: $(BASE_OUT)/model/model.safetensors
@@ -56,11 +57,12 @@ $(BASE_OUT)/run/%/model.safetensors: $(BASE_OUT)/pairs-%.mts $(BASE_OUT)/mlm/mod
 $(BASE_OUT)/words/model.safetensors: $(BASE_RUNS:%=$(BASE_OUT)/run/%/model.safetensors) | $X/upcycle
 	$X/upcycle -m $(BASE_OUT)/run/base $(patsubst %,--mean $(BASE_OUT)/run/%,$(filter-out base,$(BASE_RUNS))) -o $(@D)
 
+$(BASE_OUT)/pairs-more-documents.mts: private FIND_STEPS = $(MORE_STEPS)
 $(FIND_RUNS:%=$(BASE_OUT)/pairs-%.mts): $(BASE_OUT)/pairs-%.mts: $(SHARE)/recipes/base-%.yaml $(BASE_OUT)/pairs-base-more.mts \
 		$(DOCS)/crop-package.jsonl
 	$X/tasksample -C $(OUT) --steps $(FIND_STEPS) $< | $X/tok -q -m $(BASE_OUT)/start --max-length 128 > $@
 
-# each from the end of the run before it
+# the first from the mean of two runs, the second from the end of the first
 $(BASE_OUT)/run/documents/model.safetensors: $(BASE_OUT)/pairs-documents.mts $(BASE_OUT)/words/model.safetensors | $X/train
 $(BASE_OUT)/run/more-documents/model.safetensors: $(BASE_OUT)/pairs-more-documents.mts $(BASE_OUT)/run/documents/model.safetensors | $X/train
 $(FIND_RUNS:%=$(BASE_OUT)/run/%/model.safetensors):

@@ -2,8 +2,8 @@
 #	LC_ALL=C awk -v out=DIR -v draws=N -f sentences.awk -f json.awk -f crops.awk documents.tsv passages.tsv
 # reads share/recipes/documents.tsv, for the groups of packages, and passages as pages.awk writes them; writes
 #	DIR/crop-GROUP.jsonl, DIR/title-GROUP.jsonl	{query, document}
-# Of each passage a drawn sentence of 5 to 40 words is the query, `draws` times.  In six cases of ten the document is the rest of the passage,
-# in three it keeps the sentence, because a search shares words with what it finds; in one, 4 to 8 neighbouring words are the
+# For each passage a sentence of 5 to 40 words is drawn as the query, N times.  In six cases of ten the document is the rest of
+# the passage, in three it keeps the sentence, because a search shares words with what it finds; in one, 4 to 8 neighbouring words are the
 # query.  Half of the documents begin with their heading; three headings in ten are queries themselves.
 BEGIN {
 	FS = "\t"

@@ -33,8 +33,8 @@ $(DOCS)/passages.tsv: $(DOC_LIST) $(DOCS)/pages.tsv $(DEBIAN)/table.tsv
 		LC_ALL=C awk -F'\t' 'FNR == NR { room[$$1] = $$3 * 1e6; next } (room[$$1] -= length) > 0' $< -; \
 	awk -F'\t' '$$2 == "train" { print "package\t\t" $$5 }' $(DEBIAN)/table.tsv; } > $@
 
-$(DOC_PAIRS) &: $(PIPELINES)/sentences.awk $(PIPELINES)/crops.awk $(DOC_LIST) $(DOCS)/passages.tsv
+$(DOC_PAIRS) &: $(PIPELINES)/json.awk $(PIPELINES)/sentences.awk $(PIPELINES)/crops.awk $(DOC_LIST) $(DOCS)/passages.tsv
 	rm -f $(DOCS)/*.jsonl
-	LC_ALL=C awk -v out=$(DOCS) -v draws=2 -f $(PIPELINES)/json.awk -f $< -f $(wordlist 2,4,$^)
+	LC_ALL=C awk -v out=$(DOCS) -v draws=2 -f $< -f $(word 2,$^) -f $(wordlist 3,5,$^)
 
 .PHONY: documents

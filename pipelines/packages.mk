@@ -38,8 +38,8 @@ $(DEBIAN)/table.tsv: $(PIPELINES)/packages.awk $(LISTS)/Translation-en $(LISTS)/
 
 # The corpus: held-out packages, and programs.
 $(DEBIAN)/corpus.jsonl $(DEBIAN)/train.jsonl $(DEBIAN)/synopses.tsv $(foreach part,dev test,$(DEBIAN)/$(part).jsonl $(DEBIAN)/$(part).qrels) &: \
-		$(PIPELINES)/packages-beir.awk $(DEBIAN)/table.tsv
-	LC_ALL=C awk -v out=$(DEBIAN) -f $(PIPELINES)/json.awk -f $^
+		$(PIPELINES)/json.awk $(PIPELINES)/packages-beir.awk $(DEBIAN)/table.tsv
+	LC_ALL=C awk -v out=$(DEBIAN) -f $< -f $(wordlist 2,3,$^)
 
 # newer than what is made with them if they changed
 $(DEMO)/steps: always

@@ -14,9 +14,9 @@ HELD    := $(foreach split,dev test,$(patsubst %,$(TEXT)/$(split)/%,queries.json
 text: $(TEXT)/corpus.txt
 
 $(TEXT)/corpus.txt $(TEXT)/lookup.tsv $(TEXT)/definitions.tsv $(PAIRS) $(HELD) &: \
-		$(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv $(PIPELINES)/dictionary.awk
+		$(PIPELINES)/json.awk $(PIPELINES)/dictionary.awk $(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv
 	mkdir -p $(TEXT)/dev $(TEXT)/test
-	LC_ALL=C awk -v out=$(TEXT) -f $(PIPELINES)/json.awk -f $(PIPELINES)/dictionary.awk $(TEXT)/wordnet.tsv $(TEXT)/foldoc.tsv
+	LC_ALL=C awk -v out=$(TEXT) -f $< -f $(wordlist 2,4,$^)
 
 $(TEXT)/wordnet.tsv: $(PIPELINES)/wordnet.awk $(addprefix $(WORDNET)/data.,noun verb adj adv)
 	mkdir -p $(@D)
@@ -35,16 +35,16 @@ $(TEXT)/gcide.tsv: $(PIPELINES)/gcide.awk $(GCIDE)
 	gzip -dc $(GCIDE) | LC_ALL=C awk -f $< > $@
 
 $(TEXT)/asking.txt $(patsubst %,$(TEXT)/pairs-%.jsonl,gcide free everyday same) &: \
-		$(PIPELINES)/asking.awk $(SHARE)/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
+		$(PIPELINES)/json.awk $(PIPELINES)/asking.awk $(SHARE)/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
 		$(TEXT)/gcide.tsv $(SHARE)/recipes/everyday.tsv
-	LC_ALL=C awk -v out=$(TEXT) -f $(PIPELINES)/json.awk -f $^
+	LC_ALL=C awk -v out=$(TEXT) -f $< -f $(wordlist 2,12,$^)
 
 # the same from more descriptions; the text of share/models/mlm, the start of the papers' tables, does not change
 $(patsubst %,$(TEXT)/more/pairs-%.jsonl,gcide free everyday same) &: \
-		$(PIPELINES)/asking.awk $(SHARE)/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
+		$(PIPELINES)/json.awk $(PIPELINES)/asking.awk $(SHARE)/recipes/descriptions.tsv $(INDEX) $(TEXT)/wordnet.tsv \
 		$(TEXT)/gcide.tsv $(SHARE)/recipes/everyday.tsv $(SHARE)/recipes/everyday-more.tsv
 	mkdir -p $(@D)
-	LC_ALL=C awk -v out=$(@D) -f $(PIPELINES)/json.awk -f $^
+	LC_ALL=C awk -v out=$(@D) -f $< -f $(wordlist 2,12,$^)
 
 $(INDEX) $(GCIDE):
 	@test -e $@ || { echo "no $@; install wordnet-base and dict-gcide (share/deps base)" >&2; exit 1; }

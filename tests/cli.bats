@@ -18,7 +18,9 @@ load helper
 	[ "$(cli_check -h)" = "$output" ]
 }
 
-@test "cli: --help prints all values of an option, however many they are" {
+@test "cli: --help prints all values of an option, wrapped where they pass 80 columns" {
+	run -0 train --help
+	[[ $output == *$'\n      --objective infonce|'*$'|\n                  '*$'|triplet\n'* ]]
 	run -0 mteb-score sts --help
 	[[ $output == *$'\n      --similarity cosine|dot|maxsim|meanmaxsim|euclidean|manhattan\n'* ]]
 }

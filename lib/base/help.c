@@ -113,6 +113,26 @@ print_text(const struct cli *cli, const struct cli_command *command, const char 
 	putchar('\n');
 }
 
+/* Prints an option's values, "a|b|c", from `column` on, wrapped at WIDTH below their beginning; returns the column after them. */
+static int
+print_values(const char *values, int column)
+{
+	const int start = column;
+
+	while (*values) {
+		int length = (int)strcspn(values, "|");
+		length += values[length] == '|';
+		if (column > start && column + length > WIDTH) {
+			printf("\n%*s", start, "");
+			column = start;
+		}
+		printf("%.*s", length, values);
+		column += length;
+		values += length;
+	}
+	return column;
+}
+
 static void
 print_option(const struct cli *cli, const struct cli_command *command,
     const struct cli_option *option)
@@ -123,13 +143,15 @@ print_option(const struct cli *cli, const struct cli_command *command,
 	}
 	char letter[] = { '-', (char)option->letter, ',', ' ', 0 };
 
-	int width = printf("  %s--%s%s%s",
+	int column = printf("  %s--%s%s",
 	    option->letter && option->letter < CLI_LONG ? letter : "    ", option->name,
-	    option->argument ? " " : "", option->argument ? option->argument : "");
-	if (width >= INDENT)
+	    option->argument ? " " : "");
+	if (option->argument)
+		column = print_values(option->argument, column);
+	if (column >= INDENT)
 		printf("\n%*s", INDENT, "");
 	else
-		printf("%*s", INDENT - width, "");
+		printf("%*s", INDENT - column, "");
 	print_text(cli, command, option->help);
 }
 

@@ -73,8 +73,12 @@ void block_feed(const struct block *block, const struct mlp_buffers *buffers,
 void block_norm(const struct block *block, enum block_parameter which, float *y, float *s,
     float *stats, const float *x, const float *r, size_t T);
 
-/* What is added to x[T,C]: out, the output of attention; its norm, in `to`, with branch_norms; the norm of x + out with residual_twice,
- * and then x + out is in `out`, unless it is `to`. */
+/*
+ * From out[T,C], the output of attention, to `to`, the array that is added to x[T,C]:
+ *	branch_norms	to = norm(out)
+ *	residual_twice	to = norm(x + out); out = x + out unless it is `to`
+ *	neither		nothing is done: `to` is `out`
+ */
 void block_norm_attention(const struct block *block, float *to, float *stats, float *out,
     const float *x, size_t T);
 

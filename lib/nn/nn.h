@@ -315,7 +315,7 @@ void nn_norm_back(float *ds, float *dw, float *db, const float *dy, const float 
     const float *stats, const float *w, enum nn_norm kind, size_t T, size_t C);
 
 /*
- * The norm of each head's D columns, for q and k before the rotation; w[D] and b[D], or NULL, serve all heads.  A norm over all
+ * The norm of each head's D columns, for q and k before the rotation; w[D] and b[D] serve all heads; b may be NULL.  A norm over all
  * heads together is heads 1, D the columns.  stats[T,heads,2] as nn_norm's.  y may be x.
  */
 void nn_norm_heads(float *y, size_t ldy, float *stats, const float *x, size_t ldx,

@@ -8,7 +8,7 @@
  * anything else, or mixed	text: strings as they are, other values as JSON
  *
  * The types are inferred from the first TABLE_SAMPLE records, read ahead.  Integers and reals together are f64.
- * A missing value (null, NaN or an absent member) becomes empty text, an empty list or NaN, a null among the numbers of a list NaN
+ * A missing value (null, NaN or an absent member) becomes empty text, an empty list or NaN; in a list of numbers null becomes NaN
  * (with missing values integers become f64, booleans text).  A field without any value is text; lists that are all empty are lists of
  * strings.  Integers that would be f64 but have more than 15 digits, or exceed 64 bits, make the field text, so that
  * they stay exact.  Fields are in order of first appearance.  A later value that does not fit, or a new field, dies
