@@ -201,6 +201,13 @@ def check_deepseek(stored, config, ids):
 
 SIZES = {"vocab_size": V, "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2,
          "max_position_embeddings": 2048, "torch_dtype": "float32"}
+JINA_BERT = SIZES | {
+    "architectures": ["JinaBertForMaskedLM"], "model_type": "bert", "hidden_size": 12,
+    "num_attention_heads": 6, "intermediate_size": 10, "hidden_act": "gelu",
+    "type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 0,
+    "position_embedding_type": "alibi", "feed_forward_type": "geglu", "emb_pooler": "mean",
+    "attn_implementation": "torch",
+    "auto_map": {"AutoModel": "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"}}
 CONFIG = {
     "bert": SIZES | {
         "architectures": ["BertModel"], "model_type": "bert", "hidden_size": 8, "hidden_act": "gelu",
@@ -336,19 +343,9 @@ CONFIG = {
         "embedding_size": 10, "num_hidden_layers": 5, "num_hidden_groups": 2, "inner_group_num": 1,
         "hidden_act": "gelu_new", "intermediate_size": 12, "max_position_embeddings": 130,
         "type_vocab_size": 2, "layer_norm_eps": 1e-5, "pad_token_id": 0},
-    "jina_bert": SIZES | {
-        "architectures": ["JinaBertForMaskedLM"], "model_type": "bert", "hidden_size": 12,
-        "num_attention_heads": 6, "intermediate_size": 10, "hidden_act": "gelu",
-        "type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 0,
-        "position_embedding_type": "alibi", "feed_forward_type": "geglu", "emb_pooler": "mean",
-        "attn_implementation": "torch",
-        "auto_map": {"AutoModel": "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"}},
-    "jina_bert_code": SIZES | {
-        "architectures": ["JinaBertForMaskedLM"], "model_type": "bert", "hidden_size": 12,
-        "num_attention_heads": 3, "intermediate_size": 10, "hidden_act": "gelu",
-        "type_vocab_size": 2, "layer_norm_eps": 1e-3, "pad_token_id": 0,
-        "position_embedding_type": "alibi", "feed_forward_type": "geglu", "emb_pooler": "mean",
-        "attn_implementation": "torch",
+    "jina_bert": JINA_BERT,
+    "jina_bert_code": JINA_BERT | {
+        "num_attention_heads": 3, "layer_norm_eps": 1e-3,
         "auto_map": {"AutoModel": "jinaai/jina-bert-v2-qk-post-norm--modeling_bert.JinaBertModel"}},
     # the second layer sees a window
     "qwen2": SIZES | {
