@@ -121,6 +121,24 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	model_check "$MODEL" "$FAMILIES/bert_tokens/plain.safetensors"
 }
 
+@test "families: where one token is pooled, and its row alone leaves the last block, embeddings keep their bits" {
+	texts="1 16 17 33 70 130"
+	for length in $texts; do seq "$length" | awk '{ print 3 + $1 * 7 % 30 }' | paste -sd' '; done |
+		ids_stream text.ids >"$T/ids.mts"
+	rows() { # FAMILY POOLING [OPTION]...
+		encode -q -m "$FAMILIES/$1" --no-normalize --pooling "$2" "${@:3}" <"$T/ids.mts" | ids_stream --rows text.emb
+	}
+	for family in $NAMES; do
+		for precision in f32 bf16 int8; do
+			rows $family cls+last --precision $precision >"$T/both"
+			paste -d' ' <(rows $family cls --precision $precision) <(rows $family last --precision $precision) |
+				cmp - "$T/both" || echo "$family $precision" >>"$T/differ"
+			[ "$(wc -l <"$T/both")" -eq 6 ]
+		done
+	done
+	[ ! -e "$T/differ" ] || { cat "$T/differ"; false; }
+}
+
 @test "families: in RoBERTa and its kind padding in a text has its own position, and the rest count without it" {
 	model_check "$FAMILIES/roberta" "$FAMILIES/roberta/padded.safetensors"
 	model_check "$FAMILIES/xlm-roberta" "$FAMILIES/xlm-roberta/padded.safetensors"

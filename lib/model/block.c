@@ -213,12 +213,12 @@ norm_heads(const struct block *block, const struct attention_buffers *b)
 }
 
 void
-block_attend(const struct block *block, const struct attention_buffers *b, float *out,
-    const float *in)
+block_attend(const struct block *block, const struct attention_buffers *b,
+    const float *in, const int32_t *queries)
 {
 	const struct block_sizes *n = &block->n;
 	struct nn_attention a = block_attention(block);
-	struct linear to[3], last = block_linear(block, NULL, BLOCK_OUT, n->Q, n->C);
+	struct linear to[3];
 	struct linear_rows rows = block_rows(block);
 	size_t T = block->batch->sequences.T;
 	float *raw = b->raw;
@@ -228,9 +228,21 @@ block_attend(const struct block *block, const struct attention_buffers *b, float
 		linear_forward(&to[i], &rows, raw, n->G, in, n->C, T);
 	norm_heads(block, b);
 	block_rotate(block, b->qkv, 1);
+	a.queries = queries;
 	nn_attention(
 	    b->attended, b->lse, b->qkv, b->qkv + n->Q, b->raw + n->Q + n->KV, &a);
-	linear_forward(&last, &rows, out, n->C, b->attended, n->Q, T);
+}
+
+void
+block_attention_out(
+    const struct block *block, const struct attention_buffers *b, float *out)
+{
+	const struct block_sizes *n = &block->n;
+	struct linear layer = block_linear(block, NULL, BLOCK_OUT, n->Q, n->C);
+	struct linear_rows rows = block_rows(block);
+	size_t T = block->batch->sequences.T;
+
+	linear_forward(&layer, &rows, out, n->C, b->attended, n->Q, T);
 	block_drop(block, SPEC_DROP_ATTENTION, out, 0, T, n->C);
 }
 
@@ -331,33 +343,55 @@ infer_mlp(const struct block *block, const struct block_buffers *b, const float 
 		block_norm(block, BLOCK_NORM2, b->x + at, NULL, NULL, in + at, out, T);
 }
 
-void
-block_infer(const struct spec *spec, int layer, const struct block_weights *weights,
-    const struct block_batch *batch, const struct block_buffers *b)
+/* From the heads of attention, and x, to the block's output in x. */
+static void
+infer_attended(const struct block *block, const struct block_buffers *b)
 {
-	struct block block = block_of(spec, layer, weights, batch);
-	size_t T = batch->sequences.T;
+	const struct spec *spec = block->spec;
+	size_t T = block->batch->sequences.T;
 	float *x = b->x, *branch = b->branch;
 	const float *in = x;
 
-	if (spec->prenorm && block.layer->norm1) {
-		block_norm(&block, BLOCK_NORM1, branch, NULL, NULL, x, NULL, T);
-		in = branch;
-	}
-	block_attend(&block, &b->attention, branch, in);
-	block_norm_attention(&block, branch, NULL, branch, x, T);
+	block_attention_out(block, &b->attention, branch);
+	block_norm_attention(block, branch, NULL, branch, x, T);
 	if (spec->prenorm) {
-		block_norm(&block, BLOCK_NORM2, branch, x, NULL, x, branch, T);
+		block_norm(block, BLOCK_NORM2, branch, x, NULL, x, branch, T);
 		in = branch;
 	} else {
-		block_norm(&block, BLOCK_NORM1, x, NULL, NULL, x, branch, T);
-		in = x;
+		block_norm(block, BLOCK_NORM1, x, NULL, NULL, x, branch, T);
 	}
-	if (block.layer->mixture) {
-		struct mixture_weights experts = block_mixture(&block, NULL);
+	if (block->layer->mixture) {
+		struct mixture_weights experts = block_mixture(block, NULL);
 		mixture_forward(spec, &experts, b->mixed, b->router, in, &b->mixture, T);
 	}
 	for (size_t first = 0; first < T; first += b->step)
-		infer_mlp(
-		    &block, b, in, first, T - first < b->step ? T - first : b->step);
+		infer_mlp(block, b, in, first, T - first < b->step ? T - first : b->step);
+}
+
+void
+block_infer(const struct spec *spec, int layer, const struct block_weights *weights,
+    const struct block_batch *batch, const struct block_buffers *b,
+    const struct block_pooled *pooled)
+{
+	struct block block = block_of(spec, layer, weights, batch);
+	const float *in = b->x;
+
+	if (spec->prenorm && block.layer->norm1) {
+		block_norm(&block, BLOCK_NORM1, b->branch, NULL, NULL, b->x, NULL,
+		    batch->sequences.T);
+		in = b->branch;
+	}
+	block_attend(&block, &b->attention, in, pooled ? pooled->tokens : NULL);
+	if (!pooled) {
+		infer_attended(&block, b);
+		return;
+	}
+	struct block_buffers few = *b;
+	few.x = pooled->x;
+	few.attention.attended = pooled->attended;
+	block.batch = &pooled->batch;
+	size_t N = pooled->batch.sequences.N;
+	nn_gather(pooled->x, b->x, pooled->rows, N, block.n.C);
+	nn_gather(pooled->attended, b->attention.attended, pooled->rows, N, block.n.Q);
+	infer_attended(&block, &few);
 }

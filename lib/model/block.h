@@ -60,6 +60,15 @@ struct block_batch {
 	struct batch_dropout dropout;
 };
 
+/* The tokens of which inference wants the last block's output, one of each sequence (pooled.h). */
+struct block_pooled {
+	int32_t *tokens; /* [N], counted from the sequence's first; NULL: all rows */
+	int32_t *rows;	 /* [N], of x[T,C] */
+	int32_t *starts; /* [N + 1]: 0, 1, 2, ... */
+	struct block_batch batch; /* N sequences of one token */
+	float *x, *attended;	  /* [N,C], [N,H D] */
+};
+
 /* Arrays of attention, and of an MLP for some rows. */
 struct attention_buffers {
 	float *raw; /* [T,G], q, k and v as projected */
@@ -122,8 +131,10 @@ struct block_scratch {
 /* Inference: buffers of T rows for every block, whose MLPs take `step` rows at a time; x[T,C] is the first block's input. */
 void block_buffers_layout(struct block_buffers *buffers, struct workspace *workspace,
     const struct spec *spec, size_t T, float *x, size_t step);
+/* pooled NULL: overwrites buffers->x; else fills pooled->x alone. */
 void block_infer(const struct spec *spec, int layer, const struct block_weights *weights,
-    const struct block_batch *batch, const struct block_buffers *buffers);
+    const struct block_batch *batch, const struct block_buffers *buffers,
+    const struct block_pooled *pooled);
 
 /* Training, of block `layer`: from x to activations->out. */
 void block_activations_layout(struct block_activations *activations,

@@ -56,9 +56,12 @@ struct norm_groups {
 };
 struct norm_groups block_norm_groups(const struct block *block, size_t heads);
 
-/* out[T,C] = attention(in[T,C]) */
+/* attended[T,H D]: the heads of attention(in[T,C]); queries as in nn_attention. */
 void block_attend(const struct block *block, const struct attention_buffers *buffers,
-    float *out, const float *in);
+    const float *in, const int32_t *queries);
+/* out[T,C]: the heads through attention's output layer. */
+void block_attention_out(
+    const struct block *block, const struct attention_buffers *buffers, float *out);
 
 /* Dropout of T rows of width C, from token `first` of the batch on; or its backward. */
 void block_drop(const struct block *block, enum spec_drop place, float *x, size_t first,

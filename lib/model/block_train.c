@@ -89,7 +89,8 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 	if (s->attention_in != s->x)
 		block_norm(
 		    &block, BLOCK_NORM1, s->attention_in, NULL, s->stats1, s->x, NULL, T);
-	block_attend(&block, &s->attention, s->attention_out, s->attention_in);
+	block_attend(&block, &s->attention, s->attention_in, NULL);
+	block_attention_out(&block, &s->attention, s->attention_out);
 	block_norm_attention(
 	    &block, s->sum1, s->stats_attention_out, s->attention_out, s->x, T);
 	block_norm(&block, spec->prenorm ? BLOCK_NORM2 : BLOCK_NORM1, s->mlp_in, s->sum1,

@@ -9,6 +9,7 @@
 #include "model/block_bf16.h"
 #include "model/model_struct.h"
 #include "model/pass.h"
+#include "model/pooled.h"
 
 static struct model_seen
 seen_at(
@@ -83,16 +84,29 @@ embed(const struct model *model, const struct pass *pass)
 		    stem[STEM_PROJECT_BIAS].at, T, E, C);
 }
 
+/* Inference through a block, the last one's output of the pooled tokens alone. */
+static const float *
+infer_block(const struct model *model, struct pass *pass, const struct batch *batch,
+    int layer, const struct block_weights *weights)
+{
+	bool last = layer == model->spec.layers - 1;
+	struct block_pooled *pooled = last && pass->pooled.tokens ? &pass->pooled : NULL;
+
+	if (pooled)
+		pooled_find_segments(pass, batch);
+	block_infer(&model->spec, layer, weights, &pass->block, &pass->buffers, pooled);
+	return pooled ? pooled->x : pass->buffers.x;
+}
+
 /* Hidden states [T,C] through a block with the weights blocks[index]; returns its output. */
 static const float *
-run_block(const struct model *model, struct pass *pass, int layer, size_t index)
+run_block(const struct model *model, struct pass *pass, const struct batch *batch,
+    int layer, size_t index)
 {
 	const struct block_weights *weights = &model->blocks[index];
 
-	if (!pass->keep) {
-		block_infer(&model->spec, layer, weights, &pass->block, &pass->buffers);
-		return pass->buffers.x;
-	}
+	if (!pass->keep)
+		return infer_block(model, pass, batch, layer, weights);
 	block_forward(
 	    &model->spec, layer, weights, &pass->block, &pass->activations[layer]);
 	return pass->activations[layer].out;
@@ -138,6 +152,14 @@ run_blocks_bf16(const struct nn_bf16 *kernels, const struct model *model,
 	}
 }
 
+/* The sequences of the last hidden states. */
+static const struct nn_sequences *
+last_sequences(const struct pass *pass)
+{
+	return pass->pooled.tokens ? &pass->pooled.batch.sequences
+				   : &pass->block.sequences;
+}
+
 static const float *
 run_forward(const struct model *model, struct pass *pass, const struct batch *batch)
 {
@@ -158,7 +180,7 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 		show(model, pass, x, layer);
 		choose_adapters(model, pass, batch, x, layer);
 		find_bias(model, pass, index);
-		x = run_block(model, pass, layer, index);
+		x = run_block(model, pass, batch, layer, index);
 		if (model->balance && spec->layer[layer].mixture)
 			balance_count(model->balance, batch,
 			    pass->keep ? &pass->activations[layer].mixture
@@ -167,7 +189,7 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 	if (spec->prenorm)
 		nn_norm(pass->last, NULL, pass->stats_last, x, NULL,
 		    stem[STEM_FINAL_NORM].at, stem[STEM_FINAL_NORM_BIAS].at,
-		    spec->norm_eps, spec->norm, pass->block.sequences.T, C);
+		    spec->norm_eps, spec->norm, last_sequences(pass)->T, C);
 	show(model, pass, pass->last, spec->layers);
 	return pass->last;
 }
@@ -201,8 +223,8 @@ pass_embed(const struct model *model, struct pass *pass, const struct batch *bat
 {
 	const float *x = run_forward(model, pass, batch);
 
-	return head_forward(&model->head, &pass->head, x, &pass->block.sequences,
-	    pass->skip, (size_t)model->spec.width);
+	return head_forward(&model->head, &pass->head, x, last_sequences(pass),
+	    pass->pooled.tokens ? NULL : pass->skip, (size_t)model->spec.width);
 }
 
 const float *

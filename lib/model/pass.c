@@ -7,6 +7,7 @@
 #include "model/adapters.h"
 #include "model/model_struct.h"
 #include "model/packed_weights.h"
+#include "model/pooled.h"
 #include "model/rotary.h"
 
 char *
@@ -246,6 +247,7 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 	distance_upload(&pass->distance, &model->spec, (size_t)batch_longest(batch));
 	for (int i = 0; i < model->spec.rotaries; i++)
 		pass->block.rotary[i] = rotary_upload(model, i, pass->rotary[i], batch);
+	pooled_upload(pass, model, batch);
 }
 
 /* Memory and checks. --------------------------------------------------------------- */
@@ -298,7 +300,8 @@ layout(struct pass *pass, const struct model *model, const struct batch *batch,
 	}
 	pass->x0 = x;
 	x = layout_blocks(pass, model, T, x);
-	pass->last = x;
+	pooled_layout(pass, model, predicted ? NULL : batch);
+	pass->last = pass->pooled.tokens ? pass->pooled.x : x;
 	if (spec->prenorm && keep) {
 		pass->stats_last = workspace_floats(w, T, 2);
 		pass->last = workspace_floats(w, T, C);
@@ -357,6 +360,7 @@ pass_free(struct model *model)
 	for (size_t i = 0; i < model->passes_room; i++) {
 		free(model->passes[i].activations);
 		free(model->passes[i].segments);
+		free(model->passes[i].pooled_segments);
 		workspace_free(&model->passes[i].workspace);
 	}
 	free(model->passes);

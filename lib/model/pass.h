@@ -50,6 +50,9 @@ struct pass {
 	struct linear_segment *segments; /* [N], host memory */
 	size_t segments_room;
 	struct block_batch block; /* the above, as blocks take it */
+	struct block_pooled pooled;
+	struct linear_segment *pooled_segments; /* its adapters', host memory */
+	size_t pooled_segments_room;
 	/* activations */
 	float *sum0, *stats0; /* [T,E], sum of embeddings; [T,2], its norm's */
 	float *embedded,

@@ -387,6 +387,9 @@ struct nn_attention {
 	size_t window;
 	float scale;	   /* 0: 1 / sqrt(D) */
 	const float *bias; /* NULL: none */
+	/* [N] the one query of each sequence that is wanted, counted from its first token: other rows of out are computed or
+	 * left; NULL: all.  Forward only. */
+	const int32_t *queries;
 	/* both sides of a GEMM may be rounded to bf16, forward and backward, where that is quicker; sums are float32 */
 	bool bf16;
 	struct nn_attention_dropout dropout;

@@ -210,6 +210,40 @@ expect_narrow(const struct attended *s, const struct nn_attention *a)
 	free(got);
 }
 
+/* Rows of single queries have the bits that they have among all. */
+static void
+expect_queries(const struct attended *s, const struct nn_attention *all)
+{
+	size_t N = all->sequences.N, row = all->H * all->D;
+	struct array *full = array_new(s->x[OUT]->n), *few = array_new(full->n);
+	int32_t *starts = mem_new(N + 1, sizeof *starts),
+		*query = mem_new(N, sizeof *query);
+	struct nn_attention one = *all;
+
+	nn_download(starts, all->sequences.starts, (N + 1) * sizeof *starts);
+	for (int kind = 0; kind < 6; kind++) {
+		for (size_t i = 0; i < N; i++) {
+			int32_t length = starts[i + 1] - starts[i];
+			query[i] = kind % 3 == 1 ? length - 1 : 0;
+			if (kind % 3 == 2 && length)
+				query[i] = (int32_t)(7 * i + 40) % length;
+		}
+		one.bf16 = kind < 3;
+		one.queries = NULL;
+		nn_attention(full->at, NULL, s->x[Q]->at, s->x[K]->at, s->x[V]->at, &one);
+		one.queries = device_ints(query, N);
+		nn_attention(few->at, NULL, s->x[Q]->at, s->x[K]->at, s->x[V]->at, &one);
+		for (size_t i = 0; i < N; i++) {
+			size_t at = (size_t)(starts[i] + query[i]) * row;
+			if (starts[i] == starts[i + 1])
+				continue;
+			expect_bits_of("of one query", few->at + at, full->at + at, row);
+		}
+	}
+	free(starts);
+	free(query);
+}
+
 /* Rows are `more` wider than their heads. */
 static void
 shape_case(const struct shape *shape, size_t more)
@@ -239,6 +273,7 @@ shape_case(const struct shape *shape, size_t more)
 	expect_near("out without lse", &s, OUT);
 	if (attention_bf16)
 		expect_narrow(&s, &a);
+	expect_queries(&s, &a);
 	expect_near("dq", &s, DQ);
 	expect_near("dk", &s, DK);
 	expect_near("dv", &s, DV);

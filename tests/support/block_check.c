@@ -94,14 +94,10 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate, bool plain, boo
 	return w;
 }
 
-/* sum(out * dout) */
-static double
-loss(struct work *w, bool keep)
+/* The block's arrays, of which `in` is the input. */
+static void
+layout(struct work *w, bool keep, struct array *in)
 {
-	struct array *in = array_new(T * 8);
-	float out[T * 8];
-	double sum = 0;
-
 	nn_copy(in->at, w->x->at, T * 8);
 	workspace_measure(&w->workspace);
 	for (int pass = 0; pass < 2; pass++) {
@@ -115,10 +111,21 @@ loss(struct work *w, bool keep)
 		if (pass == 0)
 			workspace_ready(&w->workspace);
 	}
+}
+
+/* sum(out * dout) */
+static double
+loss(struct work *w, bool keep)
+{
+	struct array *in = array_new(T * 8);
+	float out[T * 8];
+	double sum = 0;
+
+	layout(w, keep, in);
 	if (keep)
 		block_forward(&w->spec, 0, &w->weights, &w->batch, &w->activations);
 	else
-		block_infer(&w->spec, 0, &w->weights, &w->batch, &w->buffers);
+		block_infer(&w->spec, 0, &w->weights, &w->batch, &w->buffers, NULL);
 	nn_download(out, keep ? w->activations.out : w->buffers.x, sizeof out);
 	for (size_t i = 0; i < T * 8; i++)
 		sum += (double)out[i] * w->dout->ref[i];
@@ -154,6 +161,29 @@ expect_slope(struct work *w, const char *what, struct array *x, const float *gra
 	free(host);
 }
 
+/* One token of each sequence has the bits that it has among all. */
+static void
+expect_pooled(struct work *w)
+{
+	static const int32_t tokens[] = { 3, 0 }, rows[] = { 3, 4 },
+			     starts[] = { 0, 1, 2 };
+	struct array *all = array_new(T * 8), *in = array_new(T * 8),
+		     *x = array_new(N * 8), *attended = array_new(N * 8);
+	struct block_pooled pooled = { .tokens = device_ints(tokens, N),
+		.rows = device_ints(rows, N),
+		.starts = device_ints(starts, N + 1),
+		.batch = { .sequences = sequences_at(starts, N) },
+		.x = x->at,
+		.attended = attended->at };
+
+	layout(w, false, all);
+	block_infer(&w->spec, 0, &w->weights, &w->batch, &w->buffers, NULL);
+	layout(w, false, in);
+	block_infer(&w->spec, 0, &w->weights, &w->batch, &w->buffers, &pooled);
+	for (int i = 0; i < N; i++)
+		expect_bits_of("pooled", x->at + i * 8, all->at + rows[i] * 8, 8);
+}
+
 static void
 check(bool prenorm, int experts, int inner, bool shared_gate, bool plain, bool branch)
 {
@@ -161,6 +191,7 @@ check(bool prenorm, int experts, int inner, bool shared_gate, bool plain, bool b
 	struct array *d = array_new(T * 8);
 	char what[128];
 
+	expect_pooled(w);
 	double forgets = loss(w, false), keeps = loss(w, true);
 	snprintf(what, sizeof what, "%s, norms %s%s, %d experts, MLP of %d",
 	    plain ? "plain" : "gated", prenorm ? "before" : "after",

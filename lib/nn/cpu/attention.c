@@ -255,20 +255,26 @@ struct item_position {
 };
 
 static size_t
+length_of(const struct nn_attention *a, size_t sequence)
+{
+	const int32_t *starts = a->sequences.starts + sequence;
+
+	return (size_t)(starts[1] - starts[0]);
+}
+
+static size_t
 items_of(const struct nn_attention *a, size_t sequence)
 {
-	size_t length =
-	    (size_t)(a->sequences.starts[sequence + 1] - a->sequences.starts[sequence]);
+	size_t length = length_of(a, sequence);
 
-	return (length + ITEM - 1) / ITEM * a->H;
+	return a->H * (a->queries ? length > 0 : (length + ITEM - 1) / ITEM);
 }
 
 /* Multiply-adds of queries first..last-1 of one head of a sequence, for nn_count_work. */
 static double
 work_of(const struct nn_attention *a, size_t sequence, size_t first, size_t last)
 {
-	size_t length =
-	    (size_t)(a->sequences.starts[sequence + 1] - a->sequences.starts[sequence]);
+	size_t length = length_of(a, sequence);
 	double pairs = 0;
 
 	for (; first < last && first < length; first += PANEL) {
@@ -276,6 +282,15 @@ work_of(const struct nn_attention *a, size_t sequence, size_t first, size_t last
 		pairs += (double)(p.count * (p.to - p.from));
 	}
 	return 2 * (double)a->D * pairs;
+}
+
+static double
+work_of_item(const struct nn_attention *a, size_t sequence, size_t item)
+{
+	size_t first,
+	    last = item_queries(a, sequence, item, length_of(a, sequence), &first);
+
+	return work_of(a, sequence, first, last);
 }
 
 /* Steps to the sequence of `item`; returns false after the last. */
@@ -304,8 +319,8 @@ attend_item(float *out, float *lse, const float *q, const float *k, const float 
 	size_t start = (size_t)a->sequences.starts[sequence];
 	size_t length = (size_t)a->sequences.starts[sequence + 1] - start;
 	size_t h = item % a->H, kv = start * a->ldkv + h / (a->H / a->K) * a->D;
-	size_t first = item / a->H * ITEM, count = 0, left = 0;
-	size_t last = length - first < ITEM ? length : first + ITEM;
+	size_t first, last = item_queries(a, sequence, item, length, &first);
+	size_t count = 0, left = 0;
 	struct head_forward head = { out + start * a->H * a->D + h * a->D,
 		lse ? lse + start * a->H + h : NULL, q + start * a->ldq + h * a->D,
 		k + kv, v + kv };
@@ -340,7 +355,7 @@ enum { SHORT = 64 };
 static bool
 is_short(const struct nn_attention *a, size_t sequence)
 {
-	return a->sequences.starts[sequence + 1] - a->sequences.starts[sequence] <= SHORT;
+	return length_of(a, sequence) <= SHORT;
 }
 
 void
@@ -366,16 +381,14 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 			item = next++;
 			if (!step_to(&position, a, item))
 				break;
-			size_t own = item - position.before, first = own / a->H * ITEM;
+			size_t own = item - position.before, sequence = position.sequence;
 			if (nn_count_work &&
-			    nn_count_work(
-				item, work_of(a, position.sequence, first, first + ITEM)))
+			    nn_count_work(item, work_of_item(a, sequence, own)))
 				continue;
-			if (bf16 && !is_short(a, position.sequence))
-				nn_attend_item_bf16(
-				    out, q, k, v, a, position.sequence, own);
+			if (bf16 && !is_short(a, sequence))
+				nn_attend_item_bf16(out, q, k, v, a, sequence, own);
 			else
-				attend_item(out, lse, q, k, v, a, position.sequence, own);
+				attend_item(out, lse, q, k, v, a, sequence, own);
 		}
 		if (bf16 && bf16->end)
 			bf16->end();

@@ -220,8 +220,7 @@ nn_attend_item_bf16(float *out, const float *q, const float *k, const float *v,
 	size_t start = (size_t)a->sequences.starts[sequence];
 	size_t length = (size_t)a->sequences.starts[sequence + 1] - start;
 	size_t h = item % a->H, kv = start * a->ldkv + h / (a->H / a->K) * a->D;
-	size_t first = item / a->H * ITEM, count = 0;
-	size_t last = length - first < ITEM ? length : first + ITEM;
+	size_t first, count = 0, last = item_queries(a, sequence, item, length, &first);
 	const struct bf16_head head = { a, out + start * a->H * a->D + h * a->D,
 		q + start * a->ldq + h * a->D, k + kv, v + kv, row_depth(a->D) };
 

@@ -36,10 +36,12 @@ panel_at(const struct nn_attention *a, size_t sequence, size_t h, size_t first,
 	}
 	if (p.count > width)
 		p.count = width;
-	/* tiles of keys begin at the same key for panels of 16 and 32 queries, so that the bits are the same */
-	size_t pair = first / WIDEST * WIDEST;
-	if (a->window && pair > a->window)
-		p.from = pair - a->window;
+	if (a->queries)
+		p.count = 1;
+	/* tiles of keys begin at the same key for panels of 1, 16 and 32 queries, so that the bits are the same */
+	size_t widest = width > WIDEST ? width : WIDEST, begin = first / widest * widest;
+	if (a->window && begin > a->window)
+		p.from = begin - a->window;
 	size_t last = first + p.count - 1;
 	if (a->window && length - last > a->window + 1)
 		p.to = last + a->window + 1;
@@ -133,6 +135,19 @@ add_bias(float *st, const struct panel *p, size_t key, size_t keys, size_t width
  * from its last item.
  */
 enum { ITEM = 256 };
+
+/* The queries of item `item` of a sequence of `length` tokens: *first up to the returned one. */
+NN_INLINE size_t
+item_queries(const struct nn_attention *a, size_t sequence, size_t item, size_t length,
+    size_t *first)
+{
+	*first = item / a->H * ITEM;
+	if (a->queries) {
+		*first = (size_t)a->queries[sequence];
+		return *first + 1;
+	}
+	return length - *first < ITEM ? length : *first + ITEM;
+}
 
 /* Item `item` of a sequence, as attention.c has it, with products of bf16: only with microkernel(DTYPE_BF16), between its begin and
  * end. */
