@@ -131,6 +131,17 @@ property() { # NAME: of a stream on standard input
 	done
 }
 
+@test "gates: where one token is pooled, its row goes through its text's gate in the last block, too" {
+	make_gates
+	named "${ALL[@]}" >"$T/ids.mts"
+	rows() { # POOLING
+		encode -q -m "$M" --gates "$T/gates" --no-normalize --pooling "$1" "$T/ids.mts" | ids_stream --rows text.emb
+	}
+	rows cls+last >"$T/both"
+	[ "$(sort -u "$T/both" | wc -l)" -gt 20 ]
+	paste -d' ' <(rows cls) <(rows last) | cmp - "$T/both"
+}
+
 @test "gates: X.gate overrides gate; every text of a row has the row's" {
 	make_gates
 	cat >"$T/rows.jsonl" <<-'E'
