@@ -223,10 +223,13 @@ bench_attention(struct work *w, size_t length, double peak)
 
 	for (size_t i = 0; i <= N; i++)
 		starts[i] = (int32_t)(i * length);
-	w->attention =
-	    (struct nn_attention){ { starts, N, N * length, length, NULL, NULL, NULL },
-		    HEADS, HEADS, HEAD, WIDTH, WIDTH, false, 0, 0, NULL, false,
-		    { NULL, 0, 0 } };
+	w->attention = (struct nn_attention){ .sequences = { starts, N, N * length,
+						  length, NULL, NULL, NULL },
+		.H = HEADS,
+		.K = HEADS,
+		.D = HEAD,
+		.ldq = WIDTH,
+		.ldkv = WIDTH };
 	snprintf(what, sizeof what, "attention %zu x %zu tokens", N, length);
 	flops(what, quickest(attention, w), operations, peak);
 	snprintf(what, sizeof what, "attention back %zu x %zu tokens", N, length);

@@ -90,8 +90,8 @@ attention_of(const struct shapes *m, const struct texts *texts, bool bf16)
 {
 	size_t G = (m->H + 2 * m->K) * m->D;
 
-	return { texts->sequences(), m->H, m->K, m->D, G, G, !m->bert, 0, 0, NULL, bf16,
-		{} };
+	return { texts->sequences(), m->H, m->K, m->D, G, G, !m->bert, 0, 0, NULL, NULL,
+		bf16, {} };
 }
 
 /* of: f32 arrays, of which products are of bf16, or of f32; or bf16 arrays */

@@ -116,9 +116,14 @@ bench_attention(const struct form *f)
 {
 	size_t q = f->heads * f->size, kv = f->kv_heads * f->size, T = f->length;
 	int32_t starts[] = { 0, (int32_t)T };
-	struct nn_attention a = { { starts, 1, T, T, NULL, NULL, NULL }, f->heads,
-		f->kv_heads, f->size, q, kv, f->causal, f->window, 0, NULL, false,
-		{ NULL, 0, 0 } };
+	struct nn_attention a = { .sequences = { starts, 1, T, T, NULL, NULL, NULL },
+		.H = f->heads,
+		.K = f->kv_heads,
+		.D = f->size,
+		.ldq = q,
+		.ldkv = kv,
+		.causal = f->causal,
+		.window = f->window };
 	float *x[] = { numbers(T * q), numbers(T * kv), numbers(T * kv), numbers(T * q),
 		numbers(T * q), numbers(T * q), numbers(T * kv), numbers(T * kv) };
 	float *lse = numbers(T * f->heads);

@@ -270,8 +270,12 @@ static void
 check_bits(void)
 {
 	static const int32_t starts[] = { 0, 40, 47, 190 }, alone[] = { 0, 7 };
-	struct nn_attention a = { sequences_at(starts, 3), 4, 2, 16, 64, 32, false, 0, 0,
-		NULL, false, { NULL, 0, 0 } };
+	struct nn_attention a = { .sequences = sequences_at(starts, 3),
+		.H = 4,
+		.K = 2,
+		.D = 16,
+		.ldq = 64,
+		.ldkv = 32 };
 	struct nn_attention one = a;
 	struct array *q = array_random(190 * 64, 1), *k = array_random(190 * 32, 1);
 	struct array *v = array_random(190 * 32, 1), *all = array_new(190 * 64);
