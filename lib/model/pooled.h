@@ -1,7 +1,7 @@
 /*
  * pooled - the last block of inference where the pooling reads one token of each sequence, the first or the last: after attention's
- * keys and values only this token's row is computed.  A BERT of six layers saves a seventh of its GEMMs so, one of twelve a
- * fourteenth.  Embeddings keep their bits: a row's bits depend on no other row.
+ * keys and values only this token's row is computed (the queries of all tokens are, too).  A BERT of six layers saves an eighth of its
+ * GEMMs so, one of twelve a sixteenth.  Embeddings keep their bits: a row's bits depend on no other row.
  *
  * On processors only; all rows are computed where somebody looks at hidden states or at the inputs of layers (model_watch,
  * linear_watch), and with dropout.
