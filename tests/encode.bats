@@ -178,10 +178,12 @@ rows() {
 	mts cat <(ids '{"prompt_tokens": {"text": 2}}') <(ids) | encode -m "$T/m" | rows >"$T/both"
 	head -n 5 "$T/both" | cmp - "$T/skipped"
 	# cls is the first token after it, whose row alone leaves the last block
-	for pooling in cls cls+last last; do
-		ids '{"prompt_tokens": {"text": 2}}' | encode -m "$T/m" --no-normalize --pooling $pooling | rows >"$T/$pooling"
+	for prompt in $(awk '{ print NF }' "$M/ids.txt") 2; do
+		for pooling in cls cls+last last; do
+			ids "{\"prompt_tokens\": {\"text\": $prompt}}" | encode -m "$T/m" --no-normalize --pooling $pooling | rows >"$T/$pooling"
+		done
+		paste -d' ' "$T/cls" "$T/last" | cmp - "$T/cls+last"
 	done
-	paste -d' ' "$T/cls" "$T/last" | cmp - "$T/cls+last"
 	run ! cmp -s "$T/cls" <(ids | encode -m "$T/m" --no-normalize --pooling cls | rows)
 	tail -n 5 "$T/both" | within "$M/embeddings.txt" 1e-6
 }
