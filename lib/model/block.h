@@ -60,7 +60,7 @@ struct block_batch {
 	struct batch_dropout dropout;
 };
 
-/* The tokens of which inference wants the last block's output, one of each sequence (pooled.h). */
+/* One token of each sequence; inference may compute the last block's output for these tokens alone (pooled.h). */
 struct block_pooled {
 	int32_t *tokens; /* [N], counted from the sequence's first; NULL: all rows */
 	int32_t *rows;	 /* [N], of x[T,C] */

@@ -1,10 +1,11 @@
 /*
- * pooled - the last block of inference where the pooling reads one token of each sequence, the first or the last: after attention's
- * keys and values only this token's row is computed (the queries of all tokens are, too).  A BERT of six layers saves an eighth of its
- * GEMMs so, one of twelve a sixteenth.  Embeddings keep their bits: a row's bits depend on no other row.
+ * pooled - the last block of inference, where the pooling reads one token of each sequence, its first or its last.
  *
- * On processors only; all rows are computed where somebody looks at hidden states or at the inputs of layers (model_watch,
- * linear_watch), and with dropout.
+ * Queries, keys and values are projected for all tokens.  Attention, its output layer, the norms and the MLP are computed for the
+ * pooled tokens alone: a BERT of six layers saves an eighth of its GEMMs, one of twelve a sixteenth.  Embeddings keep their bits,
+ * because the bits of a row depend on no other row.
+ *
+ * All rows are computed on a device, with dropout, and while model_watch or linear_watch sees hidden states or inputs of layers.
  */
 #ifndef MODEL_POOLED_H
 #define MODEL_POOLED_H

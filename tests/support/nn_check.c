@@ -504,17 +504,12 @@ attention_case(struct attention *s, bool biased, bool back)
 	struct array *y = array_new(nq), *lse = array_new(T * s->H);
 	struct array *table = biased ? array_random(BUCKETS * s->H, 1) : NULL;
 	struct operation o = { attention, s, { q, k, v, table }, array_random(nq, 1) };
-	struct nn_attention a = { .sequences = sequences_at(s->starts, s->N),
-		.H = s->H,
-		.K = s->K,
-		.D = s->D,
-		.ldq = s->H * s->D,
-		.ldkv = s->K * s->D,
-		.causal = s->causal,
-		.window = s->window,
-		.scale = (float)s->scale };
+	struct nn_attention a = attention_at(s->starts, s->N, s->H, s->K, s->D);
 	int32_t *buckets = NULL;
 
+	a.causal = s->causal;
+	a.window = s->window;
+	a.scale = (float)s->scale;
 	if (s->attended)
 		a.sequences.attended = device_ints(s->attended, s->N);
 	s->longest = a.sequences.longest;

@@ -217,6 +217,20 @@ sequences_at(const int32_t *starts, size_t N)
 	return made;
 }
 
+/* Attention of these sequences, without gaps between the rows of q, k and v. */
+static inline struct nn_attention
+attention_at(const int32_t *starts, size_t N, size_t H, size_t K, size_t D)
+{
+	struct nn_attention made = { .sequences = sequences_at(starts, N),
+		.H = H,
+		.K = K,
+		.D = D,
+		.ldq = H * D,
+		.ldkv = K * D };
+
+	return made;
+}
+
 struct check {
 	const char *name;
 	void (*run)(void);

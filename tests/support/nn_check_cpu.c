@@ -270,12 +270,7 @@ static void
 check_bits(void)
 {
 	static const int32_t starts[] = { 0, 40, 47, 190 }, alone[] = { 0, 7 };
-	struct nn_attention a = { .sequences = sequences_at(starts, 3),
-		.H = 4,
-		.K = 2,
-		.D = 16,
-		.ldq = 64,
-		.ldkv = 32 };
+	struct nn_attention a = attention_at(starts, 3, 4, 2, 16);
 	struct nn_attention one = a;
 	struct array *q = array_random(190 * 64, 1), *k = array_random(190 * 32, 1);
 	struct array *v = array_random(190 * 32, 1), *all = array_new(190 * 64);
@@ -387,16 +382,11 @@ dropped_case(struct dropped *s, bool back)
 	struct array *lse = array_new(T * s->H), *without = array_new(nq);
 	uint64_t *keys = mem_new(T, sizeof *keys);
 	struct operation o = { drop_attention, s, { q, k, v }, array_random(nq, 1) };
-	struct nn_attention a = { .sequences = sequences_at(s->starts, s->N),
-		.H = s->H,
-		.K = s->K,
-		.D = s->D,
-		.ldq = s->H * s->D,
-		.ldkv = s->K * s->D,
-		.causal = s->causal,
-		.bf16 = true,
-		.dropout = { keys, 12345, 0.3 } };
+	struct nn_attention a = attention_at(s->starts, s->N, s->H, s->K, s->D);
 
+	a.causal = s->causal;
+	a.bf16 = true;
+	a.dropout = (struct nn_attention_dropout){ keys, 12345, 0.3 };
 	for (size_t t = 0; t < T; t++)
 		keys[t] = rng_next(&chance);
 	s->longest = a.sequences.longest;

@@ -139,15 +139,11 @@ check_attention(void)
 	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
 		size_t T = 341, H = cases[c].H, nq = T * H * cases[c].D;
 		size_t nk = T * cases[c].K * cases[c].D;
-		struct nn_attention a = { .sequences = sequences_at(starts, 3),
-			.H = H,
-			.K = cases[c].K,
-			.D = cases[c].D,
-			.ldq = nq / T,
-			.ldkv = nk / T,
-			.causal = cases[c].causal,
-			.window = cases[c].window,
-			.scale = cases[c].scale };
+		struct nn_attention a =
+		    attention_at(starts, 3, H, cases[c].K, cases[c].D);
+		a.causal = cases[c].causal;
+		a.window = cases[c].window;
+		a.scale = cases[c].scale;
 		size_t most = a.sequences.longest;
 		struct array *x[] = { array_random(nq, 1), array_random(nk, 1),
 			array_random(nk, 1), array_new(nq), array_random(nq, 1),
