@@ -1,7 +1,8 @@
 /*
  * upcycle - give a dense model task experts
  *
- * Also: token experts, the mean of experts or of models, a LoRA adapter merged, a table of static embeddings.
+ * Also: token experts, the mean of experts or of models, a LoRA adapter merged, fewer or more blocks, a table of static
+ * embeddings.
  * reads and writes model folders
  */
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "base/lock.h"
 #include "folder/folder.h"
 #include "folder/model_folder.h"
+#include "edit/blocks.h"
 #include "edit/distil.h"
 #include "edit/group_neurons.h"
 #include "model/experts.h"
@@ -35,7 +37,7 @@ struct settings {
 	struct tree *tasks, *prompts; /* NULL: none */
 	int count, dim, neurons;
 	int64_t every;
-	const char *layers, *lora;
+	const char *layers, *lora, *stack;
 	bool no_norms, average, table;
 	struct cli_list mean;	      /* the other models of a mean */
 	struct upcycle_tokens tokens; /* .count 0: task experts */
@@ -74,6 +76,9 @@ static const struct cli_option options[] = { CLI_MODEL(from),
 	    CLI_LIST(mean) },
 	{ 0, "merge-lora", "DIR", "merge this LoRA adapter into the weights",
 	    CLI_TEXT(lora) },
+	{ 0, "stack", "LIST",
+	    "stack these blocks, from 0, in this order: numbers joined by ','; one that comes again adds nothing until it is trained",
+	    CLI_TEXT(stack) },
 	{ 0, "static", NULL, "distil a table of static embeddings (model2vec)",
 	    CLI_FLAG(table) },
 	{ 0, "dim", "K", "--static: width of the table (default: 256)",
@@ -88,6 +93,7 @@ static const struct cli cli = { "upcycle", "give a dense model task experts",
 	"       upcycle --average [-m MODEL] -o DIR\n"
 	"       upcycle --mean DIR... [-m MODEL] -o DIR\n"
 	"       upcycle --merge-lora DIR [-m MODEL] -o DIR\n"
+	"       upcycle --stack LIST [-m MODEL] -o DIR\n"
 	"       upcycle --static [-m MODEL] -o DIR [--dim K]",
 	options,
 	"  upcycle -m nomic-bert-2048 --experts classification,clustering -o mote\n"
@@ -174,6 +180,8 @@ check(const struct settings *s)
 		cli_only(&cli, "--static", "static dim model output");
 	else if (s->lora)
 		cli_only(&cli, "--merge-lora", "merge-lora model output");
+	else if (s->stack)
+		cli_only(&cli, "--stack", "stack model output");
 	else if (s->neurons)
 		cli_only(&cli, "--neuron-experts", "neuron-experts seed model output");
 	else if (s->tokens.count)
@@ -218,33 +226,56 @@ parse(int argc, char **argv)
 	return s;
 }
 
+/* Sets numbers[SPEC_LAYERS], those of the list; returns how many there are.  words: what else the option takes. */
+static int
+parse_blocks(
+    const char *option, const char *words, const char *list, int blocks, int *numbers)
+{
+	const char *at = list;
+
+	for (int count = 0;; at++) {
+		char *end;
+		long block = strtol(at, &end, 10);
+		if (end == at || (*end && *end != ',') || block < 0 || block >= blocks)
+			die_usage("%s: '%s' is not %snumbers in 0..%d", option, list,
+			    words, blocks - 1);
+		if (count == SPEC_LAYERS)
+			die_usage("%s: more than %d blocks", option, SPEC_LAYERS);
+		numbers[count++] = (int)block;
+		at = end;
+		if (!*at)
+			return count;
+	}
+}
+
 /* chosen[blocks]: whether a block gets experts. */
 static void
 choose_layers(const struct settings *s, int blocks, bool *chosen)
 {
 	bool odd = s->layers && !strcmp(s->layers, "odd");
 	bool even = s->layers && !strcmp(s->layers, "even");
-	const char *at = s->layers;
+	bool listed = s->layers && !odd && !even && strcmp(s->layers, "all");
+	int numbers[SPEC_LAYERS];
 
-	if (!at || odd || even || !strcmp(at, "all")) {
-		for (int i = 0; i < blocks; i++)
-			chosen[i] = odd	   ? i % 2 == 1
-				    : even ? i % 2 == 0
-					   : (i + 1) % s->every == 0;
+	for (int i = 0; !listed && i < blocks; i++)
+		chosen[i] = odd	   ? i % 2 == 1
+			    : even ? i % 2 == 0
+				   : (i + 1) % s->every == 0;
+	if (!listed)
 		return;
-	}
-	for (;; at++) {
-		char *end;
-		long layer = strtol(at, &end, 10);
-		if (end == at || (*end && *end != ',') || layer < 0 || layer >= blocks)
-			die_usage(
-			    "--layers: '%s' is not all, odd, even, or numbers in 0..%d",
-			    s->layers, blocks - 1);
-		chosen[layer] = true;
-		at = end;
-		if (!*at)
-			return;
-	}
+	int count =
+	    parse_blocks("--layers", "all, odd, even, or ", s->layers, blocks, numbers);
+	for (int i = 0; i < count; i++)
+		chosen[numbers[i]] = true;
+}
+
+static void
+stack_blocks(const struct settings *s)
+{
+	int numbers[SPEC_LAYERS], blocks = model_layers(s->from);
+	int count = parse_blocks("--stack", "", s->stack, blocks, numbers);
+
+	model_stack_blocks(s->from, s->to, numbers, count);
 }
 
 int
@@ -273,6 +304,8 @@ main(int argc, char **argv)
 		distil(s.from, s.to, s.dim);
 	} else if (s.lora) {
 		model_merge(s.from, s.to, s.lora);
+	} else if (s.stack) {
+		stack_blocks(&s);
 	} else if (s.neurons) {
 		model_group_neurons(s.from, s.to, s.neurons, s.tokens.seed);
 	} else if (s.tokens.count) {

@@ -18,7 +18,7 @@ void
 spec_refuse_shared(const struct spec *spec, const char *dir)
 {
 	if (spec->layers && spec->layer[spec->layers - 1].stored < spec->layers - 1)
-		die("%s: its blocks share their weights; experts of such a model are not known",
+		die("%s: its blocks share their weights; they cannot be changed one by one",
 		    dir);
 }
 

@@ -228,7 +228,7 @@ enum stem_parameter {
 /* Dies, naming config's file, where sizes do not fit together: heads, rotary positions, experts. */
 void spec_check(const struct spec *spec, const struct tree *config);
 
-/* Dies, naming `dir`, where blocks share weights: experts of one block would be several blocks'. */
+/* Dies, naming `dir`, where blocks share weights: what changes one block would change several. */
 void spec_refuse_shared(const struct spec *spec, const char *dir);
 
 /* Channels of the embeddings: embedding_width, or width. */

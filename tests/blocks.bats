@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+load helper
+load families
+
+embed() { # model [option...]
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode -q --any-tokenizer -m "$@" | ids_stream --rows text.emb
+}
+# bats test_tags=plain
+@test "blocks: fewer and in another order, as transformers computes them" {
+	while read -r family order; do
+		copy "$family"
+		[ ! -e "$MODEL/config.5.json" ] || mv "$MODEL/config.5.json" "$MODEL/config.json"
+		upcycle -m "$MODEL" --stack "$order" -o "$T/out"
+		embed "$T/out" --pooling mean >"$T/found"
+		within "$GOLDEN/blocks/$family.txt" 1e-6 <"$T/found"
+		[ "$(wc -l <"$T/found")" = "$(wc -l <"$GOLDEN/bert/ids.txt")" ]
+	done <<-E
+		bert 1,0
+		qwen3 1
+		gemma3_text 2,0
+		mpnet 1,0
+	E
+}
+
+# bats test_tags=plain
+@test "blocks: all of them in their order are the model, in every family" {
+	for path in "$GOLDEN"/families/*/; do
+		family=$(basename "$path")
+		layers=$(jq '.num_hidden_layers // .n_layers // .n_layer // .num_layers' "$path/config.json")
+		[ "$family" != albert ] || continue
+		[ "$layers" != null ] && [ -e "$path/model.safetensors" ] || continue
+		upcycle -q -m "$path" --stack "$(seq -s, 0 $((layers - 1)))" -o "$T/out"
+		embed "$path" >"$T/before"
+		embed "$T/out" | cmp - "$T/before"
+		echo "$family" >>"$T/compared"
+	done
+	[ "$(wc -l <"$T/compared")" -ge 25 ]
+}
+
+# bats test_tags=plain
+@test "blocks: one that comes again adds nothing, to the bit where norms stand before the sums" {
+	while read -r family order; do
+		upcycle -m "$FAMILIES/$family" --stack "$order" -o "$T/out"
+		embed "$FAMILIES/$family" >"$T/before"
+		embed "$T/out" | cmp - "$T/before"
+		layers=${order//[0-9]/}
+		[ "$(jq .num_hidden_layers "$T/out/config.json")" = $((${#layers} + 1)) ]
+	done <<-E
+		qwen3 0,1,1
+		gemma 0,0,0,1
+		eurobert 0,0,1,1
+		modernbert 0,1,2,3,1
+		qwen2_moe 0,1,2,1
+	E
+}
+
+# The stored model is 256 wide, and a token's variance within a tenth of the mean.
+@test "blocks: where norms follow the sums embeddings stay almost the same, and the first ones are the model again" {
+	embed "$ROOT/share/models/base" >"$T/before"
+	upcycle -m "$ROOT/share/models/base" --stack 0,0,1,1,1,2,2 -o "$T/out"
+	embed "$T/out" >"$T/after"
+	run -1 cmp -s "$T/before" "$T/after"
+	paste "$T/before" "$T/after" | awk '{ d = 0; n = NF / 2; for (i = 1; i <= n; i++) d += $i * $(n + i); if (d < 0.98) { print NR, d; bad = 1 } }
+		END { exit bad || !NR }'
+	upcycle -m "$T/out" --stack 0,2,5 -o "$T/again"
+	embed "$T/again" | cmp - "$T/before"
+	jq -e '.num_hidden_layers == 3' "$T/again/config.json"
+}
+
+# bats test_tags=plain
+@test "blocks: one that comes again learns" {
+	learn() { train -q --objective mlm --lr 1e-2 "$@" <(pairs_stream <"$GOLDEN/train/pairs.txt"); }
+	learn --from-scratch --steps 1 -m "$GOLDEN/train/bert" -o "$T/start"
+	upcycle -m "$T/start" --stack 0,0,1 -o "$T/deep"
+	learn --steps 2 -m "$T/deep" -o "$T/learned"
+	upcycle -m "$T/learned" --stack 0,2 -o "$T/without"
+	embed "$T/learned" >"$T/with.txt"
+	run -1 cmp -s "$T/with.txt" <(embed "$T/without")
+}
+
+# bats test_tags=plain
+@test "blocks: task experts move with theirs" {
+	upcycle -m "$GOLDEN/bert" --experts a,b --layers 1 -o "$T/mote"
+	upcycle -m "$T/mote" --stack 1,0 -o "$T/moved"
+	upcycle -m "$GOLDEN/bert" --stack 1,0 -o "$T/turned"
+	upcycle -m "$T/turned" --experts a,b --layers 0 -o "$T/wanted"
+	for file in config.json config_sentence_transformers.json; do cmp "$T/moved/$file" "$T/wanted/$file"; done
+	cmp <(safetensors_list "$T/moved/model.safetensors" | sort) <(safetensors_list "$T/wanted/model.safetensors" | sort)
+	embed "$T/wanted" -e b >"$T/b.wanted"
+	embed "$T/moved" -e b | cmp - "$T/b.wanted"
+	upcycle -m "$T/mote" --stack 0,1,1 -o "$T/twice"
+	for expert in a b; do embed "$T/twice" -e $expert >"$T/$expert"; done
+	cmp "$T/a" "$T/b"
+	[ "$(jq -c .task_experts.layers "$T/twice/config.json")" = "[1,2]" ]
+}
+
+@test "blocks: the folder's other parts stay, and a shorter model has fewer tensors" {
+	upcycle -m "$GOLDEN/bert" --stack 0 -o "$T/out"
+	cmp "$GOLDEN/bert/vocab.txt" "$T/out/vocab.txt"
+	cmp <(jq -S .dtype,.vocab_size "$GOLDEN/bert/config.json") <(jq -S .dtype,.vocab_size "$T/out/config.json")
+	run ! grep -qa 'encoder.layer.1' "$T/out/model.safetensors"
+	grep -qa 'cls.predictions.transform' "$T/out/model.safetensors"
+}
+
+@test "blocks: faults are named" {
+	while IFS='|' read -r family order text; do
+		run -1 --separate-stderr upcycle -m "$GOLDEN/$family" --stack "$order" -o "$T/out"
+		[ "$stderr" = "upcycle: $GOLDEN/$family: $text" ]
+		[ ! -e "$T/out" ]
+	done <<-E
+		families/albert|0,1|its blocks share their weights; they cannot be changed one by one
+		families/modernbert|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm or MLP
+		families/gemma3_text|0,2|block 2 cannot become block 1: by config.json it would have another window, rotation, norm or MLP
+		families/deepseek|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm or MLP
+	E
+	for list in x 2 -1 0, ,0 0,2 "$(seq -s, 300 | sed 's/[0-9]*/0/g')"; do
+		run -2 --separate-stderr upcycle -m "$GOLDEN/bert" --stack "$list" -o "$T/out"
+		[[ $stderr == "upcycle: --stack: "* ]]
+	done
+	does_not_apply --experts upcycle -m "$GOLDEN/bert" --stack 0 --experts a -o "$T/out"
+	[ ! -e "$T/out" ]
+}
