@@ -67,6 +67,51 @@ embed() { # model [option...]
 	jq -e '.num_hidden_layers == 3' "$T/again/config.json"
 }
 
+# Of drawn weights the norms have gains of 1 and biases of 0, so that the norms of a block that adds nothing change nothing.
+@test "blocks: where norms follow the sums and have equal gains, embeddings stay the same" {
+	for family in bert nomic_bert jina_bert_code distilbert; do
+		model_copy "$FAMILIES/$family" "$T/drawn" init 1
+		upcycle -m "$T/drawn" --stack 0,0,1,1 -o "$T/out"
+		upcycle -m "$T/drawn" --stack 0,1 -o "$T/two"
+		embed "$T/two" >"$T/before"
+		embed "$T/out" | within "$T/before" 5e-3
+	done
+}
+
+# The offset of a tensor's first number in a file of weights; the number.
+offset() { # file tensor
+	local size
+	size=$(od -An -tu8 -N8 "$1")
+	echo $((8 + size + $(head -c $((8 + size)) "$1" | tail -c +9 | jq --arg name "$2" '.[$name].data_offsets[0]')))
+}
+number() { od -An -tf4 -j "$(offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
+@test "blocks: the norms of an expert's second block pass on what its first block gives" {
+	upcycle -m "$GOLDEN/bert" --experts a,b --layers 1 -o "$T/mote"
+	weights=$T/mote/model.safetensors
+	norm=encoder.layer.1.output.LayerNorm
+	for i in a b; do # 8 channels each: the greatest gain is 5 or 7
+		[ $i = a ] && bytes='\0\0\240@' || bytes='\0\0\340@'
+		printf "$bytes" | dd of="$weights" bs=1 seek="$(offset "$weights" $norm.experts.$i.weight)" conv=notrunc status=none
+	done
+	upcycle -m "$T/mote" --stack 0,1,1 -o "$T/out"
+	for i in a b; do
+		gains=$(od -An -v -w32 -tf4 -j "$(offset "$weights" $norm.experts.$i.weight)" -N32 "$weights")
+		biases=$(od -An -v -w32 -tf4 -j "$(offset "$weights" $norm.experts.$i.bias)" -N32 "$weights")
+		for made in attention.output.LayerNorm output.LayerNorm; do
+			printf '%s\n' "$gains" "$biases" "$(number "$T/out/model.safetensors" encoder.layer.2.$made.experts.$i.weight)" \
+				"$(number "$T/out/model.safetensors" encoder.layer.2.$made.experts.$i.bias)" | awk '
+				NR == 1 { for (i = 1; i <= 8; i++) gain += $i ^ 2 / 8 }
+				NR == 2 { for (i = 1; i <= 8; i++) { mean += $i / 8; square += $i ^ 2 / 8 } }
+				NR == 3 { d = $1 - sqrt(gain + square - mean ^ 2) }
+				NR == 4 { e = $1 - mean }
+				END { exit NR != 4 || d * d > 1e-10 || e * e > 1e-10 }'
+		done
+	done
+	a=$(number "$T/out/model.safetensors" encoder.layer.2.output.LayerNorm.experts.a.weight)
+	b=$(number "$T/out/model.safetensors" encoder.layer.2.output.LayerNorm.experts.b.weight)
+	awk -v a="$a" -v b="$b" 'BEGIN { exit !(b > a + 0.3 && a > 1.5) }'
+}
+
 # bats test_tags=plain
 @test "blocks: one that comes again learns" {
 	learn() { train -q --objective mlm --lr 1e-2 "$@" <(pairs_stream <"$GOLDEN/train/pairs.txt"); }
@@ -110,6 +155,7 @@ embed() { # model [option...]
 	done <<-E
 		families/albert|0,1|its blocks share their weights; they cannot be changed one by one
 		families/modernbert|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm or MLP
+		families/qwen2|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm or MLP
 		families/gemma3_text|0,2|block 2 cannot become block 1: by config.json it would have another window, rotation, norm or MLP
 		families/deepseek|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm or MLP
 	E

@@ -52,7 +52,8 @@ embed(const char *from, const struct pruned *pruned)
 	if (!model_spec(model)->layers || model_spec(model)->experts)
 		die("%s: has %s; a table is made of an encoder", from,
 		    model_spec(model)->layers ? "task experts" : "no blocks");
-	head->count = 0;
+	/* a projection of tokens stays */
+	head->count = head->count && head->modules[0].module;
 	head->include_prompt = true;
 	head_pool(head, "mean");
 	tokenizer_template(tokenizer, &before, &after);

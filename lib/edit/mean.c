@@ -22,10 +22,12 @@ same_shape(const struct safetensor *a, const struct safetensor *b)
 static void
 demand_same_tensors(const struct model *a, const struct model *b)
 {
-	for (int i = 0; i < HEAD_MODULES; i++)
-		if (a->head_files[i] || b->head_files[i])
+	const struct model *both[] = { a, b };
+
+	for (int i = 0; i < 2; i++)
+		if (both[i]->weights.count > both[i]->weights.own)
 			die("%s: has weights behind its pooling, of which no mean is made",
-			    a->head_files[i] ? a->dir : b->dir);
+			    both[i]->dir);
 	if (a->weights.own != b->weights.own)
 		die("%s: has %d tensors, %s %d; models of one shape have a mean", b->dir,
 		    b->weights.own, a->dir, a->weights.own);

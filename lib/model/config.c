@@ -15,9 +15,11 @@
 #include "model/classifier.h"
 #include "model/experts.h"
 #include "model/family/family.h"
+#include "model/head_tensors.h"
 #include "model/model_struct.h"
 #include "model/neuron_experts.h"
 #include "model/token_experts.h"
+#include "model/token_head.h"
 #include "text/json.h"
 
 enum { POSITIONS = 1 << 24 }; /* at most */
@@ -126,7 +128,7 @@ model_configure(struct model *model, const char *dir)
 	configure_positions(model);
 	for (int i = 0; i < model->head.count && model->head.tokens; i++)
 		if (model->head.modules[i].module)
-			model->spec.beside = "linear.weight";
+			model->spec.beside = TOKEN_HEAD_PROJECTION ".weight";
 	if (model->classifies)
 		configure_classifier(model);
 	if (model->head.assumed && model->spec.causal && is_language_model(model->config))
@@ -165,6 +167,7 @@ model_demand_listed_head(const struct model *model, const char *dir)
 	struct head head;
 
 	free(head_read(&head, dir));
+	head_tensors_keep_projection(model, &head);
 	if (head.listed)
 		model_demand_head(model, dir, &head);
 }
@@ -175,12 +178,13 @@ model_take_head(struct model *model, const char *dir)
 	struct head head;
 
 	free(head_read(&head, dir));
+	head_tensors_keep_projection(model, &head);
 	if (!head.listed || !head_difference(&model->head, &head)) {
 		model->head.assumed &= !head.listed;
 		return;
 	}
 	for (int i = 0; i < head.count; i++)
-		if (head.modules[i].kind != HEAD_NORMALIZE)
+		if (head.modules[i].kind != HEAD_NORMALIZE && !head.modules[i].module)
 			die("%s: its %s has weights; only pooling and Normalize are known beside an adapter",
 			    dir, head.modules[i].name);
 	model->head = head;

@@ -13,103 +13,16 @@
 #include "model/adapters.h"
 #include "model/adapter_training.h"
 #include "model/task_loras.h"
-#include "model/token_head.h"
 #include "model/config.h"
 #include "model/experts.h"
 #include "model/freeze.h"
+#include "model/head_tensors.h"
 #include "model/packed_weights.h"
 #include "model/pass.h"
 #include "model/quantized_weights.h"
 #include "model/rotary.h"
 #include "model/token_experts.h"
 #include "text/json.h"
-
-/* "bert.pooler.dense.weight", of a module of the model's own file; to be freed. */
-static char *
-classifier_tensor_name(const char *prefix, const struct head_module *module, int which)
-{
-	return mem_format("%s%s.%s", module->inside ? prefix : "", module->module,
-	    which ? "bias" : "weight");
-}
-
-/* Whether a tensor of the head is drawn: the last layer of a new classifier, and tensors that the folder lacks. */
-static bool
-drawn(const struct model *model, const struct head_module *module,
-    const struct safetensors *file, const char *name)
-{
-	bool last = module == &model->head.modules[model->head.count - 1];
-
-	return (model->projected && last) ||
-	       (model->fresh && (last || !safetensors_find(file, name)));
-}
-
-static struct tensor_slice
-module_part(struct model *model, const struct head_module *module,
-    struct safetensors *file, int which, int64_t columns)
-{
-	const struct weights *weights = &model->weights;
-	const char *prefix = weights->wrapper ? weights->wrapper : weights->prefix;
-	const char *own = head_tensor_name(module, which);
-	char *sought = module->module ? classifier_tensor_name(prefix, module, which)
-				      : mem_string(own);
-	char *name = module->module
-			 ? classifier_tensor_name(
-			       weights_classifier_prefix(weights), module, which)
-			 : mem_format("%s.%s", module->name, own);
-	const struct safetensor *stored = model->answers.is ? &model->answers.tensor
-					  : !file || drawn(model, module, file, sought)
-					      ? NULL
-					      : safetensors_need(file, sought);
-
-	free(sought);
-	struct parameter wanted = { .name = name,
-		.rows = module->out,
-		.columns = columns,
-		.layer = -1,
-		.expert = -1 };
-
-	return (struct tensor_slice){ .tensor = weights_add(&model->weights, stored,
-					  file ? safetensors_name(file) : NULL, wanted) };
-}
-
-/* Is module i of the head the projection that is only trained with? */
-static bool
-is_projection(const struct model *model, int i)
-{
-	return model->projected && i == model->head.count - 1;
-}
-
-/* Adds the tensors of the modules after the pooling. */
-static void
-open_modules(struct model *model)
-{
-	struct head *head = &model->head;
-
-	if (model->head.tokens)
-		token_head_size(head, model->spec.width, model->file);
-	head_width(head, model->spec.width, model->dir);
-	for (int i = 0; i < head->count; i++) {
-		const struct head_module *module = &head->modules[i];
-		struct tensor_slice *to = model->dense[i];
-		int64_t columns = module->kind == HEAD_DENSE ? module->in : 0;
-		if (!head_tensor_name(module, 0))
-			continue;
-		struct safetensors *file = NULL;
-		if (module->module) {
-			file = model->file;
-		} else if (model->file && !is_projection(model, i)) {
-			char *folder = mem_format("%s/%s", model->dir, module->source);
-			file = model->head_files[i] = safetensors_open(folder);
-			free(folder);
-		}
-		to[0] = module_part(model, module, file, 0, columns);
-		to[1].tensor = to[2].tensor = -1;
-		if (module->bias)
-			to[1] = module_part(model, module, file, 1, 0);
-		if (head_tensor_name(module, 2))
-			to[2] = module_part(model, module, file, 2, columns);
-	}
-}
 
 /* Rounds embedding_scale to the type of the stored embeddings, as the reference does. */
 static void
@@ -162,6 +75,7 @@ model_match(struct model *model)
 		    model->dir);
 	if (model->mode != MODEL_INIT)
 		model->file = safetensors_open(model->folder);
+	head_tensors_find_projection(model);
 	weights_match(&model->weights, &model->spec, model->file,
 	    model->mode != MODEL_ENCODE && !model->classifies);
 	if (model->head.table)
@@ -172,7 +86,7 @@ model_match(struct model *model)
 	round_scale(model);
 	if (model->answers.is)
 		answers_make(&model->answers, &model->weights, &model->spec, model->file);
-	open_modules(model);
+	head_tensors_open(model);
 	if (model->classifies && model->mode == MODEL_TRAIN)
 		weights_of_classifier(&model->weights);
 }
@@ -502,6 +416,7 @@ model_head(struct model *model)
 int
 model_width(const struct model *model)
 {
+	head_tensors_demand_pooling(model);
 	return head_width(&model->head, model->spec.width, model->dir);
 }
 

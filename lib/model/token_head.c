@@ -4,9 +4,6 @@
 
 #include "base/err.h"
 
-/* The projection's name in the model's own file. */
-static const char projection[] = "linear";
-
 void
 token_head_add(struct head *head, const struct late_interaction *late)
 {
@@ -14,10 +11,10 @@ token_head_add(struct head *head, const struct late_interaction *late)
 		die("more than %d modules", HEAD_MODULES);
 	if (late->inside) {
 		struct head_module *module = &head->modules[head->count++];
-		*module = (struct head_module){
-			.kind = HEAD_DENSE, .module = projection, .out = late->width
-		};
-		snprintf(module->name, sizeof module->name, "%s", projection);
+		*module = (struct head_module){ .kind = HEAD_DENSE,
+			.module = TOKEN_HEAD_PROJECTION,
+			.out = late->width };
+		snprintf(module->name, sizeof module->name, "%s", TOKEN_HEAD_PROJECTION);
 	}
 	if (late->normalizes)
 		head_normalize(head, true);
@@ -30,7 +27,8 @@ token_head_size(struct head *head, int width, const struct safetensors *file)
 		struct head_module *module = &head->modules[i];
 		if (!module->module)
 			continue;
-		const struct safetensor *stored = safetensors_need(file, "linear.weight");
+		const struct safetensor *stored =
+		    safetensors_need(file, TOKEN_HEAD_PROJECTION ".weight");
 		module->in = width;
 		if (!module->out && stored->rank == 2)
 			module->out = (int)stored->shape[0];

@@ -10,6 +10,9 @@
 #include "folder/safetensors.h"
 #include "model/head.h"
 
+/* The name of a projection in the model's own file. */
+#define TOKEN_HEAD_PROJECTION "linear"
+
 /* Adds the modules of a late-interaction model that its folder does not list: the projection in the model's own file, and
  * Normalize. */
 void token_head_add(struct head *head, const struct late_interaction *late);

@@ -21,6 +21,7 @@ static const struct tensor_names decoder = {
 	    [MLP_GATE] = "gate_proj",
 	    [MLP_DOWN] = "down_proj" },
 	.classifier = { { "score", .bare = true } },
+	.projects = true,
 	.heads = { "lm_head.", "score." },
 };
 

@@ -45,6 +45,8 @@ struct tensor_names {
 	/* NULL first: no classifier of this family is known.  It reads the first token, or the last of a causal model,
 	 * unless "classifier_pooling" of config.json says otherwise. */
 	struct classifier_layer classifier[4];
+	bool
+	    projects; /* may have a projection of each token before the pooling (head_tensors.h) */
 	/* First parts of names of tensors that are no parameters: heads for other tasks, weights of a table's rows. */
 	const char *heads[8];
 	/* These names do not apply to a file that has this tensor with other values than the tokens' embeddings; NULL: to all. */

@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+load helper
+
+PROJECTED=$GOLDEN/projection
+
+embed() { # model [option...]
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode -q --any-tokenizer -m "$@" | ids_stream --rows text.emb
+}
+
+# bats test_tags=plain
+@test "projection: of each token before the mean, as transformers and torch compute it" {
+	embed "$PROJECTED" | within "$PROJECTED/embeddings.txt" 1e-6
+	embed "$PROJECTED" --precision bf16 | within "$PROJECTED/embeddings.txt" 3e-2
+	[ "$(embed "$PROJECTED" | head -n 1 | wc -w)" = 6 ]
+}
+
+@test "projection: a folder that motes writes has it as a Dense after the pooling, and learns it" {
+	embed "$PROJECTED" >"$T/wanted"
+	upcycle -m "$PROJECTED" --experts a,b -o "$T/mote"
+	embed "$T/mote" -e a | cmp - "$T/wanted"
+	[ "$(jq -r '.[2] | "\(.path) \(.type)"' "$T/mote/modules.json")" = "linear sentence_transformers.models.Dense" ]
+	[ "$(safetensors_list "$T/mote/linear/model.safetensors" | grep -c '^linear.weight')" = 1 ]
+	run ! grep -qa '"linear.weight"' "$T/mote/model.safetensors"
+	paste <(cat "$GOLDEN/bert/ids.txt") <(tac "$GOLDEN/bert/ids.txt") | pairs_stream >"$T/pairs.mts"
+	train -q -m "$PROJECTED" --steps 2 --lr 1e-2 -o "$T/learned" "$T/pairs.mts"
+	run -1 cmp -s "$T/learned/linear/model.safetensors" "$T/mote/linear/model.safetensors"
+	embed "$T/learned" >"$T/after"
+	run -1 cmp -s "$T/after" "$T/wanted"
+}
+
+@test "projection: pooling that cannot come first is refused, by the option too" {
+	for pooling in max cls+mean; do
+		run -1 --separate-stderr embed "$PROJECTED" --pooling $pooling
+		[[ $stderr == *"encode: $PROJECTED: projects each token before the pooling; this needs pooling cls, mean, mean_sqrt, weighted or last"* ]]
+	done
+	for pooling in cls last; do
+		[ "$(embed "$PROJECTED" --pooling $pooling | head -n 1 | wc -w)" = 6 ]
+	done
+}
+
+@test "projection: an adapter's head that does not list it keeps it" {
+	paste <(cat "$GOLDEN/bert/ids.txt") <(tac "$GOLDEN/bert/ids.txt") | pairs_stream >"$T/pairs.mts"
+	train -q -m "$PROJECTED" --lora rank=2 --steps 2 --lr 1e-2 -o "$T/lora" "$T/pairs.mts"
+	embed "$PROJECTED" --adapter "$T/lora" --no-normalize >"$T/wanted"
+	run -1 cmp -s "$T/wanted" <(embed "$PROJECTED" --no-normalize)
+	cp -r "$PROJECTED/1_Pooling" "$T/lora"
+	jq 'del(.[2])' "$PROJECTED/modules.json" >"$T/lora/modules.json"
+	embed "$PROJECTED" --adapter "$T/lora" | cmp - "$T/wanted"
+}
+
+# Without both keys it would be a tensor of another head.
+@test "projection: with num_labels of other rows or causal attention the tensor is refused" {
+	for change in '.num_labels = 5' 'del(.num_labels)' '.use_bidirectional_attention = false'; do
+		rm -rf "$T/m"
+		cp -r "$PROJECTED" "$T/m"
+		jq "$change" "$PROJECTED/config.json" >"$T/m/config.json"
+		run -1 --separate-stderr embed "$T/m"
+		[[ $stderr == *"encode: $T/m/model.safetensors: tensor 'linear.weight' is not known of such a model"* ]]
+	done
+	run -1 --separate-stderr upcycle -m "$PROJECTED" --mean "$PROJECTED" -o "$T/out"
+	[ "$stderr" = "upcycle: $PROJECTED: has weights behind its pooling, of which no mean is made" ]
+}
