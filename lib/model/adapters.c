@@ -52,6 +52,9 @@ adapters_new(const struct model *model, int count)
 	if (model->adapters && model->spec.loras)
 		die("%s: has LoRAs of its own for tasks (%s); it takes no others",
 		    model->dir, model->expert_names);
+	if (model->spec.relative.rows)
+		die("%s: is a DeBERTa; adapters of such a model are not known",
+		    model->dir);
 	if (model->mode != MODEL_ENCODE || model->adapters)
 		die("%s: is not in a state to be adapted", model->dir);
 	adapters->count = count;

@@ -212,6 +212,20 @@ norm_heads(const struct block *block, const struct attention_buffers *b)
 	    eps, block->spec->norm, T, k.count, k.columns);
 }
 
+/* The block's q' and k'; q NULL: it has none. */
+static struct nn_relative
+relative_of(const struct block *block)
+{
+	const struct block_batch *batch = block->batch;
+	size_t table = (size_t)block->spec->relative.rows * block->n.C;
+	const float *q = batch->relative;
+
+	if (!q)
+		return (struct nn_relative){ 0 };
+	q += (size_t)block_index(block) * 2 * table;
+	return (struct nn_relative){ q, q + table, batch->relative_rows };
+}
+
 void
 block_attend(const struct block *block, const struct attention_buffers *b,
     const float *in, const int32_t *queries)
@@ -229,6 +243,9 @@ block_attend(const struct block *block, const struct attention_buffers *b,
 	norm_heads(block, b);
 	block_rotate(block, b->qkv, 1);
 	a.queries = queries;
+	struct nn_relative relative = relative_of(block);
+	if (relative.q)
+		a.relative = &relative;
 	nn_attention(
 	    b->attended, b->lse, b->qkv, b->qkv + n->Q, b->raw + n->Q + n->KV, &a);
 }

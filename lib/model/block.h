@@ -54,7 +54,10 @@ struct block_batch {
 	struct nn_sequences sequences;
 	struct block_rotary rotary[SPEC_ROTARIES];
 	const float *bias; /* of scores (nn_attention); NULL: none */
-	float *dbias;	   /* nn_attention_back adds to it; NULL: not wanted */
+	/* of struct nn_relative; `relative` as the model's; NULL: none */
+	const float *relative;
+	const int32_t *relative_rows;
+	float *dbias; /* nn_attention_back adds to it; NULL: not wanted */
 	struct mixture_balance balance;
 	struct linear_batch adapters;
 	struct batch_dropout dropout;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/relative.h"
 
 void
 distance_layout(struct distance *distance, struct workspace *workspace,
@@ -12,7 +13,7 @@ distance_layout(struct distance *distance, struct workspace *workspace,
 	size_t H = (size_t)spec->heads, n = 2 * longest;
 
 	*distance = (struct distance){ 0 };
-	if (spec->distance.buckets)
+	if (spec->distance.buckets || spec->relative.rows)
 		distance->buckets =
 		    workspace_take(workspace, n, 1, sizeof *distance->buckets);
 	if (spec->distance.buckets || spec->distance.slopes)
@@ -36,11 +37,14 @@ bucket_of(const struct spec_distance *distance, size_t n)
 }
 
 static void
-upload_buckets(int32_t *to, const struct spec_distance *distance, size_t longest)
+upload_buckets(int32_t *to, const struct spec *spec, size_t longest)
 {
+	const struct spec_distance *distance = &spec->distance;
 	int32_t *host = mem_new(2 * longest, sizeof *host);
 
-	for (size_t n = 0; n <= longest; n++) {
+	if (spec->relative.rows)
+		relative_rows(host, &spec->relative, longest);
+	for (size_t n = 0; distance->buckets && n <= longest; n++) {
 		int32_t bucket = bucket_of(distance, n);
 		host[longest - n] = n ? distance->buckets / 2 + bucket : bucket;
 		if (n < longest)
@@ -80,7 +84,7 @@ void
 distance_upload(const struct distance *distance, const struct spec *spec, size_t longest)
 {
 	if (distance->buckets)
-		upload_buckets(distance->buckets, &spec->distance, longest);
+		upload_buckets(distance->buckets, spec, longest);
 	else if (distance->bias)
 		upload_slopes(distance->bias, spec->heads, longest);
 }
@@ -89,7 +93,7 @@ void
 distance_forward(const struct distance *distance, const struct spec *spec,
     struct nn_matrix table, const struct nn_sequences *sequences)
 {
-	if (distance->buckets)
+	if (distance->bias && distance->buckets)
 		nn_position_bias(distance->bias, table, distance->buckets,
 		    sequences->longest, (size_t)spec->heads);
 }

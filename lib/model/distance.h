@@ -22,9 +22,10 @@
 
 /* In memory of the kernels; NULL: the model has none. */
 struct distance {
-	int32_t *buckets; /* [2 longest], as nn_position_bias reads them */
-	float *bias;	  /* [heads, 2 longest] */
-	float *dbias;	  /* [2 T heads]; NULL: not wanted */
+	int32_t *
+	    buckets; /* [2 longest], as nn_position_bias or nn_relative (relative.h) reads them */
+	float *bias;  /* [heads, 2 longest] */
+	float *dbias; /* [2 T heads]; NULL: not wanted */
 };
 
 /* For a batch of T tokens whose longest text has `longest`; learns: with dbias. */

@@ -20,6 +20,7 @@
 #include "model/packed_weights.h"
 #include "model/pass.h"
 #include "model/quantized_weights.h"
+#include "model/relative.h"
 #include "model/rotary.h"
 #include "model/token_experts.h"
 #include "text/json.h"
@@ -70,6 +71,9 @@ model_match(struct model *model)
 	if (model->spec.loras && model->mode != MODEL_ENCODE)
 		die("%s: has LoRAs of its own for tasks (%s); such a model is encoded with, not trained, drawn or written anew",
 		    model->dir, model->expert_names);
+	if (model->spec.relative.rows && model->mode != MODEL_ENCODE)
+		die("%s: DeBERTa is encoded with, not trained, drawn or written anew",
+		    model->dir);
 	if (model->head.tokens && model->mode != MODEL_ENCODE)
 		die("%s: embeds tokens (late interaction); such a model is encoded with, not trained, drawn or written anew",
 		    model->dir);
@@ -219,6 +223,7 @@ complete(struct model *model, uint64_t seed)
 	task_loras_load(model);
 	model_resolve(model);
 	rotary_open(model);
+	relative_open(model);
 	return model;
 }
 
@@ -374,6 +379,7 @@ model_close(struct model *model)
 	}
 	adapter_training_free(model->training);
 	adapters_free(model, model->adapters);
+	relative_close(model);
 	rotary_close(model);
 	if (model->file)
 		safetensors_close(model->file);

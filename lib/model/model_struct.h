@@ -62,6 +62,8 @@ struct model {
 	struct nn_matrix (*mixtures)[MLP_PARAMETERS]; /* [layers x mixture.count] */
 	float *(*dmixtures)[MLP_PARAMETERS];
 	struct linear_pairs (*mixture_pairs)[MLP_PARAMETERS]; /* the same */
+	float *
+	    relative; /* [layers, 2, relative.rows, C]: q' and k' of each block; NULL: none */
 	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
 	void (*see)(void *context, const struct model_seen *seen); /* model_watch */
 	void *see_context;

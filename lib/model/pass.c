@@ -241,6 +241,8 @@ upload_batch(struct pass *pass, const struct model *model, const struct batch *b
 						.types = pass->types,
 						.attended = pass->attended },
 		.bias = pass->distance.bias,
+		.relative = model->relative,
+		.relative_rows = pass->distance.buckets,
 		.dbias = pass->distance.dbias,
 		.adapters = pass->adapters,
 		.dropout = pass->dropout };

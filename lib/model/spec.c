@@ -138,6 +138,11 @@ spec_stem_shape(
 		    spec->tasks_of_text > 0, rows, spec->tasks_of_text, columns, E);
 	case STEM_DISTANCE:
 		return shape(shared, rows, spec->distance.buckets, columns, spec->heads);
+	case STEM_RELATIVE:
+		return shape(spec->relative.rows, rows, spec->relative.rows, columns, C);
+	case STEM_RELATIVE_NORM:
+	case STEM_RELATIVE_NORM_BIAS:
+		return shape(spec->relative.norm, rows, C, columns, 0);
 	case STEM_NORM: return shape(embedded, rows, E, columns, 0);
 	case STEM_NORM_BIAS: return shape(embedded && biased, rows, E, columns, 0);
 	case STEM_PROJECT: return shape(projected, rows, C, columns, E);
@@ -248,7 +253,8 @@ same_sizes(const struct spec *a, const struct spec *b)
 	       SAME(position_table) && SAME(positions) && SAME(position_first) &&
 	       SAME(rotaries) && SAME(distance.buckets) && SAME(distance.farthest) &&
 	       SAME(distance.slopes) && SAME(distance.each) && SAME(embedding_width) &&
-	       SAME(tasks_of_text) && SAME(attention_scale);
+	       SAME(relative.rows) && SAME(relative.farthest) && SAME(relative.buckets) &&
+	       SAME(relative.norm) && SAME(tasks_of_text) && SAME(attention_scale);
 }
 
 static bool

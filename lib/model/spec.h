@@ -70,6 +70,14 @@ struct spec_distance {
 	bool slopes; /* -slope |i - j|, a slope a head (ALiBi; Press et al. 2022) */
 };
 
+/* Scores of attention by what is how far away (relative.h; DeBERTa): a table of `rows` rows, half of them for keys after the
+ * query; rows 0: none. */
+struct spec_relative {
+	int rows, farthest;
+	bool buckets; /* far distances share rows */
+	bool norm;    /* of the table's rows */
+};
+
 /* Where a model in training may have dropout (dropout.h). */
 enum spec_drop {
 	SPEC_DROP_EMBEDDINGS, /* after their norm */
@@ -111,6 +119,7 @@ struct spec {
 	int rotaries; /* 0: no rotary positions */
 	struct spec_rotary rotary[SPEC_ROTARIES];
 	struct spec_distance distance;
+	struct spec_relative relative;
 	float attention_scale; /* of scores; 0: 1 / sqrt(head_size) */
 	bool causal;	       /* a token attends to itself and earlier tokens only */
 	/* The place of the norms.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
@@ -210,6 +219,9 @@ enum stem_parameter {
 	STEM_TYPES,
 	STEM_TASKS,
 	STEM_DISTANCE, /* [distance.buckets, heads] */
+	STEM_RELATIVE, /* [relative.rows, C] */
+	STEM_RELATIVE_NORM,
+	STEM_RELATIVE_NORM_BIAS,
 	STEM_NORM,
 	STEM_NORM_BIAS,
 	STEM_PROJECT, /* with embedding_width E: [C, E] */

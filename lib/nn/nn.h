@@ -372,6 +372,13 @@ struct nn_attention_dropout {
 	double rate;
 };
 
+/* Scores that depend on distances by content (DeBERTa): scale (q_i k_j + q_i k'_r + k_j q'_r), r = rows[longest + i - j]; rows
+ * ascend.  q' and k' are [R, H D], made of a table of distances. */
+struct nn_relative {
+	const float *q, *k;
+	const int32_t *rows; /* [2 longest] */
+};
+
 /*
  * Varlen attention, within each sequence: out[T, H D] = softmax(scale q k^T + bias + mask) v.
  * q[T, H D] has row stride ldq; k and v[T, K D] have row stride ldkv; head h reads key/value head h / (H / K).
@@ -390,6 +397,8 @@ struct nn_attention {
 	/* [N] the one query of each sequence that is wanted, counted from its first token: other rows of out are computed or
 	 * left; NULL: all.  Forward only. */
 	const int32_t *queries;
+	/* NULL: none.  Forward only, without lse, causal, window, bias and dropout; on processors only. */
+	const struct nn_relative *relative;
 	/* both sides of a GEMM may be rounded to bf16, forward and backward, where that is quicker; sums are float32 */
 	bool bf16;
 	struct nn_attention_dropout dropout;

@@ -50,6 +50,9 @@ FORMS = {
     "gte": ("Gte", {**SMALL, "type_vocab_size": 2, "pad_token_id": 0}, "bert", BERT, 512, {}),
     "nomic_bert": ("NomicBert", {**SMALL, "type_vocab_size": 2, "pad_token_id": 0, "rope_parameters": {"rope_type": "default", "rope_theta": 1000.0}},
                    "bert", BERT, 40, {}),
+    "deberta-v2": ("DebertaV2", {**SMALL, "relative_attention": True, "share_att_key": True, "position_biased_input": False, "position_buckets": 6,
+                              "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"]}, "bert", FAST, 512,
+                {"sentence_transformers": {"activation_fn": IDENTITY}}),
     "llama": ("Llama", DECODER, "plain", None, 32, {}),
     "qwen3": ("Qwen3", DECODER, "plain", None, 512, {"sentence_transformers": {"activation_fn": IDENTITY}}),
 }

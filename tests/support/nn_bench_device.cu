@@ -88,10 +88,16 @@ struct shapes {
 struct nn_attention
 attention_of(const struct shapes *m, const struct texts *texts, bool bf16)
 {
-	size_t G = (m->H + 2 * m->K) * m->D;
+	struct nn_attention a = {};
 
-	return { texts->sequences(), m->H, m->K, m->D, G, G, !m->bert, 0, 0, NULL, NULL,
-		bf16, {} };
+	a.sequences = texts->sequences();
+	a.H = m->H;
+	a.K = m->K;
+	a.D = m->D;
+	a.ldq = a.ldkv = (m->H + 2 * m->K) * m->D;
+	a.causal = !m->bert;
+	a.bf16 = bf16;
+	return a;
 }
 
 /* of: f32 arrays, of which products are of bf16, or of f32; or bf16 arrays */

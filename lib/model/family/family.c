@@ -32,9 +32,9 @@ static const struct family static_families[] = {
 	{ 0 },
 };
 
-static const struct family *const tables[] = { bert_families, decoder_families,
-	gte_families, jina_v3_families, static_families, modernbert_families,
-	nomic_bert_families, t5_families, NULL };
+static const struct family *const tables[] = { bert_families, deberta_families,
+	decoder_families, gte_families, jina_v3_families, static_families,
+	modernbert_families, nomic_bert_families, t5_families, NULL };
 
 static const struct family *
 find(const char *type)

@@ -105,8 +105,9 @@ struct family {
 };
 
 /* Rows, the last one without a model_type. */
-extern const struct family bert_families[], decoder_families[], gte_families[],
-    jina_v3_families[], modernbert_families[], nomic_bert_families[], t5_families[];
+extern const struct family bert_families[], deberta_families[], decoder_families[],
+    gte_families[], jina_v3_families[], modernbert_families[], nomic_bert_families[],
+    t5_families[];
 
 /* Fill a cleared spec by the family that config.json names; dies naming the key. */
 void family_configure(struct spec *spec, const struct tree *config);

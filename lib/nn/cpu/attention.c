@@ -1,6 +1,7 @@
 #include "nn/nn.h"
 
 #include "nn/cpu/attention_panel.h"
+#include "nn/cpu/attention_relative.h"
 #include "nn/cpu/drop.h"
 #include "nn/cpu/microkernel.h"
 #include "nn/cpu/sum.h"
@@ -368,6 +369,10 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 	size_t next = 0;
 	bool shared = a->sequences.T * a->H * a->D > NN_SERIAL;
 
+	if (a->relative) {
+		nn_attention_relative(out, q, k, v, a);
+		return;
+	}
 	if (nn_count_region)
 		nn_count_region(shared, true);
 #pragma omp parallel if (shared)

@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+load helper
+
+D=$GOLDEN/deberta
+
+embed() { # model [option...]
+	ids_stream text.ids <"$D/ids.txt" | encode -q --any-tokenizer -m "$@" | ids_stream --rows text.emb
+}
+
+# bats test_tags=plain
+@test "deberta: hidden states are transformers', with and without buckets, to 300 tokens" {
+	for form in buckets plain; do
+		embed "$D/$form" --pooling mean | within "$D/$form.txt" 2e-6
+		embed "$D/$form" --pooling mean --precision bf16 | within "$D/$form.txt" 0.1
+		embed "$D/$form" --pooling mean --weights int8 | within "$D/$form.txt" 0.1
+	done
+}
+
+# bats test_tags=plain
+@test "deberta: a text alone as in company and by one thread or seven, to the bit" {
+	embed "$D/buckets" --pooling mean >"$T/together"
+	while read -r line; do
+		ids_stream text.ids <<<"$line" | encode -q --any-tokenizer -m "$D/buckets" --pooling mean -j 1 | ids_stream --rows text.emb
+	done <"$D/ids.txt" | cmp - "$T/together"
+	embed "$D/buckets" --pooling mean -j 7 | cmp - "$T/together"
+	embed "$D/buckets" --pooling cls+mean | awk '{ print $1 }' >"$T/both"
+	embed "$D/buckets" --pooling cls | awk '{ print $1 }' | cmp - "$T/both"
+}
+
+@test "deberta: what is not v3's is refused by key, training and adapters too" {
+	cp -r "$D/buckets" "$T/m"
+	while IFS='|' read -r change text; do
+		jq "$change" "$D/buckets/config.json" >"$T/m/config.json"
+		run -1 --separate-stderr embed "$T/m"
+		[[ $stderr == *"encode: $T/m/config.json"*"$text"* ]] || { echo "$change: $stderr"; false; }
+	done <<-E
+		.share_att_key = false|'relative_attention' and 'share_att_key' must be true (DeBERTa v3)
+		.relative_attention = false|'relative_attention' and 'share_att_key' must be true (DeBERTa v3)
+		.pos_att_type = ["c2p"]|'pos_att_type' must have c2p and p2c
+		.pos_att_type = "p2c"|'pos_att_type' must have c2p and p2c
+		del(.pos_att_type)|'pos_att_type' must have c2p and p2c
+		.position_biased_input = true|'position_biased_input'
+		.conv_kernel_size = 3|'conv_kernel_size'
+		.embedding_size = 6|'embedding_size'
+		.norm_rel_ebd = "batch_norm"|'norm_rel_ebd' is 'batch_norm'; known are layer_norm and none
+		.pooler_hidden_act = "tanh"|'pooler_hidden_act' must be gelu
+	E
+	run -1 --separate-stderr train -q -m "$D/buckets" -o "$T/out" <(pairs_stream <<<"3 4	5 6")
+	[ "$stderr" = "train: $D/buckets: DeBERTa is encoded with, not trained, drawn or written anew" ]
+	run -1 --separate-stderr embed "$D/buckets" --adapter "$GOLDEN/adapter/plain"
+	[[ $stderr == *"$D/buckets: is a DeBERTa; adapters of such a model are not known"* ]]
+	[ ! -e "$T/out" ]
+}
