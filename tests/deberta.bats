@@ -43,6 +43,8 @@ embed() { # model [option...]
 		.conv_kernel_size = 3|'conv_kernel_size'
 		.embedding_size = 6|'embedding_size'
 		.norm_rel_ebd = "batch_norm"|'norm_rel_ebd' is 'batch_norm'; known are layer_norm and none
+		.position_buckets = 1|'position_buckets' is 1; it must be 2 or more, and 'max_relative_positions' above half of it plus 1
+		.max_relative_positions = 5|'position_buckets' is 8; it must be 2 or more, and 'max_relative_positions' above half of it plus 1
 		.pooler_hidden_act = "tanh"|'pooler_hidden_act' must be gelu
 	E
 	run -1 --separate-stderr train -q -m "$D/buckets" -o "$T/out" <(pairs_stream <<<"3 4	5 6")

@@ -18,8 +18,9 @@ static const struct tensor_names deberta = {
 	    NORMS("attention.output.LayerNorm", "output.LayerNorm") },
 	.classifier = { { "pooler.dense", ACTIVATED(NN_GELU) },
 	    { .module = "classifier" } },
+	/* the reference ignores positions in files of before */
 	.heads = { "cls.", "lm_predictions.", "mask_predictions.", "pooler.",
-	    "classifier.", "qa_outputs." },
+	    "classifier.", "qa_outputs.", "embeddings.position_embeddings." },
 };
 
 /* Dies unless pos_att_type, a list or names joined by '|', has c2p and p2c. */
@@ -53,6 +54,10 @@ configure_relative(struct spec *spec, const struct tree *config)
 
 	if (farthest < 1)
 		farthest = spec->positions;
+	if (buckets > 0 && (buckets < 2 || farthest - 1 <= buckets / 2))
+		tree_die(config,
+		    "'position_buckets' is %d; it must be 2 or more, and '%s' above half of it plus 1",
+		    buckets, key);
 	if (strcmp(norm, "none") && strcmp(norm, "layer_norm"))
 		tree_die(config, "'norm_rel_ebd' is '%s'; known are layer_norm and none",
 		    norm);
