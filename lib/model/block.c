@@ -166,6 +166,7 @@ block_attention(const struct block *block)
 		.window = (size_t)block->layer->window,
 		.scale = attention_scale(block->spec, block->layer->rotary),
 		.bias = block->batch->bias,
+		.softcap = block->spec->softcap,
 		/* as the products of the layers around it */
 		.bf16 = q->bf16 || (q->packed && q->dtype == DTYPE_BF16) };
 }

@@ -65,15 +65,32 @@ match_table(struct model *model)
 		    safetensors_name(model->file));
 }
 
+/* Dies where a model is to be trained, or run on a device, whose attention is known forward and on processors only. */
+static void
+demand_forward(const struct model *model)
+{
+	const struct spec *spec = &model->spec;
+	const char *family = spec->relative.rows ? "DeBERTa" : "Gemma 2";
+
+	if (!spec->relative.rows && spec->softcap == 0)
+		return;
+	if (model->mode != MODEL_ENCODE)
+		die("%s: %s is encoded with, not trained, drawn or written anew",
+		    model->dir, family);
+	if (nn_device())
+		die("%s: %s runs on processors only", model->dir, family);
+	if (model->answers.is && spec->softcap != 0)
+		die("%s: %s caps the logits of its answers, which is not known",
+		    model->dir, family);
+}
+
 void
 model_match(struct model *model)
 {
 	if (model->spec.loras && model->mode != MODEL_ENCODE)
 		die("%s: has LoRAs of its own for tasks (%s); such a model is encoded with, not trained, drawn or written anew",
 		    model->dir, model->expert_names);
-	if (model->spec.relative.rows && model->mode != MODEL_ENCODE)
-		die("%s: DeBERTa is encoded with, not trained, drawn or written anew",
-		    model->dir);
+	demand_forward(model);
 	if (model->head.tokens && model->mode != MODEL_ENCODE)
 		die("%s: embeds tokens (late interaction); such a model is encoded with, not trained, drawn or written anew",
 		    model->dir);

@@ -55,8 +55,6 @@ relative_open(struct model *model)
 
 	if (!R)
 		return;
-	if (nn_device())
-		die("%s: DeBERTa runs on processors only", model->dir);
 	int tensor = model->weights.stem[STEM_RELATIVE].tensor;
 	const struct safetensor *stored = model->weights.stored[tensor];
 	float *table = nn_alloc(R * C * sizeof *table);

@@ -12,7 +12,7 @@
 
 #include "model/model.h"
 
-/* Makes model->relative; without such a table NULL.  Dies on a device. */
+/* Makes model->relative; without such a table NULL. */
 void relative_open(struct model *model);
 void relative_close(struct model *model);
 

@@ -254,7 +254,8 @@ same_sizes(const struct spec *a, const struct spec *b)
 	       SAME(rotaries) && SAME(distance.buckets) && SAME(distance.farthest) &&
 	       SAME(distance.slopes) && SAME(distance.each) && SAME(embedding_width) &&
 	       SAME(relative.rows) && SAME(relative.farthest) && SAME(relative.buckets) &&
-	       SAME(relative.norm) && SAME(tasks_of_text) && SAME(attention_scale);
+	       SAME(relative.norm) && SAME(tasks_of_text) && SAME(attention_scale) &&
+	       SAME(softcap);
 }
 
 static bool

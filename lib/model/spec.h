@@ -121,6 +121,7 @@ struct spec {
 	struct spec_distance distance;
 	struct spec_relative relative;
 	float attention_scale; /* of scores; 0: 1 / sqrt(head_size) */
+	float softcap;	       /* scores become softcap tanh(score / softcap); 0: not */
 	bool causal;	       /* a token attends to itself and earlier tokens only */
 	/* The place of the norms.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
 	 * Pre: y = x + attention(norm1(x)), z = y + mlp(norm2(y)), and a norm after the last

@@ -394,6 +394,8 @@ struct nn_attention {
 	size_t window;
 	float scale;	   /* 0: 1 / sqrt(D) */
 	const float *bias; /* NULL: none */
+	/* a score s becomes softcap tanh(s / softcap) before bias and mask; 0: not.  Forward only, on processors only. */
+	float softcap;
 	/* [N] the one query of each sequence that is wanted, counted from its first token: other rows of out are computed or
 	 * left; NULL: all.  Forward only. */
 	const int32_t *queries;

@@ -25,6 +25,7 @@ static const struct tensor_names decoder = {
 	.heads = { "lm_head.", "score." },
 };
 
+/* of Gemma 2 too, which has no norms of q and k */
 static const struct tensor_names gemma3 = {
 	.prefixes = { "", "model." },
 	.init_prefix = "model.",
@@ -56,16 +57,25 @@ refuse_windows(const struct tree *config)
 			tree_die(types, "'layer_types' may only hold 'full_attention'");
 }
 
+/* Whether the key is there with null, which is not the default. */
+static bool
+is_null(const struct tree *config, const char *key)
+{
+	for (size_t i = 0; i < config->count; i++)
+		if (config->items[i]->kind == TREE_NULL &&
+		    !strcmp(config->items[i]->key, key))
+			return true;
+	return false;
+}
+
 /* "sliding_window" as spec_layer counts it, 4096 where it is absent, 0 where it is null. */
 static int
 window_of(const struct spec *spec, const struct tree *config)
 {
 	const char *key = "sliding_window";
 
-	for (size_t i = 0; i < config->count; i++)
-		if (config->items[i]->kind == TREE_NULL &&
-		    !strcmp(config->items[i]->key, key))
-			return 0;
+	if (is_null(config, key))
+		return 0;
 	int window = (int)tree_integer_or(config, key, 4096, 2, 1 << 24);
 	/* transformers counts the token itself where it looks back, not where it looks both ways */
 	return spec->causal ? window - 1 : window;
@@ -189,13 +199,12 @@ configure_gemma3_rotary(struct spec *spec, const struct tree *config)
 	spec->rotaries = 2;
 }
 
+/* Every layer has a window but each `every`th; a second rotary table is the windows'. */
 static void
-configure_gemma3_windows(struct spec *spec, const struct tree *config)
+configure_gemma_windows(struct spec *spec, const struct tree *config, int every)
 {
 	bool both = tree_boolean(config, "use_bidirectional_attention", false);
 	bool causal = tree_boolean(config, "is_causal", true);
-	int every =
-	    (int)tree_integer_or(config, "sliding_window_pattern", 6, 1, SPEC_LAYERS);
 	int window = window_of(spec, config);
 
 	/* half of it on either side, but one more in transformers where it is not causal twice */
@@ -206,20 +215,17 @@ configure_gemma3_windows(struct spec *spec, const struct tree *config)
 			if (!window)
 				tree_die(config, "'sliding_window' must not be null");
 			spec->layer[i].window = window;
-			spec->layer[i].rotary = 1;
+			spec->layer[i].rotary = spec->rotaries > 1;
 		}
 }
 
-/* Gemma 3's text model (Gemma Team 2025), of which EmbeddingGemma is made: norms before and after attention and MLP, whose
- * weights are added to one; local attention in most layers, with a rotary base of its own. */
+/* What Gemma 2 and 3 have alike: norms before and after attention and MLP, whose weights are added to one. */
 static void
-adjust_gemma3(struct spec *spec, const struct tree *config)
+configure_gemma_blocks(struct spec *spec, const struct tree *config)
 {
 	const char *key = "query_pre_attn_scalar";
 	double scalar = tree_real(config, key, 256);
 
-	family_refuse(config, "attn_logit_softcapping");
-	family_refuse(config, "final_logit_softcapping");
 	if (!(scalar > 0 && scalar < 1e9))
 		tree_die(
 		    tree_get(config, key), "'%s' is %g; it must be above 0", key, scalar);
@@ -229,8 +235,35 @@ adjust_gemma3(struct spec *spec, const struct tree *config)
 	spec->branch_norms = true;
 	spec->embedding_scale = (float)sqrt(spec->width);
 	spec->attention_scale = (float)(1 / sqrt(scalar));
+}
+
+/* Gemma 3's text model (Gemma Team 2025), of which EmbeddingGemma is made: local attention in most layers, with a rotary base
+ * of its own. */
+static void
+adjust_gemma3(struct spec *spec, const struct tree *config)
+{
+	family_refuse(config, "attn_logit_softcapping");
+	family_refuse(config, "final_logit_softcapping");
+	configure_gemma_blocks(spec, config);
 	configure_gemma3_rotary(spec, config);
-	configure_gemma3_windows(spec, config);
+	configure_gemma_windows(spec, config,
+	    (int)tree_integer_or(config, "sliding_window_pattern", 6, 1, SPEC_LAYERS));
+}
+
+/* Gemma 2 (Gemma Team 2024), of which bge-multilingual-gemma2 is made: local attention in every second layer, and scores that
+ * are capped.  final_logit_softcapping is of the tokens that a language model predicts, not of embeddings. */
+static void
+adjust_gemma2(struct spec *spec, const struct tree *config)
+{
+	const char *key = "attn_logit_softcapping";
+	double cap = is_null(config, key) ? 0 : tree_real(config, key, 50);
+
+	if (!(cap >= 0 && cap < 1e9))
+		tree_die(
+		    tree_get(config, key), "'%s' is %g; it must be above 0", key, cap);
+	configure_gemma_blocks(spec, config);
+	spec->softcap = (float)cap;
+	configure_gemma_windows(spec, config, 2);
 }
 
 /* Gemma (Gemma Team 2024), of which bge-reranker-v2-gemma is made: norms whose weights are added to one. */
@@ -300,6 +333,8 @@ const struct family decoder_families[] = {
 	{ "eurobert", &decoder, configure, adjust_eurobert, .norm_eps = 1e-5 },
 	{ "gemma", &decoder, configure, adjust_gemma, .norm_eps = 1e-6,
 	    .head_size = 256 },
+	{ "gemma2", &gemma3, configure, adjust_gemma2, .norm_eps = 1e-6, .head_size = 256,
+	    .windows = WINDOWS_ADJUSTED },
 	{ "gemma3_text", &gemma3, configure, adjust_gemma3, .norm_eps = 1e-6,
 	    .head_size = 256, .windows = WINDOWS_ADJUSTED, .qk_norm = SPEC_QK_HEAD },
 	/* jina-embeddings-v5-text-small: Qwen3, with LoRA adapters beside it */

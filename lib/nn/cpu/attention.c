@@ -132,12 +132,22 @@ drop_weights(float *st, const struct nn_attention *a, const struct panel *p, siz
 	}
 }
 
-/* The scores of `keys` keys from `key` on, transposed, biased and masked. */
+NN_NOINLINE void
+cap_scores(float *st, size_t keys, float cap)
+{
+#pragma omp simd
+	for (size_t i = 0; i < keys * PANEL; i++)
+		st[i] = cap * nn_tanh(st[i] / cap);
+}
+
+/* The scores of `keys` keys from `key` on, transposed, capped, biased and masked. */
 NN_INLINE void
 masked_scores(float *st, const float *qt, const float *k, const struct nn_attention *a,
     const struct panel *p, size_t key, size_t keys, int vectors)
 {
 	scores(st, k + key * a->ldkv, a->ldkv, qt, a->D, keys, vectors);
+	if (a->softcap != 0)
+		cap_scores(st, keys, a->softcap * LOG2_E);
 	if (p->bias)
 		add_bias(st, p, key, keys, PANEL);
 	mask(st, a, p, key, keys, PANEL);
@@ -365,7 +375,9 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 {
 	/* the backward computes p anew from f32 and lse */
 	const struct microkernel *bf16 =
-	    a->bf16 && !lse && !a->dropout.keys ? microkernel(DTYPE_BF16) : NULL;
+	    a->bf16 && !lse && !a->dropout.keys && a->softcap == 0
+		? microkernel(DTYPE_BF16)
+		: NULL;
 	size_t next = 0;
 	bool shared = a->sequences.T * a->H * a->D > NN_SERIAL;
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env bats
 load helper
 
-D=$GOLDEN/deberta
+# The families that are encoded with and not trained (tests/golden/forward.py).
+D=$GOLDEN/forward
 
 embed() { # model [option...]
 	ids_stream text.ids <"$D/ids.txt" | encode -q --any-tokenizer -m "$@" | ids_stream --rows text.emb
 }
 
 # bats test_tags=plain
-@test "deberta: hidden states are transformers', with and without buckets, to 300 tokens" {
-	for form in buckets plain; do
+@test "forward: hidden states of DeBERTa and Gemma 2 are transformers', to 300 tokens" {
+	for form in buckets plain gemma2 uncapped; do
 		embed "$D/$form" --pooling mean | within "$D/$form.txt" 2e-6
 		embed "$D/$form" --pooling mean --precision bf16 | within "$D/$form.txt" 0.1
 		embed "$D/$form" --pooling mean --weights int8 | within "$D/$form.txt" 0.1
@@ -17,17 +18,21 @@ embed() { # model [option...]
 }
 
 # bats test_tags=plain
-@test "deberta: a text alone as in company and by one thread or seven, to the bit" {
-	embed "$D/buckets" --pooling mean >"$T/together"
-	while read -r line; do
-		ids_stream text.ids <<<"$line" | encode -q --any-tokenizer -m "$D/buckets" --pooling mean -j 1 | ids_stream --rows text.emb
-	done <"$D/ids.txt" | cmp - "$T/together"
-	embed "$D/buckets" --pooling mean -j 7 | cmp - "$T/together"
-	embed "$D/buckets" --pooling cls+mean | awk '{ print $1 }' >"$T/both"
-	embed "$D/buckets" --pooling cls | awk '{ print $1 }' | cmp - "$T/both"
+@test "forward: a text alone as in company and by one thread or seven, to the bit" {
+	for form in buckets gemma2; do
+		embed "$D/$form" --pooling mean >"$T/together"
+		while read -r line; do
+			ids_stream text.ids <<<"$line" | encode -q --any-tokenizer -m "$D/$form" --pooling mean -j 1 | ids_stream --rows text.emb
+		done <"$D/ids.txt" | cmp - "$T/together"
+		embed "$D/$form" --pooling mean -j 7 | cmp - "$T/together"
+		for one in cls last; do # the other tokens' rows are not computed
+			embed "$D/$form" --pooling $one+mean | awk '{ print $1 }' >"$T/both"
+			embed "$D/$form" --pooling $one | awk '{ print $1 }' | cmp - "$T/both"
+		done
+	done
 }
 
-@test "deberta: what is not v3's is refused by key, training and adapters too" {
+@test "forward: what is not known is refused by key, training and adapters too" {
 	cp -r "$D/buckets" "$T/m"
 	while IFS='|' read -r change text; do
 		jq "$change" "$D/buckets/config.json" >"$T/m/config.json"
@@ -47,6 +52,13 @@ embed() { # model [option...]
 		.max_relative_positions = 5|'position_buckets' is 8; it must be 2 or more, and 'max_relative_positions' above half of it plus 1
 		.pooler_hidden_act = "tanh"|'pooler_hidden_act' must be gelu
 	E
+	jq '.attn_logit_softcapping = -1' "$D/gemma2/config.json" >"$T/gemma2.json"
+	cp "$D/gemma2/model.safetensors" "$T/m"
+	cp "$T/gemma2.json" "$T/m/config.json"
+	run -1 --separate-stderr embed "$T/m"
+	[[ $stderr == *"'attn_logit_softcapping' is -1; it must be above 0"* ]]
+	run -1 --separate-stderr train -q -m "$D/gemma2" -o "$T/out" <(pairs_stream <<<"3 4	5 6")
+	[ "$stderr" = "train: $D/gemma2: Gemma 2 is encoded with, not trained, drawn or written anew" ]
 	run -1 --separate-stderr train -q -m "$D/buckets" -o "$T/out" <(pairs_stream <<<"3 4	5 6")
 	[ "$stderr" = "train: $D/buckets: DeBERTa is encoded with, not trained, drawn or written anew" ]
 	run -1 --separate-stderr embed "$D/buckets" --adapter "$GOLDEN/adapter/plain"
