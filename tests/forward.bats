@@ -32,6 +32,12 @@ embed() { # model [option...]
 	done
 }
 
+@test "forward: DeBERTa's directions may be one string, as in older files" {
+	cp -r "$D/buckets" "$T/m"
+	jq '.pos_att_type = "p2c|c2p"' "$D/buckets/config.json" >"$T/m/config.json"
+	embed "$T/m" --pooling mean | within "$D/buckets.txt" 2e-6
+}
+
 @test "forward: what is not known is refused by key, training and adapters too" {
 	cp -r "$D/buckets" "$T/m"
 	while IFS='|' read -r change text; do
@@ -45,6 +51,7 @@ embed() { # model [option...]
 		.pos_att_type = "p2c"|'pos_att_type' must have c2p and p2c
 		del(.pos_att_type)|'pos_att_type' must have c2p and p2c
 		.position_biased_input = true|'position_biased_input'
+		.is_decoder = true|'is_decoder'
 		.conv_kernel_size = 3|'conv_kernel_size'
 		.embedding_size = 6|'embedding_size'
 		.norm_rel_ebd = "batch_norm"|'norm_rel_ebd' is 'batch_norm'; known are layer_norm and none
