@@ -160,13 +160,18 @@ setup() {
 	cut -f1,3 all.run | sort | diff - <(cut -f1,2 all)
 }
 
+# A tiny BERT with its tokenizer, in start, which is the model of the recipe
+start() {
+	mkdir start
+	cp "$GOLDEN/rerank/bert/model.safetensors" "$GOLDEN/settings/bert/tokenizer.json" start
+	jq -c '.model_max_length = 32' "$GOLDEN/settings/bert/tokenizer_config.json" >start/tokenizer_config.json
+	jq '.architectures = ["BertModel"]' "$GOLDEN/rerank/bert/config.json" >start/config.json
+	export MOTES_MODEL=$PWD/start
+}
+
 @test "cookbook: Training a reranker" {
 	R=$GOLDEN/rerank
-	mkdir start
-	cp "$R/bert/model.safetensors" "$GOLDEN/settings/bert/tokenizer.json" start
-	jq -c '.model_max_length = 32' "$GOLDEN/settings/bert/tokenizer_config.json" >start/tokenizer_config.json
-	jq '.architectures = ["BertModel"]' "$R/bert/config.json" >start/config.json
-	export MOTES_MODEL=$PWD/start
+	start
 	grep -v '"q4"' "$R/queries.jsonl" >queries.jsonl # it has no words
 	sed 's/"text": ""/"text": "x"/' "$R/documents.jsonl" >corpus.jsonl
 	printf 'query-id\tcorpus-id\tscore\nq0\td0\t1\nq1\td1\t1\nq2\td1\t1\n' >train.tsv
@@ -177,6 +182,16 @@ setup() {
 	recipe 'Training a reranker' 2 >recipe.sh
 	bash -eu -o pipefail recipe.sh
 	tok -m student -f text corpus.jsonl | encode -m student >c.mts
+}
+
+@test "cookbook: A smaller model" {
+	start
+	jq -r .text "$GOLDEN/rerank/documents.jsonl" | grep . >texts.txt
+	recipe 'A smaller model' 1 | sed 's/0,2,5/1/' >recipe.sh # the model has two blocks
+	bash -eu -o pipefail recipe.sh
+	[ "$(jq .num_hidden_layers small/config.json)" = 1 ]
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "loss") at = i; next } NR == 2 { first = $at } { last = $at }
+		END { exit !(first > 0 && last < first) }' small.log.tsv
 }
 
 @test "cookbook: TensorBoard" {
