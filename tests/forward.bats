@@ -59,11 +59,12 @@ embed() { # model [option...]
 		.max_relative_positions = 5|'position_buckets' is 8; it must be 2 or more, and 'max_relative_positions' above half of it plus 1
 		.pooler_hidden_act = "tanh"|'pooler_hidden_act' must be gelu
 	E
-	jq '.attn_logit_softcapping = -1' "$D/gemma2/config.json" >"$T/gemma2.json"
 	cp "$D/gemma2/model.safetensors" "$T/m"
-	cp "$T/gemma2.json" "$T/m/config.json"
-	run -1 --separate-stderr embed "$T/m"
-	[[ $stderr == *"'attn_logit_softcapping' is -1; it must be above 0"* ]]
+	for cap in -1 0; do
+		jq ".attn_logit_softcapping = $cap" "$D/gemma2/config.json" >"$T/m/config.json"
+		run -1 --separate-stderr embed "$T/m"
+		[[ $stderr == *"'attn_logit_softcapping' is $cap; it must be above 0"* ]]
+	done
 	run -1 --separate-stderr train -q -m "$D/gemma2" -o "$T/out" <(pairs_stream <<<"3 4	5 6")
 	[ "$stderr" = "train: $D/gemma2: Gemma 2 is encoded with, not trained, drawn or written anew" ]
 	run -1 --separate-stderr train -q -m "$D/buckets" -o "$T/out" <(pairs_stream <<<"3 4	5 6")

@@ -35,14 +35,15 @@ void
 head_tensors_find_projection(struct model *model)
 {
 	const struct spec *spec = &model->spec;
-	int64_t labels = tree_integer_or(model->config, "num_labels", 0, 0, 1 << 16);
 	const struct safetensor *tensor =
 	    model->file ? safetensors_find(model->file, TOKEN_HEAD_PROJECTION ".weight")
 			: NULL;
 
 	if (!tensor || model->classifies || model->head.tokens || model->head.table ||
-	    !spec->names->projects || spec->causal || tensor->rank != 2 ||
-	    tensor->shape[0] != labels)
+	    !spec->names->projects || spec->causal || tensor->rank != 2)
+		return;
+	int64_t labels = tree_integer_or(model->config, "num_labels", 0, 0, 1 << 16);
+	if (tensor->shape[0] != labels)
 		return;
 	model->spec.beside = TOKEN_HEAD_PROJECTION ".weight";
 	insert_first(&model->head, &(struct head_module){ .kind = HEAD_DENSE,

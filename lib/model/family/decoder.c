@@ -256,13 +256,13 @@ static void
 adjust_gemma2(struct spec *spec, const struct tree *config)
 {
 	const char *key = "attn_logit_softcapping";
-	double cap = is_null(config, key) ? 0 : tree_real(config, key, 50);
+	double cap = tree_real(config, key, 50);
 
-	if (!(cap >= 0 && cap < 1e9))
+	if (!(cap > 0 && cap < 1e9))
 		tree_die(
 		    tree_get(config, key), "'%s' is %g; it must be above 0", key, cap);
 	configure_gemma_blocks(spec, config);
-	spec->softcap = (float)cap;
+	spec->softcap = is_null(config, key) ? 0 : (float)cap;
 	configure_gemma_windows(spec, config, 2);
 }
 
