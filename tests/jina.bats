@@ -307,6 +307,20 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	[ "$(sed -n 5p "$T/got")" != "$(sed -n 5p "$T/retrieval")" ]
 }
 
+@test "jina: v5-nano is a EuroBERT, whose settings have mlp_bias" {
+	E=$GOLDEN/families/eurobert
+	cp -r "$E" "$T/m"
+	jq '.model_type = "jina_embeddings_v5" | .architectures = ["JinaEmbeddingsV5Model"] | .head_dim = 6' "$E/config.json" >"$T/m/config.json"
+	model_check "$T/m" "$E/expected.safetensors"
+	ids_stream text.ids <"$J/ids.txt" >"$T/ids.mts"
+	encode -q -m "$E" "$T/ids.mts" | ids_stream --rows text.emb >"$T/wanted"
+	encode -q -m "$T/m" "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/wanted"
+	jq 'del(.mlp_bias)' "$T/m/config.json" >"$T/m/other.json"
+	mv "$T/m/other.json" "$T/m/config.json"
+	run -1 --separate-stderr encode -q -m "$T/m" "$T/ids.mts"
+	[[ $stderr == "encode: $T/m/model.safetensors: "*q_norm* ]]
+}
+
 @test "jina: nomic-embed-text-v2-moe opens with all keys that its config.json has on the Hub" {
 	N=$GOLDEN/families/nomic_moe
 	cp -r "$N" "$T/m"

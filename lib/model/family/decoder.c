@@ -183,6 +183,18 @@ adjust_eurobert(struct spec *spec, const struct tree *config)
 	spec->output_bias = spec->up_bias;
 }
 
+/* jina-embeddings-v5-text-small is Qwen3, -nano EuroBERT, whose settings have "mlp_bias"; LoRA adapters are beside them. */
+static void
+adjust_jina_v5(struct spec *spec, const struct tree *config)
+{
+	if (!tree_get(config, "mlp_bias") || tree_get(config, "max_window_layers"))
+		return;
+	family_biases(spec, config);
+	spec->qk_norm = SPEC_QK_PLAIN;
+	spec->norm_eps = (float)tree_real(config, "rms_norm_eps", 1e-5);
+	adjust_eurobert(spec, config);
+}
+
 /* The rotary tables of Gemma 3, for global and for local attention: transformers 5 has both in "rope_parameters", others
  * scale the first only. */
 static void
@@ -337,8 +349,7 @@ const struct family decoder_families[] = {
 	    .windows = WINDOWS_ADJUSTED },
 	{ "gemma3_text", &gemma3, configure, adjust_gemma3, .norm_eps = 1e-6,
 	    .head_size = 256, .windows = WINDOWS_ADJUSTED, .qk_norm = SPEC_QK_HEAD },
-	/* jina-embeddings-v5-text-small: Qwen3, with LoRA adapters beside it */
-	{ "jina_embeddings_v5", &decoder, configure, NULL, .norm_eps = 1e-6,
+	{ "jina_embeddings_v5", &decoder, configure, adjust_jina_v5, .norm_eps = 1e-6,
 	    .head_size = 128, .windows = WINDOWS_QWEN, .qk_norm = SPEC_QK_HEAD },
 	/* Touvron et al. 2023 */
 	{ "llama", &decoder, configure, NULL, .norm_eps = 1e-6 },
