@@ -517,7 +517,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		s/"sliding_window": 6/"sliding_window": null/| 'sliding_window' must not be null
 		s/"sliding_window_pattern": 3/"sliding_window_pattern": 0/| 'sliding_window_pattern' is 0; it must be in 1..256
 		s/"use_bidirectional_attention": true/"use_bidirectional_attention": "all"/| 'use_bidirectional_attention' is a string; it must be a boolean
-		s/"model_type": "gemma3_text"/"model_type": "gemma2"/| 'model_type' is 'gemma2'; known are albert, bert,
+		s/"model_type": "gemma3_text"/"model_type": "gemma9"/| 'model_type' is 'gemma9'; known are albert, bert,
 	E
 	refusals bert <<-'E'
 		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not known of such a model
