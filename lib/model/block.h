@@ -54,7 +54,7 @@ struct block_batch {
 	struct nn_sequences sequences;
 	struct block_rotary rotary[SPEC_ROTARIES];
 	const float *bias; /* of scores (nn_attention); NULL: none */
-	/* of struct nn_relative; `relative` as the model's; NULL: none */
+	/* disentangled attention: q' and k' of all blocks (model_struct.h), rows of nn_relative; NULL: none */
 	const float *relative;
 	const int32_t *relative_rows;
 	float *dbias; /* nn_attention_back adds to it; NULL: not wanted */

@@ -1,5 +1,5 @@
 /*
- * head_tensors - the weights of the modules after the pooling: each has a file of its own, or is in the model's file.
+ * head_tensors - the weights of the modules after the pooling, from files of their own or from the model's file.
  */
 #ifndef MODEL_HEAD_TENSORS_H
 #define MODEL_HEAD_TENSORS_H

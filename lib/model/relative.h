@@ -1,11 +1,11 @@
 /*
- * relative - DeBERTa's attention: scores by what is how far away (struct nn_relative).
+ * relative - DeBERTa's disentangled attention (He et al. 2021): its table of relative positions (struct nn_relative).
  *
- * Row r of the distance n = i - j from key j to query i, with H half of the rows and, with buckets, M half of H:
+ * Row r of the relative position n = i - j of query i and key j, with H half of the rows and, with buckets, M half of H:
  *	H + n						with |n| <= M, or without buckets
  *	H + sign(n) (M + ceil(ln(|n| / M) / ln((farthest - 1) / M) (M - 1)))	else
- * and at least 0, at most 2 H - 1.  In each block q' and k' are the projections of the table's rows by the weights and
- * biases of the block's q and k; they are made once, when the model is opened.
+ * and at least 0, at most 2 H - 1.  Each block projects the table's rows by the weights and biases of its q and
+ * k to q' and k'.  They depend on weights alone, and are made once, when the model is opened.
  */
 #ifndef MODEL_RELATIVE_H
 #define MODEL_RELATIVE_H

@@ -70,11 +70,11 @@ struct spec_distance {
 	bool slopes; /* -slope |i - j|, a slope a head (ALiBi; Press et al. 2022) */
 };
 
-/* Scores of attention by what is how far away (relative.h; DeBERTa): a table of `rows` rows, half of them for keys after the
- * query; rows 0: none. */
+/* The table of relative positions of disentangled attention (relative.h; DeBERTa): half of its rows are for keys after the
+ * query.  rows 0: none. */
 struct spec_relative {
 	int rows, farthest;
-	bool buckets; /* far distances share rows */
+	bool buckets; /* far positions share rows */
 	bool norm;    /* of the table's rows */
 };
 

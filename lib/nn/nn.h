@@ -372,8 +372,8 @@ struct nn_attention_dropout {
 	double rate;
 };
 
-/* Scores that depend on distances by content (DeBERTa): scale (q_i k_j + q_i k'_r + k_j q'_r), r = rows[longest + i - j]; rows
- * ascend.  q' and k' are [R, H D], made of a table of distances. */
+/* Disentangled attention (DeBERTa): a score is scale (q_i k_j + q_i k'_r + k_j q'_r), content to content, content to position
+ * and position to content, with r = rows[longest + i - j].  rows ascend; q' and k' are [R, H D]. */
 struct nn_relative {
 	const float *q, *k;
 	const int32_t *rows; /* [2 longest] */

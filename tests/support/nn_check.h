@@ -217,7 +217,7 @@ sequences_at(const int32_t *starts, size_t N)
 	return made;
 }
 
-/* Attention of these sequences, without gaps between the rows of q, k and v. */
+/* Arguments of attention for these sequences; rows of q, k and v follow each other without gaps. */
 static inline struct nn_attention
 attention_at(const int32_t *starts, size_t N, size_t H, size_t K, size_t D)
 {

@@ -1,4 +1,5 @@
-/* DeBERTa v2 and v3 (He et al. 2021): BERT without positions in its embeddings; attention asks what stands how far away. */
+/* DeBERTa v2 and v3 (He et al. 2021): BERT with disentangled attention, and without positions in its
+ * embeddings. */
 #include <math.h>
 #include <string.h>
 

@@ -231,22 +231,29 @@ configure_gemma_windows(struct spec *spec, const struct tree *config, int every)
 		}
 }
 
+/* A real number above 0. */
+static double
+above_zero(const struct tree *config, const char *key, double otherwise)
+{
+	double value = tree_real(config, key, otherwise);
+
+	if (!(value > 0 && value < 1e9))
+		tree_die(
+		    tree_get(config, key), "'%s' is %g; it must be above 0", key, value);
+	return value;
+}
+
 /* What Gemma 2 and 3 have alike: norms before and after attention and MLP, whose weights are added to one. */
 static void
 configure_gemma_blocks(struct spec *spec, const struct tree *config)
 {
-	const char *key = "query_pre_attn_scalar";
-	double scalar = tree_real(config, key, 256);
-
-	if (!(scalar > 0 && scalar < 1e9))
-		tree_die(
-		    tree_get(config, key), "'%s' is %g; it must be above 0", key, scalar);
 	spec->untied = spec->up_bias = spec->down_bias = false;
 	spec->act = family_activation(config, "hidden_activation", "gelu_pytorch_tanh");
 	spec->norm = NN_RMSNORM_PLUS;
 	spec->branch_norms = true;
 	spec->embedding_scale = (float)sqrt(spec->width);
-	spec->attention_scale = (float)(1 / sqrt(scalar));
+	spec->attention_scale =
+	    (float)(1 / sqrt(above_zero(config, "query_pre_attn_scalar", 256)));
 }
 
 /* Gemma 3's text model (Gemma Team 2025), of which EmbeddingGemma is made: local attention in most layers, with a rotary base
@@ -268,13 +275,9 @@ static void
 adjust_gemma2(struct spec *spec, const struct tree *config)
 {
 	const char *key = "attn_logit_softcapping";
-	double cap = tree_real(config, key, 50);
 
-	if (!(cap > 0 && cap < 1e9))
-		tree_die(
-		    tree_get(config, key), "'%s' is %g; it must be above 0", key, cap);
 	configure_gemma_blocks(spec, config);
-	spec->softcap = is_null(config, key) ? 0 : (float)cap;
+	spec->softcap = is_null(config, key) ? 0 : (float)above_zero(config, key, 50);
 	configure_gemma_windows(spec, config, 2);
 }
 

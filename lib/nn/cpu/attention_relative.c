@@ -13,11 +13,12 @@ struct relative_head {
 	const float *q, *k, *v;
 	float *out;
 	size_t queries, keys;
-	const int32_t *rows;  /* of i - j, from the table's row `first` on */
-	int32_t first, count; /* the table's rows that distances of this sequence need */
-	float *scores;	      /* [queries, keys] */
-	float *of_queries;    /* [queries, count] q k' */
-	float *of_keys;	      /* [keys, count] k q' */
+	const int32_t *rows; /* of i - j, from the table's row `first` on */
+	int32_t first,
+	    count; /* the table's rows that relative positions of this sequence need */
+	float *scores;	   /* [queries, keys] */
+	float *of_queries; /* [queries, count] q k' */
+	float *of_keys;	   /* [keys, count] k q' */
 };
 
 /* c[M,N] = a b', or a b */
@@ -42,7 +43,7 @@ product(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t
 
 /* scores += of_queries and of_keys, tile by tile, so that a tile's rows of both stay in the cache. */
 static void
-add_distances(const struct relative_head *head)
+add_positions(const struct relative_head *head)
 {
 	size_t R = (size_t)head->count;
 
@@ -90,7 +91,7 @@ attend(const struct relative_head *head, const struct nn_attention *a, size_t h)
 	    head->queries, R, D, true);
 	product(head->of_keys, R, head->k, a->ldkv, relative->q + table, HD, head->keys,
 	    R, D, true);
-	add_distances(head);
+	add_positions(head);
 	for (size_t i = 0; i < head->queries; i++)
 		weigh(head->scores + i * head->keys, head->keys, scale * 1.44269504f);
 	product(head->out, HD, head->scores, head->keys, head->v, a->ldkv, head->queries,

@@ -1,8 +1,8 @@
 /*
- * attention_relative - attention whose scores depend on distances by content (struct nn_relative).
+ * attention_relative - disentangled attention (struct nn_relative).
  *
- * A head of a sequence at a time: its scores are a whole matrix, because each needs one value of q k' and one of k q', which
- * are products of their own.
+ * A thread computes one head of one sequence: the products q k, q k' and k q', then a whole matrix of scores, which takes one
+ * number of each.  Memory grows with the square of the sequence.
  */
 #ifndef NN_CPU_ATTENTION_RELATIVE_H
 #define NN_CPU_ATTENTION_RELATIVE_H
