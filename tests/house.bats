@@ -167,6 +167,18 @@ overview() {
 	diff "$T/unlisted" /dev/null
 }
 
+# bats test_tags=plain
+@test "house: a function that only its own file calls is static" {
+	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
+	cd "$BUILD" # nn/host is for nn/cuda as well, which is not in this build
+	find lib tools tests/support -name '*.o' -exec nm -A {} + | awk '
+		{ file = $1; sub(/:.*/, "", file) }
+		$(NF - 1) == "T" && file ~ /^lib/ && file !~ /nn.host/ { from[$NF] = file }
+		$(NF - 1) == "U" { called[$NF] }
+		END { for (name in from) if (!(name in called)) print from[name], name }' >"$T/uncalled"
+	diff "$T/uncalled" /dev/null
+}
+
 # bats test_tags=plain,unsanitized
 @test "house: no file of lib has over 600 lines, none of tools over 350" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \

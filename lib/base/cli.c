@@ -414,6 +414,23 @@ check_path(const char *flag, const char *argument)
 		die_usage("%s: the name is empty; is a variable not set?", flag);
 }
 
+/* optarg as a number of bytes: 512M, 2G, 100000. */
+static int64_t
+read_bytes(const char *option)
+{
+	static const char units[] = "kmgt";
+	char *end;
+
+	errno = 0;
+	long long value = strtoll(optarg, &end, 10);
+	const char *unit = *end ? strchr(units, *end | 32) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+	if (end == optarg || errno || value <= 0 || (*end && (!unit || end[1])) ||
+	    value > INT64_MAX >> shift)
+		die_usage("%s: '%s' is not a size such as 512M or 2G", option, optarg);
+	return value << shift;
+}
+
 /* Stores optarg in the option's member of the settings. */
 static void
 take(const struct cli_option *o, void *settings)
@@ -434,7 +451,7 @@ take(const struct cli_option *o, void *settings)
 	case CLI_KIND_REAL:
 		store_real(to, v->size, cli_real(flag, v->low, v->high));
 		break;
-	case CLI_KIND_BYTES: store_integer(to, v->size, cli_bytes(flag)); break;
+	case CLI_KIND_BYTES: store_integer(to, v->size, read_bytes(flag)); break;
 	case CLI_KIND_WORD:
 		store_integer(to, v->size, v->least + word_among(flag, o->argument));
 		break;
@@ -529,22 +546,6 @@ cli_real(const char *option, double least, double most)
 		die_usage(
 		    "%s: '%s' is not a number in %g..%g", option, optarg, least, most);
 	return value;
-}
-
-int64_t
-cli_bytes(const char *option)
-{
-	static const char units[] = "kmgt";
-	char *end;
-
-	errno = 0;
-	long long value = strtoll(optarg, &end, 10);
-	const char *unit = *end ? strchr(units, *end | 32) : NULL;
-	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-	if (end == optarg || errno || value <= 0 || (*end && (!unit || end[1])) ||
-	    value > INT64_MAX >> shift)
-		die_usage("%s: '%s' is not a size such as 512M or 2G", option, optarg);
-	return value << shift;
 }
 
 const char *

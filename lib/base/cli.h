@@ -189,5 +189,4 @@ const char *cli_command(void);
 int64_t cli_integer(const char *option, int64_t least, int64_t most);
 double cli_real(const char *option, double least, double most);
 int cli_integers(const char *option, int64_t least, int64_t most, int64_t *to, int room);
-int64_t cli_bytes(const char *option); /* 512M, 2G, 100000 */
 #endif

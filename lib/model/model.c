@@ -84,8 +84,9 @@ demand_forward(const struct model *model)
 		    model->dir, family);
 }
 
-void
-model_match(struct model *model)
+/* Opens the file of weights and finds each tensor of the specification in it. */
+static void
+match_tensors(struct model *model)
 {
 	if (model->spec.loras && model->mode != MODEL_ENCODE)
 		die("%s: has LoRAs of its own for tasks (%s); such a model is encoded with, not trained, drawn or written anew",
@@ -223,7 +224,7 @@ begin(const char *dir, enum model_mode mode, bool classifies, const char *templa
 	model_configure(model, dir);
 	if (projection)
 		add_projection(model, projection);
-	model_match(model);
+	match_tensors(model);
 	model->data = mem_zero((size_t)model->weights.count, sizeof *model->data);
 	model->copied = mem_zero((size_t)model->weights.count, sizeof *model->copied);
 	return model;
@@ -266,7 +267,7 @@ model_open_stored(struct model *model, const char *dir)
 {
 	*model = (struct model){ .mode = MODEL_TRAIN };
 	model_configure(model, dir);
-	model_match(model);
+	match_tensors(model);
 	model_note_fingerprint(model, 0);
 }
 

@@ -76,9 +76,6 @@ struct model {
 	size_t passes_room;
 };
 
-/* Opens the file of weights and finds each tensor of the specification in it. */
-void model_match(struct model *model);
-
 /* Sets both fingerprints; of a model without weights on disk `seed` stands for their hash. */
 void model_note_fingerprint(struct model *model, uint64_t seed);
 
@@ -88,10 +85,6 @@ void model_close_stored(struct model *model);
 
 /* Sets stem, blocks, mixtures, the head's modules and their gradients from `data` or `values`. */
 void model_resolve(struct model *model);
-
-/* A part of a tensor as a matrix, and its gradient; at NULL, or NULL: there is none. */
-struct nn_matrix model_matrix(const struct model *model, const struct tensor_slice *part);
-float *model_gradient_pointer(const struct model *model, const struct tensor_slice *part);
 
 /* The index in `blocks` of a block of a task expert (-1: the dense ones). */
 size_t model_block_index(const struct model *model, int layer, int expert);

@@ -12,8 +12,9 @@ model_block_index(const struct model *model, int layer, int expert)
 	return (size_t)layer * experts + (size_t)(expert > 0 ? expert : 0);
 }
 
-struct nn_matrix
-model_matrix(const struct model *model, const struct tensor_slice *part)
+/* A part of a tensor as a matrix; at NULL: there is none. */
+static struct nn_matrix
+slice_matrix(const struct model *model, const struct tensor_slice *part)
 {
 	if (part->tensor < 0)
 		return (struct nn_matrix){ 0 };
@@ -27,8 +28,9 @@ model_matrix(const struct model *model, const struct tensor_slice *part)
 	return nn_matrix_from(model->data[part->tensor], part->offset / columns, columns);
 }
 
-float *
-model_gradient_pointer(const struct model *model, const struct tensor_slice *part)
+/* Its gradient; NULL: there is none. */
+static float *
+slice_gradient(const struct model *model, const struct tensor_slice *part)
 {
 	if (part->tensor < 0 || !model->gradients || model->training ||
 	    model->weights.tensors[part->tensor].frozen)
@@ -66,9 +68,9 @@ resolve_mixtures(struct model *model)
 	for (size_t e = 0; e < layers * count; e++)
 		for (int i = 0; i < MLP_PARAMETERS; i++) {
 			model->mixtures[e][i] =
-			    model_matrix(model, &weights->mixtures[e][i]);
+			    slice_matrix(model, &weights->mixtures[e][i]);
 			model->dmixtures[e][i] =
-			    model_gradient_pointer(model, &weights->mixtures[e][i]);
+			    slice_gradient(model, &weights->mixtures[e][i]);
 			model->mixture_pairs[e][i] =
 			    pairs_beside(model, &weights->mixtures[e][i]);
 		}
@@ -96,11 +98,11 @@ resolve_modules(struct model *model)
 		const struct tensor_slice *from = model->dense[i];
 		if (!head_tensor_name(module, 0))
 			continue;
-		module->weight = model_matrix(model, &from[0]);
-		module->bias_values = model_matrix(model, &from[1]).at;
-		module->residual_weight = model_matrix(model, &from[2]);
-		module->dweight = model_gradient_pointer(model, &from[0]);
-		module->dbias = model_gradient_pointer(model, &from[1]);
+		module->weight = slice_matrix(model, &from[0]);
+		module->bias_values = slice_matrix(model, &from[1]).at;
+		module->residual_weight = slice_matrix(model, &from[2]);
+		module->dweight = slice_gradient(model, &from[0]);
+		module->dbias = slice_gradient(model, &from[1]);
 	}
 }
 
@@ -146,15 +148,15 @@ model_resolve(struct model *model)
 		model->dblocks = mem_zero(blocks, sizeof *model->dblocks);
 	}
 	for (int i = 0; i < STEM_PARAMETERS; i++) {
-		model->stem[i] = model_matrix(model, &weights->stem[i]);
-		model->dstem[i] = model_gradient_pointer(model, &weights->stem[i]);
+		model->stem[i] = slice_matrix(model, &weights->stem[i]);
+		model->dstem[i] = slice_gradient(model, &weights->stem[i]);
 	}
 	for (size_t b = 0; b < blocks; b++)
 		for (int i = 0; i < BLOCK_PARAMETERS; i++) {
 			model->blocks[b].at[i] =
-			    model_matrix(model, &weights->blocks[b][i]);
+			    slice_matrix(model, &weights->blocks[b][i]);
 			model->dblocks[b].at[i] =
-			    model_gradient_pointer(model, &weights->blocks[b][i]);
+			    slice_gradient(model, &weights->blocks[b][i]);
 			model->blocks[b].pairs[i] =
 			    pairs_beside(model, &weights->blocks[b][i]);
 		}

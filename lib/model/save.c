@@ -124,8 +124,9 @@ put_converted(
 	free(values);
 }
 
-void
-model_finish_weights(const struct model *model, struct safetensors_writer *writer,
+/* Writes weights.extra behind the data and closes the file; floats: as in model_create_weights. */
+static void
+finish_weights(const struct model *model, struct safetensors_writer *writer,
     const enum dtype *floats)
 {
 	for (int i = 0; i < model->weights.extra_count; i++) {
@@ -150,7 +151,7 @@ model_write_weights(const struct model *model, const char *folder,
 	for (int i = 0; i < count; i++)
 		safetensors_put(writer, tensors[i].data,
 		    tensors[i].count * dtype_size(tensors[i].dtype));
-	model_finish_weights(model, writer, NULL);
+	finish_weights(model, writer, NULL);
 }
 
 /* The description of a parameter, without its data. */
@@ -223,7 +224,7 @@ write_transformer(const struct model *model, const char *folder, enum dtype dtyp
 	for (int i = 0; i < count; i++)
 		model_put(
 		    writer, model->values + order[i]->offset, order[i]->count, dtype);
-	model_finish_weights(model, writer, &dtype);
+	finish_weights(model, writer, &dtype);
 	free(order);
 	free(tensors);
 }

@@ -49,7 +49,5 @@ void model_write_weights(const struct model *model, const char *folder,
 struct safetensors_writer *model_create_weights(const struct model *model,
     const char *folder, const struct safetensor *tensors, int count,
     const enum dtype *floats);
-void model_finish_weights(const struct model *model, struct safetensors_writer *writer,
-    const enum dtype *floats);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "stream/stream.h"
 
-void
+static void
 names_add(struct name_list *names, const char *name)
 {
 	names->items =

@@ -23,7 +23,8 @@ rows_that_fit(int64_t rows, size_t element)
 	return rows < most ? rows : most ? most : 1;
 }
 
-void
+/* Rows of column `name` are the entries of the first dimension. */
+static void
 from_npy(const char *path, const char *name, int64_t rows, struct writer *writer)
 {
 	struct input *input = input_open(path);
@@ -159,7 +160,9 @@ open_tensors(const struct safetensors *file, const char *const *names, int *coun
 	return sources;
 }
 
-void
+/* The reverse of TO_SAFETENSORS; u8 with offsets is text.  All tensors must have equally many rows.  names: the
+ * tensors to read; count 0: all. */
+static void
 from_safetensors(const char *path, const char *const *names, int count, int64_t rows,
     struct writer *writer)
 {
@@ -197,7 +200,8 @@ from_safetensors(const char *path, const char *const *names, int count, int64_t 
 
 /* Lines of text. ------------------------------------------------------------------- */
 
-void
+/* By the rules of table.h; numbers: the fields whose strings are numbers.  Closes the file. */
+static void
 from_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
     struct writer *writer)
 {

@@ -42,8 +42,9 @@ print_hit(const struct run *run, const struct hit *hit, const char *score,
 	free(id);
 }
 
-void
-hits_print(const struct run *run, int64_t query, int width)
+/* Prints a query and one line per hit, cut to `width` columns (0: not cut). */
+static void
+print_query(const struct run *run, int64_t query, int width)
 {
 	enum { WIDEST_ID = 24 };
 	const struct row_text *text = row_texts_get(&run->query_texts, query);
@@ -90,8 +91,9 @@ add_named(struct buffer *to, const struct strings *ids, enum row_ids kind, int64
 	}
 }
 
-void
-hits_print_json(const struct run *run, int64_t query)
+/* Prints {"id", "text", "hits"} on a line. */
+static void
+print_query_json(const struct run *run, int64_t query)
 {
 	struct hits hits = run->hits[query];
 	struct buffer to = { 0 };
@@ -216,8 +218,10 @@ print_pair_json(const struct run *run, const struct row_pair *pair)
 	free(to.data);
 }
 
-void
-hits_print_pairs(const struct run *run, bool json, int width)
+/* Prints each pair of rows of which one is a hit of the other, once, best first; as two lines, or as {"score", "pair"}.
+ * Memory: 24 bytes per hit. */
+static void
+print_pairs(const struct run *run, bool json, int width)
 {
 	size_t count;
 	struct row_pair *pairs = find_pairs(run, &count);
@@ -243,15 +247,15 @@ hits_print_run(
 	int width = terminal_width(STDOUT_FILENO);
 
 	if (self)
-		hits_print_pairs(run, json, width);
+		print_pairs(run, json, width);
 	for (int64_t i = 0; !self && i < strings_count(run->queries); i++) {
 		if (json) {
-			hits_print_json(run, i);
+			print_query_json(run, i);
 			continue;
 		}
 		if (i || !first)
 			putchar('\n');
-		hits_print(run, i, width);
+		print_query(run, i, width);
 	}
 	if (fflush(stdout) || ferror(stdout))
 		die("%s:", output_name(output));

@@ -63,7 +63,6 @@ struct name_list {
 	const char **items;
 	int count;
 };
-void names_add(struct name_list *names, const char *name);
 
 /* Adds the names of a comma-separated list. */
 void names_add_list(struct name_list *names, const char *list);
@@ -124,21 +123,7 @@ void paste_streams(char **paths, int count, const char *to, int level);
 
 /*
  * from - converts files of other programs to tensor streams.
- *
- * Each function adds its columns to the writer and puts records of at most `rows` rows.
  */
-
-/* Rows of column `name` are the entries of the first dimension. */
-void from_npy(const char *path, const char *name, int64_t rows, struct writer *writer);
-
-/* The reverse of TO_SAFETENSORS; u8 with offsets is text.  All tensors must have equally many rows.  names: the
- * tensors to read; count 0: all. */
-void from_safetensors(const char *path, const char *const *names, int count, int64_t rows,
-    struct writer *writer);
-
-/* By the rules of table.h; numbers: the fields whose strings are numbers.  Closes the file. */
-void from_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
-    struct writer *writer);
 
 struct from_options {
 	const struct name_list *kept, *numbers;

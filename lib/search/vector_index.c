@@ -62,9 +62,9 @@ vector_index_has(const struct vector_index *index, enum vector_index_file file)
 	}
 }
 
-uint64_t
-vector_index_bytes(
-    const struct vector_index *index, enum vector_index_file file, int64_t rows)
+/* Bytes of a file for so many rows; those of INDEX_IDS and INDEX_TEXTS are 0. */
+static uint64_t
+file_bytes(const struct vector_index *index, enum vector_index_file file, int64_t rows)
 {
 	uint64_t count = (uint64_t)rows, width = (uint64_t)index->width;
 
@@ -135,8 +135,7 @@ read_parts(struct vector_index *index)
 		enum vector_index_file which = (enum vector_index_file)file;
 		if (which != INDEX_IDS && which != INDEX_TEXTS &&
 		    which != INDEX_CELL_ENDS && vector_index_has(index, which))
-			index->sizes[file] =
-			    vector_index_bytes(index, which, index->rows);
+			index->sizes[file] = file_bytes(index, which, index->rows);
 	}
 }
 
@@ -191,8 +190,9 @@ read_vectors(struct vector_index *index, const char *file, const char *key, size
 	return (const float *)(const void *)view->text;
 }
 
-struct vector_index *
-vector_index_read(const char *path)
+/* Reads index.json and the columns only. */
+static struct vector_index *
+read_about(const char *path)
 {
 	struct vector_index *index = mem_zero(1, sizeof *index);
 
@@ -251,7 +251,7 @@ check_ends(const struct vector_index *index, enum vector_index_file ends,
 struct vector_index *
 vector_index_open(const char *path)
 {
-	struct vector_index *index = vector_index_read(path);
+	struct vector_index *index = read_about(path);
 
 	for (int file = 0; file < INDEX_FILES; file++)
 		map_file(index, (enum vector_index_file)file);
@@ -305,8 +305,8 @@ check_rows(const struct vector_index *index)
 				  *hashes = tree_need(part, "hashes");
 		for (int file = 0; file < INDEX_FILES; file++) {
 			const char *name = vector_index_names[file];
-			uint64_t size = vector_index_bytes(index,
-			    (enum vector_index_file)file, tree_integer(part, "rows", 0));
+			uint64_t size = file_bytes(index, (enum vector_index_file)file,
+			    tree_integer(part, "rows", 0));
 			if (!vector_index_has(index, (enum vector_index_file)file))
 				continue;
 			if (file == INDEX_IDS || file == INDEX_TEXTS)

@@ -88,9 +88,6 @@ bool vector_index_is(const char *path);
  * what is wrong. */
 struct vector_index *vector_index_open(const char *path);
 
-/* Reads index.json and the columns only. */
-struct vector_index *vector_index_read(const char *path);
-
 /* Reads all files of an index and compares their checksums; dies naming the first file that is damaged. */
 void vector_index_check(const char *path);
 
@@ -117,10 +114,6 @@ const char *vector_index_text(
 /* The order of equal scores: by id, or by row if there are none.  Its context is the index. */
 int vector_index_order(const void *index, uint32_t a, uint32_t b);
 void vector_index_close(struct vector_index *index);
-
-/* Bytes of a file for so many rows; those of INDEX_IDS and INDEX_TEXTS are 0. */
-uint64_t vector_index_bytes(
-    const struct vector_index *index, enum vector_index_file file, int64_t rows);
 
 /* Whether the index has this file. */
 bool vector_index_has(const struct vector_index *index, enum vector_index_file file);
