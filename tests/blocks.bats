@@ -56,8 +56,8 @@ embed() { # model [option...]
 
 # The stored model is 256 wide, and a token's variance within a tenth of the mean.
 @test "blocks: where norms follow the sums embeddings stay almost the same, and the first ones are the model again" {
-	embed "$ROOT/share/models/base" >"$T/before"
-	upcycle -m "$ROOT/share/models/base" --stack 0,0,1,1,1,2,2 -o "$T/out"
+	embed "$ROOT/share/models/mlm" >"$T/before"
+	upcycle -m "$ROOT/share/models/mlm" --stack 0,0,1,1,1,2,2 -o "$T/out"
 	embed "$T/out" >"$T/after"
 	run -1 cmp -s "$T/before" "$T/after"
 	paste "$T/before" "$T/after" | awk '{ d = 0; n = NF / 2; for (i = 1; i <= n; i++) d += $i * $(n + i); if (d < 0.98) { print NR, d; bad = 1 } }

@@ -293,7 +293,7 @@ blank() { # FOLDER NAME...
 	done
 	[ "$(print_of -m "$M" --precision int8)" = "$(print_of -m "$M" --precision int8 --weights-cache)" ]
 	# 3 blocks of 256 * (4 * 256 + 3 * 768) weights are 2.4 MB
-	encode -q -v -m "$ROOT/share/models/base" --precision int8 "$T/ids.mts" 2>&1 >"$T/out.mts" | found ': 2 MB of weights in eight bits, not kept in '
+	encode -q -v -m "$ROOT/share/models/mlm" --precision int8 "$T/ids.mts" 2>&1 >"$T/out.mts" | found ': 2 MB of weights in eight bits, not kept in '
 	# changing a scale there changes the output; floats and --weights int8 do not read it
 	size=$(stat -c %s "$M/$K")
 	head -c $((size - 4096)) "$M/$K" >"$T/changed"

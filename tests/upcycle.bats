@@ -315,7 +315,7 @@ serve() { # model task
 }
 
 @test "upcycle: the matrices of an expert are contiguous, and encode reads no other expert" {
-	upcycle -m "$ROOT/share/models/base" --experts a,b,c,d,e,f -o "$T/mote"
+	upcycle -m "$ROOT/share/models/mlm" --experts a,b,c,d,e,f -o "$T/mote"
 	# in the order of the file
 	head -c 20000 "$T/mote/model.safetensors" | grep -ao '"[^"]*mlp[^"]*experts\.[a-f]\.weight"' |
 		sed 's/.*experts\.//' | uniq -c >"$T/runs"
@@ -327,12 +327,12 @@ serve() { # model task
 		cat "$T/kilobytes"
 	}
 	echo "a small boat" >"$T/texts"
-	dense=$(most "$ROOT/share/models/base")
+	dense=$(most "$ROOT/share/models/mlm")
 	one=$(most "$T/mote" -e c)
 	[ "$one" -lt $((dense + 3000)) ] # of 17,700 for five experts
 	# nor where the matrices of the one are put in order for many texts, as those of f32 are
 	for i in {1..300}; do echo "a small boat with $i sails"; done >"$T/texts"
-	model_copy "$ROOT/share/models/base" "$T/f32" f32
+	model_copy "$ROOT/share/models/mlm" "$T/f32" f32
 	upcycle -m "$T/f32" --experts a,b,c,d,e,f -o "$T/f32-mote"
 	dense=$(most "$T/f32")
 	one=$(most "$T/f32-mote" -e c)
