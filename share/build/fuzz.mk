@@ -11,5 +11,5 @@ fuzzers: $(FUZZERS:%=$B/fuzz/%)
 # the harness defines the functions of lib/base/err.c, so that the linker leaves that file in the library
 $B/tests/fuzz/harness.o: own_cflags += -fno-sanitize=fuzzer-no-link,undefined
 $B/fuzz/%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/harness.o $B/libmotes.a
-	$(call link,-fsanitize=fuzzer -Wl$(,)--wrap=mmap$(,)--wrap=munmap)
+	$(call link,-fsanitize=fuzzer -Wl$(,)--wrap=mmap$(,)--wrap=munmap$(,)--wrap=fopen$(,)--wrap=fclose)
 .PHONY: fuzz fuzzers

@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "text/expression.h"
 
 const char *program_name = "fuzz";
-int verbosity = -1;
+int verbosity = -1, exit_failed = 1;
 
 enum { SLOTS = 1 << 18, MAPS = 1024, FILES = 16 };
 
@@ -29,6 +30,8 @@ static struct {
 		size_t size;
 	} maps[MAPS];
 	size_t map_count;
+	FILE *streams[FILES]; /* of fopen */
+	size_t stream_count;
 	int first_file; /* descriptors from here on are a run's */
 } state;
 
@@ -77,6 +80,13 @@ void
 inform(const char *format, ...)
 {
 	(void)format;
+}
+
+void
+before_death(void (*act)(void *context), void *context)
+{
+	(void)act;
+	(void)context;
 }
 
 /* Memory of a run. ----------------------------------------------------------------- */
@@ -157,11 +167,44 @@ __wrap_munmap(void *at, size_t size)
 	return __real_munmap(at, size);
 }
 
+FILE *__real_fopen(const char *path, const char *mode);
+int __real_fclose(FILE *stream);
+FILE *__wrap_fopen(const char *path, const char *mode);
+int __wrap_fclose(FILE *stream);
+
+FILE *
+__wrap_fopen(const char *path, const char *mode)
+{
+	FILE *stream = __real_fopen(path, mode);
+
+	if (state.running && stream) {
+		if (state.stream_count == FILES)
+			abort();
+		state.streams[state.stream_count++] = stream;
+	}
+	return stream;
+}
+
+int
+__wrap_fclose(FILE *stream)
+{
+	for (size_t i = 0; i < state.stream_count; i++)
+		if (state.streams[i] == stream)
+			state.streams[i] = state.streams[--state.stream_count];
+	return __real_fclose(stream);
+}
+
 /* Free it all; how many pieces there were. */
 static size_t
 take_back(void)
 {
 	size_t left = state.count + state.map_count;
+
+	/* the C library keeps a list of streams: their memory is its own to free */
+	state.running = true;
+	while (state.stream_count)
+		__wrap_fclose(state.streams[0]);
+	state.running = false;
 
 	for (size_t i = 0; i < state.map_count; i++)
 		__real_munmap(state.maps[i].at, state.maps[i].size);
@@ -182,6 +225,8 @@ harness_run(void (*run)(void *context), void *context)
 	volatile bool died = false;
 
 	if (!state.first_file) {
+		/* Oniguruma keeps what its first pattern makes */
+		expression_free(expression_new("x", "(?i:a)\\p{L}", 11));
 		__sanitizer_install_malloc_and_free_hooks(allocated, freed);
 		state.first_file = dup(0) + 1;
 		close(state.first_file - 1);
