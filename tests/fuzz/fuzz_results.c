@@ -14,7 +14,9 @@ run(void *tasks)
 
 	if (tasks) {
 		registry_read(registry, tasks);
-		registry_read_all(registry);
+		/* registry_read_all reads in threads, which may not die here */
+		for (size_t i = 0; i < registry->count; i++)
+			registry_task(registry, i);
 	}
 	struct results *results = results_read(registry, harness_folder());
 	for (size_t i = 0; i < results->count; i++)
