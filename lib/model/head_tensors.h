@@ -1,5 +1,5 @@
 /*
- * head_tensors - the weights of the modules after the pooling, from files of their own or from the model's file.
+ * head_tensors - reads the weights of the modules that follow the pooling, from each module's own file or from the model's.
  */
 #ifndef MODEL_HEAD_TENSORS_H
 #define MODEL_HEAD_TENSORS_H

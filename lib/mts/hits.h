@@ -10,8 +10,8 @@
 #include "base/output.h"
 #include "search/run.h"
 
-/* Prints all queries of a run, or with `self` (the run of a stream against itself) its pairs, and flushes.  first: nothing was printed
- * before.  Cut to a terminal's width.  Dies naming the output if that fails. */
+/* Prints all queries of a run and flushes.  self: the run of a stream against itself, of which the pairs are printed.  first: nothing
+ * was printed before.  Lines are cut to a terminal's width.  Dies naming the output if that fails. */
 void hits_print_run(
     const struct run *run, bool json, bool self, bool first, const struct output *output);
 

@@ -1,6 +1,6 @@
 /*
- * The folder of an index: its files, each behind its length (u32), in the order of `names`.  Checksums are set here: a change would
- * stop at them.  All rows are read, and a query is searched for along the graph.
+ * The folder of an index.  Each file follows its length (u32): index.json, columns.f32, cells.f32, then those of vector_index_names.
+ * Checksums are set here: a change would stop at them.  Reads all rows, and searches for a query along the graph.
  */
 #include <stdlib.h>
 #include <string.h>
