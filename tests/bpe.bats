@@ -18,7 +18,7 @@ need_cases() {
 # 1. known answers
 
 @test "bpe: golden ids of the reference, for every splitter, normalizer, template and kind of token" {
-	for kind in neox qwen cl100k classes expression marks old falcon letters unknown silent pieces whole runs; do
+	for kind in neox qwen cl100k classes expression marks old falcon letters unknown silent pieces whole runs level level_bert; do
 		run -0 tokenize "$BPE/$kind" <"$BPE/$kind/cases.jsonl"
 		[[ "$output" == *" right, 0 wrong" ]]
 		[ "${output%% *}" -gt 70 ]
@@ -35,6 +35,12 @@ need_cases() {
 		($base[0] | .normalizer = {type: "Replace", pattern: {Regex: $expression}, content: "#"} | tojson),
 		(.cases | map(tojson) | join("\t"))' "$BPE/expressions.jsonl")
 	[ "$count" -eq 27 ]
+}
+
+@test "bpe: a token of a WordLevel vocabulary may be longer than WordPiece's words" {
+	word=$(printf 'x%.0s' {1..150})
+	jq --arg word "$word" '.model.vocab[$word] = 40' "$BPE/level/tokenizer.json" >"$T/tokenizer.json"
+	jq -nc --arg word "$word" '{text: "the \($word) \($word)x", ids: [1, 40, 0]}' | tokenize "$T/tokenizer.json"
 }
 
 @test "bpe: the public cases of GPT-NeoX" {
@@ -229,7 +235,8 @@ refused() {
 
 @test "bpe: models that are broken or not supported are refused by name" {
 	refused neox '.model.type = "Unigram"' "the 'vocab' of a Unigram must be a list of pairs of a piece and its score"
-	refused neox '.model.type = "WordLevel"' "type 'WordLevel' is not supported"
+	refused neox '.model.type = "WordLevel"' "the vocabulary lacks its unk_token '<unk>'"
+	refused neox '.model.type = "Letters"' "type 'Letters' is not supported"
 	refused neox '.model.dropout = 0.1' "dropout is not supported"
 	refused neox '.model.continuing_subword_prefix = "##"' "continuing_subword_prefix or end_of_word_suffix is not supported"
 	refused neox '.model.end_of_word_suffix = "</w>"' "end_of_word_suffix is not supported"

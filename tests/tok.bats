@@ -381,7 +381,7 @@ refused() {
 }
 
 @test "tok: tokenizers that are broken or not supported are refused by name" {
-	refused 's/"WordPiece"/"WordLevel"/' "type 'WordLevel' is not supported"
+	refused 's/"WordPiece"/"Words"/' "type 'Words' is not supported"
 	refused 's/"BertNormalizer"/"Nmt"/' "normalizer: 'Nmt' is not supported"
 	refused 's/"BertPreTokenizer"/"UnicodeScripts"/' "pre_tokenizer: 'UnicodeScripts' is not supported"
 	refused 's/"TemplateProcessing"/"Other"/' "post_processor: 'Other' is not supported"

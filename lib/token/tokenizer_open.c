@@ -28,13 +28,14 @@ is_type(const struct tree *node, const char *type)
 	return node && !strcmp(tree_string(node, "type", ""), type);
 }
 
+/* WordPiece, or WordLevel, whose words are not split. */
 static void
-read_wordpiece(struct tokenizer *tokenizer, const struct tree *root)
+read_words(struct tokenizer *tokenizer, const struct tree *root, bool split)
 {
 	const struct tree *model = tree_need(root, "model");
 	const struct tree *normal = component(root, "normalizer", "normalizers");
 	const struct tree *before = component(root, "pre_tokenizer", "pretokenizers");
-	const char *unknown = tree_string(model, "unk_token", "[UNK]");
+	const char *unknown = tree_string(model, "unk_token", split ? "[UNK]" : "<unk>");
 	struct wordpiece_rules rules = { 0 };
 
 	rules.unknown = vocabulary_find(tokenizer->vocabulary, unknown, strlen(unknown));
@@ -44,7 +45,8 @@ read_wordpiece(struct tokenizer *tokenizer, const struct tree *root)
 	if (rules.max_chars < 1 || rules.max_chars > 1 << 20)
 		tree_die(root, "max_input_chars_per_word is %d; it must be in 1..%d",
 		    rules.max_chars, 1 << 20);
-	rules.continuation = tree_string(model, "continuing_subword_prefix", "##");
+	rules.continuation =
+	    split ? tree_string(model, "continuing_subword_prefix", "##") : NULL;
 	bool one_pass = is_type(before, "BertPreTokenizer") &&
 			(!normal || is_type(normal, "BertNormalizer"));
 	if (one_pass && normal)
@@ -149,13 +151,13 @@ read_model(struct tokenizer *tokenizer, struct tokenizer_source *source)
 	else if (source->scores)
 		tree_die(root, "model: the 'vocab' of a %s must be an object of integers",
 		    type);
-	else if (!strcmp(type, "WordPiece"))
-		read_wordpiece(tokenizer, root);
+	else if (!strcmp(type, "WordPiece") || !strcmp(type, "WordLevel"))
+		read_words(tokenizer, root, !strcmp(type, "WordPiece"));
 	else if (!strcmp(type, "BPE"))
 		read_bpe(tokenizer, source);
 	else
 		tree_die(root,
-		    "a tokenizer of type '%s' is not supported (WordPiece, BPE and Unigram are)",
+		    "a tokenizer of type '%s' is not supported (WordPiece, WordLevel, BPE and Unigram are)",
 		    type);
 	check_lead(tokenizer, root);
 }

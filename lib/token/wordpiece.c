@@ -134,7 +134,7 @@ struct wordpiece *
 wordpiece_new(const struct vocabulary *vocabulary, const struct wordpiece_rules *rules)
 {
 	struct wordpiece *model = mem_zero(1, sizeof *model);
-	size_t mark = strlen(rules->continuation), length;
+	size_t mark = rules->continuation ? strlen(rules->continuation) : 0, length;
 
 	model->vocabulary = vocabulary;
 	model->rules = *rules;
@@ -147,9 +147,12 @@ wordpiece_new(const struct vocabulary *vocabulary, const struct wordpiece_rules 
 		if (!text || !length)
 			continue;
 		table_add(&model->first, text, length, id);
-		if (length > mark && !memcmp(text, rules->continuation, mark))
+		if (rules->continuation && length > mark &&
+		    !memcmp(text, rules->continuation, mark))
 			table_add(&model->rest, text + mark, length - mark, id);
 	}
+	if (!rules->continuation)
+		model->rules.max_chars = (int)model->first.longest;
 	fill_bytes(model);
 	return model;
 }

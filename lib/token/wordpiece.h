@@ -3,6 +3,7 @@
  *
  * Words are split greedily into the longest pieces of the vocabulary (Wu et al. 2016, section 4.1; Devlin et al.
  * 2018).  A word that cannot be split, or is longer than max_chars, becomes the unknown token.  Linear time.
+ * WordLevel is the same without pieces: a word is a token or unknown.
  */
 #ifndef TOKEN_WORDPIECE_H
 #define TOKEN_WORDPIECE_H
@@ -19,9 +20,10 @@ struct wordpiece_rules {
 	bool chinese_chars; /* blanks around CJK ideographs */
 	bool strip_accents; /* NFD, then drop Mn */
 	bool lowercase;
-	int32_t unknown;	  /* id */
-	int max_chars;		  /* code points of a word; "max_input_chars_per_word" */
-	const char *continuation; /* "##"; borrowed */
+	int32_t unknown; /* id */
+	int max_chars;	 /* code points of a word; "max_input_chars_per_word" */
+	const char
+	    *continuation; /* "##"; borrowed; NULL: words are not split (WordLevel) */
 };
 
 struct wordpiece;

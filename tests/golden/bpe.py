@@ -133,11 +133,21 @@ def runs(rng):
             "byte_fallback": False, "vocab": {token: i for i, token in enumerate(tokens)}, "merges": merges}, texts
 
 
+def levels():
+    """Whole words: of letters, digits and marks apart; and as BERT splits and normalizes them, in one pass."""
+    words = ["[UNK]", "the", "light", "lighthouse", "keeper", "sea", "The", "F\u00fchrer", "fuhrer", "f\u00fcr", "\u00e9t\u00e9", "ete", "A", "'", "'s", "ll", "!?", ".", ",", "...",
+             "1", "12", "1234", "Смотр", "京都", "京", "\u1100\u1161\u11a8", "x", "_", "l", "lights", "sealight", "über"]
+    model = {"type": "WordLevel", "vocab": {word: i for i, word in enumerate(words)}, "unk_token": "[UNK]"}
+    yield "level", {"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}]}, {"type": "Whitespace"}, None, model, added(model["vocab"], ("[MASK]", "special"))
+    yield "level_bert", {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}, {
+        "type": "BertPreTokenizer"}, None, model, []
+
+
 def main():
     rng = random.Random(5)
     texts = TEXTS + ["".join(rng.choice(PIECES) for _ in range(rng.randint(1, 9))) for _ in range(60)]
     model, those = runs(random.Random(7))
-    for name, normalizer, before, after, model, tokens in (*kinds(), ("runs", None, None, None, model, [])):
+    for name, normalizer, before, after, model, tokens in (*kinds(), ("runs", None, None, None, model, []), *levels()):
         folder = os.path.join(HERE, name)
         os.makedirs(folder, exist_ok=True)
         whole = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": tokens, "normalizer": normalizer,
