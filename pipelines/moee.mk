@@ -1,6 +1,6 @@
 # moee.mk - MoEE (Li and Zhou 2024): its Tables 1 to 12, Figures 1 to 6
 #	make moee DATA=dir [MODEL=folder] [SEEDS="1 2 3"] [FIGURE_SEEDS="1"]
-#	make moee-model [SEEDS="1 2 3"]
+#	make moee-model [SEEDS="1 2 3"] [MOEE_TEXT=documents]
 #	make moee-upcycled DATA=dir
 #	make moee-neurons DATA=dir [MODEL=folder] [NEURON_EXPERTS=16]
 #	make moee-paper DATA=mteb [PAPER_MODELS="folder..."] [WEIGHTS=int8]
@@ -8,14 +8,18 @@
 # template (plain) and with templates of share/templates.yaml.  The tables compare cells TEMPLATE+WAY.
 # MODEL is a folder, or with % instead of the seed a folder for each seed.  Default: the model of make moee-model, trained
 # from scratch on the dictionaries' text: eight experts, two a token (share/recipes/moee-model.json, or MOEE_CONFIG=file).
+# MOEE_TEXT=documents: on ten times as much, the documentation of Debian's packages too, in bf16 (documents.mk).
 MOEE         := $(OUT)/moee
-MOEE_MODEL   := $(call given,MODEL,$(MOEE)/model/%)
-MOEE_NAME    := $(call given,NAME,$(notdir $(patsubst %/,%,$(subst /%,,$(MOEE_MODEL)))))
+MOEE_TEXT    ?=
+$(if $(filter-out documents,$(MOEE_TEXT)),$(error MOEE_TEXT=$(MOEE_TEXT): it can be documents, or nothing for the dictionaries alone))
+LEARNED      := $(MOEE)$(MOEE_TEXT:%=/%)
+MOEE_MODEL   := $(call given,MODEL,$(LEARNED)/model/%)
+MOEE_NAME    := $(call given,NAME,$(notdir $(patsubst %/,%,$(subst /%,,$(MOEE_MODEL:$(LEARNED)/model/%=$(or $(MOEE_TEXT),model))))))
 MOEE_SEEDS   := $(if $(findstring %,$(MOEE_MODEL)),$(SEEDS),1)
 MOEE_DATA    := $(call given,DATA,data)
 FIGURE_SEEDS ?= $(MOEE_SEEDS)
 MOEE_CONFIG  ?= $(SHARE)/recipes/moee-model.json
-MOEE_TRAIN   ?= --lr 2e-3 --batch-tokens 2048
+MOEE_TRAIN   ?= --lr 2e-3 --batch-tokens 2048$(if $(MOEE_TEXT), --precision bf16)
 E    := $(MOEE)/$(SIZE)/$(MOEE_NAME)$(WEIGHTS:%=-%)
 
 # The tasks to score: the types in DATA, or the paper's 19 sets.
@@ -68,31 +72,32 @@ MOEE_PROMPTS ?= one-word style sentiment tone intent complexity subjectivity lan
 MOEE_WHOLE   := plain prompteol
 
 # Trains the model.  Texts have a first special token and no last one, as in MoEE: the last token is the text's own.
-$(MOEE)/learn.txt $(MOEE)/held.txt &: $(TEXT)/corpus.txt
-	mkdir -p $(MOEE)
-	awk -v held=$(MOEE)/held.txt 'NR % 100 == 0 { print > held; next } { print }' $< > $(MOEE)/learn.txt
+$(LEARNED)/learn.txt $(LEARNED)/held.txt &: $(TEXT)/corpus.txt $(if $(MOEE_TEXT),$(DOCS)/passages.tsv)
+	mkdir -p $(LEARNED)
+	$(if $(MOEE_TEXT),{ cat $<; cut -f3 $(word 2,$^); } | shuf --random-source=$(word 2,$^),cat $<) | \
+		awk -v held=$(LEARNED)/held.txt 'NR % 100 == 0 { print > held; next } { print }' > $(LEARNED)/learn.txt
 
-$(MOEE)/start/config.json: $(MOEE)/learn.txt $(MOEE_CONFIG) | $X/tok
+$(LEARNED)/start/config.json: $(LEARNED)/learn.txt $(MOEE_CONFIG) | $X/tok
 	mkdir -p $(@D)
 	$X/tok -q --learn bpe --vocab-size $$(jq .vocab_size $(MOEE_CONFIG)) -o $(@D) $<
 	jq '(.post_processor.single, .post_processor.pair) |= map(select(.SpecialToken.id != "[SEP]"))' $(@D)/tokenizer.json > $(@D)/new
 	mv $(@D)/new $(@D)/tokenizer.json
 	cp $(MOEE_CONFIG) $@
 
-$(MOEE)/learn.mts $(MOEE)/held.mts: $(MOEE)/%.mts: $(MOEE)/%.txt $(MOEE)/start/config.json | $X/tok
-	$X/tok -q -m $(MOEE)/start --max-length 512 $< > $@
+$(LEARNED)/learn.mts $(LEARNED)/held.mts: $(LEARNED)/%.mts: $(LEARNED)/%.txt $(LEARNED)/start/config.json | $X/tok
+	$X/tok -q -m $(LEARNED)/start --max-length 512 $< > $@
 
-$(MOEE)/model/%/config.json $E/texts/%.mts: private SHELL := $(HEAVY)
-$(MOEE)/model/%/config.json: $(MOEE)/learn.mts $(MOEE)/held.mts | $X/train
+$(LEARNED)/model/%/config.json $E/texts/%.mts: private SHELL := $(HEAVY)
+$(LEARNED)/model/%/config.json: $(LEARNED)/learn.mts $(LEARNED)/held.mts | $X/train
 	echo "train $(@D)" >&2; mkdir -p $(dir $(@D)); \
-	$X/train -m $(MOEE)/start --from-scratch --objective clm $(MOEE_TRAIN) --seed $* --dev $(MOEE)/held.mts --progress -o $(@D) $<
+	$X/train -m $(LEARNED)/start --from-scratch --objective clm $(MOEE_TRAIN) --seed $* --dev $(LEARNED)/held.mts --progress -o $(@D) $<
 
-## moee-model a mixture of experts trained from scratch on the dictionaries, for make moee (SEEDS=; 11 minutes each)
+## moee-model a mixture of experts trained from scratch on the dictionaries, for make moee (SEEDS=, MOEE_TEXT=documents; 11 minutes each)
 moee-model: | $(DEPS)
 	+@$(call programs,tok train)
-	@$(MAKE) --no-print-directory $(SEEDS:%=$(MOEE)/model/%/config.json)
+	@$(MAKE) --no-print-directory $(SEEDS:%=$(LEARNED)/model/%/config.json)
 	@for seed in $(SEEDS); do awk -F'\t' -v seed=$$seed 'FNR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } $$at["dev_loss"] { loss = $$at["dev_loss"] } \
-		END { printf "seed %s: loss of the texts held out %.3f, perplexity %.0f\n", seed, loss, exp(loss) }' $(MOEE)/model/$$seed.log.tsv; done
+		END { printf "seed %s: loss of the texts held out %.3f, perplexity %.0f\n", seed, loss, exp(loss) }' $(LEARNED)/model/$$seed.log.tsv; done
 
 # Scores: scores/SEED/TEMPLATE+WAY/scores.tsv, and below it the scores of each query.  Ways share embeddings in work/SEED.
 moee_at     = $(word $1,$(subst /, ,$*))
@@ -297,7 +302,7 @@ moee-figure3: $E/figure3-hs.svg $E/figure3-rw.svg
 moee: | $(DEPS)
 	@[ -n "$(MOEE_TASKS)" ] || { echo 'moee: there is nothing to score in DATA=$(MOEE_DATA); motes(7) says how data sets lie there' >&2; exit 2; }
 	+@$(call programs,tok encode train pilot-route moee-sim mteb-score leaderboard geom topics mts)
-	@$(if $(filter $(MOEE)/model/%,$(MOEE_MODEL)),$(MAKE) --no-print-directory moee-model SEEDS="$(MOEE_SEEDS)")
+	@$(if $(filter $(LEARNED)/model/%,$(MOEE_MODEL)),$(MAKE) --no-print-directory moee-model SEEDS="$(MOEE_SEEDS)")
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(moee_files)
 	@$(foreach name,$(MOEE_TABLES) $(MOEE_PLAIN),cat $E/$(name).md; echo;)
 

@@ -121,6 +121,25 @@ paired_sets() {
 	[ "$(cut -f3 $E/figure5-1.tsv | sort -u | tr '\n' ' ')" = "1 lines " ]
 }
 
+@test "moee: MOEE_TEXT=documents learns documentation too, drawn among the dictionaries, in bf16, in a folder of its own" {
+	drawn_text
+	sentences running | cut -f2 | sed -n 1,100p >out/text/corpus.txt
+	mkdir out/documents
+	sentences running | cut -f2 | sed -n '1,100{s/^/debian\t\tmanual /p}' >out/documents/passages.tsv
+	learned=$T/out/moee/documents
+	moee -o "$T/out/documents/passages.tsv" MOEE_TEXT=documents "$learned/held.txt" MOEE_TRAIN= 2>log || { cat log; false; }
+	cat out/text/corpus.txt <(cut -f3 out/documents/passages.tsv) | sort | diff - <(sort "$learned"/{learn,held}.txt)
+	[ "$(wc -l <"$learned/held.txt")" -eq 2 ]
+	# neither comes first
+	[ "$(head -n 50 "$learned/learn.txt" | grep -c '^manual ')" -gt 10 ]
+	[ "$(tail -n 50 "$learned/learn.txt" | grep -c '^manual ')" -gt 10 ]
+	documents() { env -u MAKEFLAGS make -n --no-print-directory -C "$ROOT" OUT="$T/out" DATA="$T/data" MOEE_TEXT=documents SEEDS=1 -o "$T/out/documents/passages.tsv" "$@" 2>&1; }
+	documents "$learned/model/1/config.json" >plan
+	found "train -m $learned/start .* --batch-tokens 2048 --precision bf16 --seed 1 .* -o $learned/model/1 " plan
+	run -2 documents moee-model MOEE_TEXT=docs
+	[[ $output == *"MOEE_TEXT=docs: it can be documents, or nothing for the dictionaries alone"* ]]
+}
+
 @test "moee: neurons of a dense model in groups, and as they stand" {
 	paired_sets
 	drawn_text
