@@ -14,7 +14,7 @@ MOEE_TEXT    ?=
 $(if $(filter-out documents,$(MOEE_TEXT)),$(error MOEE_TEXT=$(MOEE_TEXT): it can be documents, or nothing for the dictionaries alone))
 LEARNED      := $(MOEE)$(MOEE_TEXT:%=/%)
 MOEE_MODEL   := $(call given,MODEL,$(LEARNED)/model/%)
-MOEE_NAME    := $(call given,NAME,$(notdir $(patsubst %/,%,$(subst /%,,$(MOEE_MODEL:$(LEARNED)/model/%=$(or $(MOEE_TEXT),model))))))
+MOEE_NAME    := $(call given,NAME,$(if $(call given,MODEL),$(notdir $(patsubst %/,%,$(subst /%,,$(MOEE_MODEL)))),$(or $(MOEE_TEXT),model)))
 MOEE_SEEDS   := $(if $(findstring %,$(MOEE_MODEL)),$(SEEDS),1)
 MOEE_DATA    := $(call given,DATA,data)
 FIGURE_SEEDS ?= $(MOEE_SEEDS)
