@@ -12,6 +12,7 @@ runtime_peer.py values PEER-PRECISION OUT THREADS TEXTS.jsonl - the embeddings o
 
 TEXTS.jsonl: ids, and for pairs where the second text begins, as mts to jsonl writes them.
 OpenVINO's f32 and bf16 are by its precision hint; its int8 has none, so that the rest of the model is in bf16 where the processor has it.
+ONEDNN_MAX_CPU_ISA=AVX2_VNNI: an older processor's int8, as MOTES_ISA=avxvnni is ours; its f32 does not heed it.
 """
 import json, os, shutil, sys, time
 
@@ -128,7 +129,10 @@ def runner(which, out, threads, streams):
         return lambda all: [session.run(None, arrays)[0] for arrays in all]
     import openvino
 
-    hint = {} if precision == "int8" else {"INFERENCE_PRECISION_HINT": precision}
+    # where oneDNN may not use all instructions, OpenVINO still chooses bf16 for the rest of an int8 model, and dies
+    rest = "f32" if os.environ.get("ONEDNN_MAX_CPU_ISA") else None
+    hint = rest if precision == "int8" else precision
+    hint = {"INFERENCE_PRECISION_HINT": hint} if hint else {}
     stored = "int8" if precision == "int8" else "f32"
     model = openvino.Core().compile_model(f"{out}/openvino-{stored}.xml", "CPU",
                                           {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": streams, **hint})

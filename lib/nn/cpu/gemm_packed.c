@@ -10,8 +10,9 @@
 #include "nn/cpu/transpose.h"
 
 enum {
-	DEPTH = 512, /* terms of floats that become bf16: whole PACKED_DEPTHs */
-	SPAN = 512,  /* columns: whole PACKED_WIDTHs */
+	DEPTH = 512,  /* terms of floats that become bf16: whole PACKED_DEPTHs */
+	SPAN = 512,   /* columns: whole PACKED_WIDTHs */
+	AHEAD = 1024, /* floats of a that are fetched ahead */
 	/* bytes of a strip of a, at most: a thread has 2 MiB of stack where stacks are not limited */
 	STRIP_BYTES = PACKED_TILE * 2 * NN_MAX_PACKED
 };
@@ -150,8 +151,10 @@ quantize_row(uint8_t *to, const float *x, const float *smooth, size_t C)
 	struct row_extent lanes = { 0 };
 	size_t whole = C / NN_LANES * NN_LANES;
 
-	for (size_t c = 0; c < whole; c += NN_LANES)
+	for (size_t c = 0; c < whole; c += NN_LANES) {
+		__builtin_prefetch(x + c + AHEAD, 0, 3);
 		extend(&lanes, x + c, smooth + c, NN_LANES);
+	}
 	extend(&lanes, x + whole, smooth + whole, C - whole);
 	for (size_t i = 0; i < NN_LANES; i++) {
 		least = lanes.least[i] < least ? lanes.least[i] : least;
