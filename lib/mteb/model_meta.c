@@ -94,7 +94,8 @@ enum { BLOCK = 1 << 20 };
 static int
 is_hashed(const struct dirent *entry)
 {
-	static const char *const endings[] = { ".json", ".safetensors", ".txt" };
+	static const char *const endings[] = { ".json", ".safetensors", ".txt", ".model",
+		".jinja" };
 	const char *dot = strrchr(entry->d_name, '.');
 	bool hashed = false;
 
