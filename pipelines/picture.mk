@@ -7,6 +7,6 @@ PICTURE ?= $(LOG:.tsv=).svg
 .PHONY: picture
 picture:
 	@[ -n "$(LOG)" ] || { echo 'picture: LOG= is missing: the log of train, DIR.log.tsv' >&2; exit 2; }
-	@[ "$$(head -c 11 "$(LOG)")" = $$'step\tepoch\t' ] || { echo 'picture: $(LOG): is no log of train' >&2; exit 1; }
+	@[ "$$(head -c 11 "$(LOG)")" = $$'step\tepoch\t' ] || { echo 'picture: $(LOG): is not a log of train' >&2; exit 1; }
 	@[ "$$(wc -l < "$(LOG)")" -gt 1 ] || { echo 'picture: $(LOG): has no step yet' >&2; exit 1; }
 	gnuplot -e "log='$(LOG)'" $(PIPELINES)/log.gnuplot > "$(PICTURE)"

@@ -19,7 +19,7 @@ function column_of(name,    i) {
 # A number of the current line; "nan" is none.
 function number(text) {
 	if (text !~ /^[-+]?[0-9.]+(e[-+]?[0-9]+)?$/)
-		fail(FILENAME ":" FNR ": '" text "' is no number")
+		fail(FILENAME ":" FNR ": '" text "' is not a number")
 	return text + 0
 }
 

@@ -96,7 +96,7 @@ find_kind() {
 prompt() {
 	local file=$model/config_sentence_transformers.json text=.
 	[ ! -e "$file" ] || text=$(jq -j "(.prompts // {} | $1) // \"\" | . + \".\"" "$file" 2>/dev/null) ||
-		fail "$file: it is not valid JSON, or a prompt is no text"
+		fail "$file: it is not valid JSON, or a prompt is not a text"
 	REPLY=${text%.}
 }
 

@@ -332,9 +332,9 @@ native() { # MODEL
 	encode -m "$T/both" "$T/ids.mts" | mts to jsonl | cmp - "$T/wanted"
 	# what cannot be found or is not meant is said
 	HF_HUB_CACHE=$T/none run -1 --separate-stderr encode -m "$T/a" "$T/ids.mts"
-	[ "$stderr" = "encode: $T/a: is a LoRA adapter of 'some/base', which is no model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --adapter" ]
+	[ "$stderr" = "encode: $T/a: is a LoRA adapter of 'some/base', which is not a model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --adapter" ]
 	run -1 --separate-stderr tok -m "$T/a" "$T/texts"
-	[[ $stderr == "tok: $T/a: is a LoRA adapter of 'some/base', which is no model's folder here"* ]]
+	[[ $stderr == "tok: $T/a: is a LoRA adapter of 'some/base', which is not a model's folder here"* ]]
 	for program in "leaderboard model" "train -o $T/out" "upcycle --experts a,b -o $T/out" "train --lora rank=2 -o $T/out"; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr $program -m "$T/a" < <(pairs_stream <<<$'3 5\t4 6')

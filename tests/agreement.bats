@@ -131,7 +131,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 	head -c -20 texts.mts >cut.mts
 	refused "cut.mts: " --label fine --label odd cut.mts
 	seq 4097 | awk '{ printf "{\"a\":%d,\"b\":%d}\n", $1, $1 % 2 }' | mkstream 5000 >many.mts
-	refused "many.mts: column 'a' has more than 4096 different values; these are no labels" --label a --label b many.mts
+	refused "many.mts: column 'a' has more than 4096 different values; these are not labels" --label a --label b many.mts
 	run -1 --separate-stderr geom agreement --label fine --label odd texts.mts -o /dev/full
 	[[ $stderr == "geom: /dev/full: "* ]]
 }

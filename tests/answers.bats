@@ -160,7 +160,7 @@ setup() {
 	score '{"true_token_id": 340}' "llama_text/model.safetensors: the answer 340 is not below 340, the rows of tensor 'model.embed_tokens.weight'"
 	score '{"true_token_id": -1}' "llama_text/1_LogitScore/config.json: 'true_token_id' is -1"
 	score '{}' "llama_text/1_LogitScore/config.json"
-	score '{"true_token_id": 3, "module_input_name": "scores"}' "llama_text/1_LogitScore/config.json: 'module_input_name' is 'scores'; only 'causal_logits' is known"
+	score '{"true_token_id": 3, "module_input_name": "scores"}' "llama_text/1_LogitScore/config.json: 'module_input_name' is 'scores'; only 'causal_logits' is supported"
 	score '{"true_token_id": 3, "scale": 2}' "llama_text/1_LogitScore/config.json: "
 	jq '.[:1]' "$A/llama_text/modules.json" >llama_text/modules.json
 	dies "rerank: llama_text/modules.json: the module 'LogitScore' is missing" rerank -m llama_text pairs.mts

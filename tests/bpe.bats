@@ -269,7 +269,7 @@ refused() {
 	refused neox '.pre_tokenizer = {type: "Sequence", pretokenizers: [range(70) | {type: "Whitespace"}]}' "more than 64 steps"
 	refused neox '.post_processor = {type: "Other"}' "post_processor: 'Other' is not supported"
 	refused qwen '.post_processor.processors[1].single = []' "no place for the text"
-	refused qwen '.post_processor.processors[0] = .post_processor.processors[1]' "of which two put tokens around"
+	refused qwen '.post_processor.processors[0] = .post_processor.processors[1]' "in which two steps put tokens around"
 	refused neox '.post_processor = {type: "BertProcessing", cls: ["<x>", 4000], sep: ["<y>", 4001]}' \
 		"puts the id 4000 around a text, which no token has"
 	refused neox '.post_processor = {type: "BertProcessing", cls: ["<x>", 392], sep: ["<y>", 4001]}' \

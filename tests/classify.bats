@@ -132,13 +132,13 @@ same() {
 	classify --train one.mts --save kept.mts
 	refused "two.mts: its vectors are of model two, those of kept.mts of model one" kept.mts two.mts
 	classify --any-model --load kept.mts two.mts >any.mts
-	refused "train.mts: is no classifier: 'classify --save' writes one" train.mts new.mts
+	refused "train.mts: is not a classifier: 'classify --save' writes one" train.mts new.mts
 	mts rows --rows 1 kept.mts >short.mts
-	refused "short.mts: is no classifier: it has not one record of two labels or more" short.mts new.mts
+	refused "short.mts: is not a classifier: it does not have one record of two labels or more" short.mts new.mts
 	cat kept.mts kept.mts >double.mts
-	refused "double.mts: is no classifier: it has more than one record" double.mts new.mts
+	refused "double.mts: is not a classifier: it has more than one record" double.mts new.mts
 	mts to jsonl kept.mts | sed 's/"air"/"ship"/' | mts from jsonl - >table.mts
-	refused "table.mts: is no classifier" table.mts new.mts
+	refused "table.mts: is not a classifier" table.mts new.mts
 	printf '{"label":"%s","text.emb":[1,%d]}\n' a 2 b 3 | mkstream >narrow.mts
 	classify --train narrow.mts --save kept.mts
 	refused "new.mts: its vectors have width 6, those of kept.mts 2" kept.mts new.mts

@@ -238,14 +238,14 @@ shapes() { # MODEL: name, type and shape of its tensors
 @test "clm: options and models that do not fit are refused in one line" {
 	cp -r "$GOLDEN/families/bert_mlm" "$GOLDEN/families/olmoe" .
 	run -1 --separate-stderr train -q -m bert_mlm -o out --objective clm texts.mts
-	[ "$stderr" = "train: bert_mlm: is no causal language model: its tokens see those that they are to predict; --objective mlm is for such a model" ]
+	[ "$stderr" = "train: bert_mlm: is not a causal language model: its tokens see the tokens that they should predict; train it with --objective mlm" ]
 	run -1 --separate-stderr train -q -m olmoe -o out --objective mlm texts.mts
 	[ "$stderr" = "train: olmoe: is a causal language model; --objective clm is for such a model" ]
 	jq '.is_causal = false' "$G/qwen3/config.json" >config.json
 	cp -r "$G/qwen3" both
 	cp config.json both
 	run -1 --separate-stderr train -q -m both -o out --objective clm texts.mts
-	[[ $stderr == "train: both: is no causal language model"* ]]
+	[[ $stderr == "train: both: is not a causal language model"* ]]
 	# no matrix to predict with: base models, which config.json may not say to be tied
 	cp -r "$GOLDEN/families/qwen3" base
 	for edit in '.tie_word_embeddings = false' 'del(.tie_word_embeddings)'; do

@@ -163,16 +163,16 @@ embeds() {
 		done
 		rm "$MODEL/$file"
 	done <<-E2
-		{"modality_config": {"text": {"method": "forward", "method_output_name": "pooler_output"}}, "module_output_name": "sentence_embedding"}|'method_output_name' is 'pooler_output'; only 'last_hidden_state' is known
-		{"modality_config": {"text": {"method": "get_text_features", "method_output_name": "last_hidden_state"}}}|'method' is 'get_text_features'; only 'forward' is known
-		{"modality_config": {"text": {"method": "forward", "method_output_name": ["hidden_states", "-2"]}}}|'method_output_name' is a list; only 'last_hidden_state' is known
-		{$text}, "module_output_name": "sentence_embedding"}|'module_output_name' is 'sentence_embedding'; only 'token_embeddings' is known
-		{$text, "message": {"method": "forward"}}, "module_output_name": "token_embeddings"}|'modality_config' has 'message': texts rendered as chat messages are not known
+		{"modality_config": {"text": {"method": "forward", "method_output_name": "pooler_output"}}, "module_output_name": "sentence_embedding"}|'method_output_name' is 'pooler_output'; only 'last_hidden_state' is supported
+		{"modality_config": {"text": {"method": "get_text_features", "method_output_name": "last_hidden_state"}}}|'method' is 'get_text_features'; only 'forward' is supported
+		{"modality_config": {"text": {"method": "forward", "method_output_name": ["hidden_states", "-2"]}}}|'method_output_name' is a list; only 'last_hidden_state' is supported
+		{$text}, "module_output_name": "sentence_embedding"}|'module_output_name' is 'sentence_embedding'; only 'token_embeddings' is supported
+		{$text, "message": {"method": "forward"}}, "module_output_name": "token_embeddings"}|'modality_config' has 'message': texts rendered as chat messages are not supported
 		{"modality_config": {"image": {}}}|'modality_config' does not say what becomes of 'text'
-		{"query_length": 32}|'query_length' is not known; it must be null
-		{"query_expansion": {"length": 32}}|'query_expansion' is not known; it must be null
-		{"processing_kwargs": {"text": {"max_length": 4}}}|'text' in 'processing_kwargs' is not known
-		{"config_args": {"num_hidden_layers": 1}}|'num_hidden_layers' in 'config_args' is not known
+		{"query_length": 32}|'query_length' is not supported; it must be null
+		{"query_expansion": {"length": 32}}|'query_expansion' is not supported; it must be null
+		{"processing_kwargs": {"text": {"max_length": 4}}}|'text' in 'processing_kwargs' is not supported
+		{"config_args": {"num_hidden_layers": 1}}|'num_hidden_layers' in 'config_args' is not supported
 		{"model_args": 7}|'model_args' must be an object
 	E2
 }
@@ -182,7 +182,7 @@ embeds() {
 	for kind in CrossEncoder; do
 		echo "{\"model_type\": \"$kind\"}" >"$MODEL/config_sentence_transformers.json"
 		run -1 --separate-stderr encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
-		[ "$stderr" = "encode: $MODEL/config_sentence_transformers.json: 'model_type' is '$kind'; only 'SentenceTransformer' is known" ]
+		[ "$stderr" = "encode: $MODEL/config_sentence_transformers.json: 'model_type' is '$kind'; only 'SentenceTransformer' is supported" ]
 	done
 	echo '{"model_type": "SentenceTransformer"}' >"$MODEL/config_sentence_transformers.json"
 	copy_agrees bert

@@ -150,7 +150,7 @@ rates() {
 		[ ! -e out ]
 	done
 	for family in gte qwen3 t5; do
-		dies "train: $GOLDEN/families/$family: dropout is not known of such a model; train it without" \
+		dies "train: $GOLDEN/families/$family: dropout is not supported for such a model; train it without" \
 			train -q -m "$GOLDEN/families/$family" -o out --dropout 0.1 pairs.mts
 	done
 }

@@ -135,13 +135,13 @@ kinds() { # request
 		encode -q -m "$1" --emit "$2" -o "$T/out.mts" "$T/text.mts"
 	}
 	run -2 emit "$M" hidden
-	[[ "$output" == *"'hidden' is not known; known are emb, tokens, sparse, hs and rw"* ]]
+	[[ "$output" == *"'hidden' is not supported; supported are emb, tokens, sparse, hs and rw"* ]]
 	run -2 emit "$M" hs:layers=3
 	[[ "$output" == *"there is no layer 3; they are 0 (the embeddings) to 2"* ]]
 	run -2 emit "$M" hs:layers=1+x
-	[[ "$output" == *"'layers=x' is not known"* ]]
+	[[ "$output" == *"'layers=x' is not supported"* ]]
 	run -2 emit "$M" hs:pool=best
-	[[ "$output" == *"'pool=best' is not known"* ]]
+	[[ "$output" == *"'pool=best' is not supported"* ]]
 	run -2 emit "$M" hs,hs:layers=0
 	[[ "$output" == *"two columns would be called 'hs'"* ]]
 	run -2 emit "$M" hs:logits

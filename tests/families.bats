@@ -73,7 +73,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	copy ernie
 	sed -i 's/"use_task_id": true/"use_task_id": false/' "$MODEL/config.json"
 	run -1 encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
-	[[ "$output" == *"tensor 'ernie.embeddings.task_type_embeddings.weight' is not known of such a model"* ]]
+	[[ "$output" == *"tensor 'ernie.embeddings.task_type_embeddings.weight' is not supported for such a model"* ]]
 }
 # bats test_tags=plain
 @test "families: ALBERT agrees with shared blocks, and takes no experts" {
@@ -259,7 +259,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	for name in linear1 my.head; do # as many bytes as lm_head
 		sed "s/\"lm_head.weight\"/\"$name.weight\"/" "$FAMILIES/olmoe/model.safetensors" >"$MODEL/model.safetensors"
 		run -1 encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
-		[ "$output" = "encode: $MODEL/model.safetensors: tensor '$name.weight' is not known of such a model, and embeddings may depend on it; take it out if they do not" ]
+		[ "$output" = "encode: $MODEL/model.safetensors: tensor '$name.weight' is not supported for such a model, and embeddings may depend on it; take it out if they do not" ]
 	done
 }
 
@@ -398,7 +398,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		s/"num_experts_per_tok": 2/"num_experts_per_tok": 7/| 'num_experts_per_tok' is 7; it must be in 1..6
 		s/"num_experts_per_tok": 2/"num_experts_per_tok": 0/| 'num_experts_per_tok' is 0; it must be in 1..6
 		s/"num_experts": 6/"num_experts": 0/| 'num_experts' is 0; it must be in 1..1024
-		s/"clip_qkv": null/"clip_qkv": 8.0/| 'clip_qkv' is not known; it must be null
+		s/"clip_qkv": null/"clip_qkv": 8.0/| 'clip_qkv' is not supported; it must be null
 	E
 	refusals qwen2_moe <<-'E'
 		s/"decoder_sparse_step": 2/"decoder_sparse_step": 0/| 'decoder_sparse_step' is 0; it must be in 1..256
@@ -407,7 +407,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		s/"moe_intermediate_size": 6,//| 'moe_intermediate_size' is missing
 	E
 	refusals deepseek <<-'E'
-		s/"scoring_func": "softmax"/"scoring_func": "sigmoid"/| 'scoring_func' is 'sigmoid'; only 'softmax' is known
+		s/"scoring_func": "softmax"/"scoring_func": "sigmoid"/| 'scoring_func' is 'sigmoid'; only 'softmax' is supported
 		s/"first_k_dense_replace": 1/"first_k_dense_replace": -1/| 'first_k_dense_replace' is -1; it must be in 0..256
 		s/"num_experts_per_tok": 3/"num_experts_per_tok": 8/| 'num_experts_per_tok' is 8; it must be in 1..6
 	E
@@ -417,7 +417,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		s/"moe_every_n_layers": 2/"moe_every_n_layers": 1/| 'moe_every_n_layers' is 1; it must be in 2..256
 		s/"num_shared_experts": 0/"num_shared_experts": 1/| 'num_shared_experts' is 1; it must be in 0..0
 		s/"ffn_div": 1/"ffn_div": 2/| 'ffn_div' is 2; it must be in 1..1
-		s/"expert_choice_router": false/"expert_choice_router": true/| 'expert_choice_router' is true; only false is known
+		s/"expert_choice_router": false/"expert_choice_router": true/| 'expert_choice_router' is true; only false is supported
 		s/{/{"token_experts": {},/| a model that has token experts cannot have 'token_experts'
 	E
 	refusals bert_tokens <<-'E'
@@ -457,11 +457,11 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 
 @test "families: rotary positions that are not known are refused" {
 	refusals qwen3 <<-'E'
-		s/"rope_scaling": null/"rope_scaling": {"type": "longrope", "factor": 4.0}/| the rope scaling 'longrope' is not known; known are default, linear, dynamic, ntk, llama3 and yarn
+		s/"rope_scaling": null/"rope_scaling": {"type": "longrope", "factor": 4.0}/| the rope scaling 'longrope' is not supported; supported are default, linear, dynamic, ntk, llama3 and yarn
 		s/"rope_scaling": null/"rope_scaling": {"rope_type": "linear"}/| 'factor' of the rope scaling is 0; it must be in 1..1024
 		s/"rope_scaling": null/"rope_scaling": {"rope_type": "linear", "factor": "2"}/| 'factor' is a string; it must be a number
 		s/"rope_scaling": null/"rope_scaling": "ntk"/| is looked for in a string, not in an object
-		s/{/{"rope_parameters": {"rope_type": "llama4", "rope_theta": 5e5},/| the rope scaling 'llama4' is not known
+		s/{/{"rope_parameters": {"rope_type": "llama4", "rope_theta": 5e5},/| the rope scaling 'llama4' is not supported
 		s/{/{"rope_parameters": {"rope_type": "yarn", "factor": 0.5},/| 'factor' of the rope scaling is 0.5; it must be in 1..1024
 		s/{/{"rope_parameters": {"rope_type": "yarn", "factor": 2, "beta_slow": 33},/| 'beta_fast' and 'beta_slow' of the rope scaling are 32 and 33; they must be above 0
 		s/{/{"partial_rotary_factor": 0.5,/| 'partial_rotary_factor' must be 1
@@ -473,23 +473,23 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		s/"original_max_position_embeddings": 128/"original_max_position_embeddings": 0/| 'original_max_position_embeddings' is 0; it must be 1 or more
 	E
 	refusals gte <<-'E'
-		s/"factor": 2.0/"factor": 2.0, "mixed_b": 0.3/| 'mixed_b' of rope_scaling is not known; it must be null
+		s/"factor": 2.0/"factor": 2.0, "mixed_b": 0.3/| 'mixed_b' of rope_scaling is not supported; it must be null
 		s/"factor": 2.0/"factor": 1e9/| 'factor' of the rope scaling is 1e+09; it must be in 1..1024
-		s/"logn_attention_scale": false/"logn_attention_scale": true/| 'logn_attention_scale' is true; only false is known
-		s/"position_embedding_type": "rope"/"position_embedding_type": "absolute"/| 'position_embedding_type' is 'absolute'; only 'rope' is known
+		s/"logn_attention_scale": false/"logn_attention_scale": true/| 'logn_attention_scale' is true; only false is supported
+		s/"position_embedding_type": "rope"/"position_embedding_type": "absolute"/| 'position_embedding_type' is 'absolute'; only 'rope' is supported
 	E
 	refusals nomic_bert <<-'E'
 		s/"rotary_emb_base": 1000,//| 'rotary_emb_base' is missing
 		s/"rotary_emb_fraction": 1.0/"rotary_emb_fraction": 0.5/| 'rotary_emb_fraction' must be 1
-		s/"rotary_emb_interleaved": false/"rotary_emb_interleaved": true/| 'rotary_emb_interleaved' is true; only false is known
-		s/"rotary_emb_scale_base": null/"rotary_emb_scale_base": 512/| 'rotary_emb_scale_base' is not known; it must be null
+		s/"rotary_emb_interleaved": false/"rotary_emb_interleaved": true/| 'rotary_emb_interleaved' is true; only false is supported
+		s/"rotary_emb_scale_base": null/"rotary_emb_scale_base": 512/| 'rotary_emb_scale_base' is not supported; it must be null
 		s/"rotary_scaling_factor": 2/"rotary_scaling_factor": 0.5/| 'rotary_scaling_factor' is 0.5; it must be in 1..1024
 		s/"max_trained_positions": 16/"max_trained_positions": 0/| 'max_trained_positions' is 0
 	E
 	copy modernbert
 	mv "$MODEL/config.5.json" "$MODEL/config.json"
 	sed -i '0,/"rope_type": "default"/s//"rope_type": "linear"/' "$MODEL/config.json"
-	refused "'rope_type' is 'linear'; only 'default' is known"
+	refused "'rope_type' is 'linear'; only 'default' is supported"
 }
 
 @test "families: attention, norms and activations that are not known are refused" {
@@ -497,7 +497,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		s/{/{"layer_types": ["full_attention", "sliding_attention"],/| 'layer_types' has windows, which 'sliding_window' and 'use_sliding_window' do not
 		s/{/{"layer_types": ["full_attention", "chunked_attention"],/| 'layer_types' may hold 'full_attention' and 'sliding_attention'
 		s/{/{"layer_types": "sliding_attention",/| 'layer_types' must name the type of each of 2 layers
-		s/"hidden_act": "silu"/"hidden_act": "xielu"/| 'hidden_act' is 'xielu'; known are
+		s/"hidden_act": "silu"/"hidden_act": "xielu"/| 'hidden_act' is 'xielu'; supported are
 	E
 	refusals qwen2 <<-'E'
 		s/"sliding_window": 5/"sliding_window": 1/| 'sliding_window' is 1; it must be in 2..
@@ -505,56 +505,56 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	E
 	for family in olmoe qwen2_moe deepseek llama eurobert; do
 		refusals $family <<-'E'
-			/use_sliding_window/d; s/{/{"use_sliding_window": true,/| 'use_sliding_window' is true; only false is known
+			/use_sliding_window/d; s/{/{"use_sliding_window": true,/| 'use_sliding_window' is true; only false is supported
 			s/{/{"layer_types": ["full_attention", "sliding_attention"],/| 'layer_types' may only hold 'full_attention'
 			s/{/{"layer_types": "sliding_attention",/| 'layer_types' must list the types of layers
 		E
 	done
 	refusals gemma3_text <<-'E'
-		s/"attn_logit_softcapping": null/"attn_logit_softcapping": 50.0/| 'attn_logit_softcapping' is not known; it must be null
-		s/"final_logit_softcapping": null/"final_logit_softcapping": 30.0/| 'final_logit_softcapping' is not known; it must be null
+		s/"attn_logit_softcapping": null/"attn_logit_softcapping": 50.0/| 'attn_logit_softcapping' is not supported; it must be null
+		s/"final_logit_softcapping": null/"final_logit_softcapping": 30.0/| 'final_logit_softcapping' is not supported; it must be null
 		s/"query_pre_attn_scalar": 10/"query_pre_attn_scalar": 0/| 'query_pre_attn_scalar' is 0; it must be above 0
 		s/"sliding_window": 6/"sliding_window": null/| 'sliding_window' must not be null
 		s/"sliding_window_pattern": 3/"sliding_window_pattern": 0/| 'sliding_window_pattern' is 0; it must be in 1..256
 		s/"use_bidirectional_attention": true/"use_bidirectional_attention": "all"/| 'use_bidirectional_attention' is a string; it must be a boolean
-		s/"model_type": "gemma3_text"/"model_type": "gemma9"/| 'model_type' is 'gemma9'; known are albert, bert,
+		s/"model_type": "gemma3_text"/"model_type": "gemma9"/| 'model_type' is 'gemma9'; supported are albert, bert,
 	E
 	refusals bert <<-'E'
-		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not known of such a model
-		s/"position_embedding_type": "absolute"/"position_embedding_type": "alibi"/| 'feed_forward_type' is 'original'; known are geglu and reglu
-		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
+		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not supported for such a model
+		s/"position_embedding_type": "absolute"/"position_embedding_type": "alibi"/| 'feed_forward_type' is 'original'; supported are geglu and reglu
+		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is supported
 		s/{/{"quantization_config": {"load_in_4bit": true},/| quantised checkpoints are not read; use the float one
-		s/"model_type": "bert"/"model_type": "gpt2"/| 'model_type' is 'gpt2'; known are albert, bert,
+		s/"model_type": "bert"/"model_type": "gpt2"/| 'model_type' is 'gpt2'; supported are albert, bert,
 	E
 	refusals xlm-roberta <<-'E'
-		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not known of such a model
-		s/{/{"lora_adaptations": ["retrieval.query"],/| 'lora_adaptations' is not known of such a model
-		s/{/{"auto_map": {"AutoModel": "a--b.C"},/| 'auto_map' says that the model is code of its own, which is not known
+		s/"position_embedding_type": "absolute"/"position_embedding_type": "relative_key"/| 'position_embedding_type' is 'relative_key', which is not supported for such a model
+		s/{/{"lora_adaptations": ["retrieval.query"],/| 'lora_adaptations' is not supported for such a model
+		s/{/{"auto_map": {"AutoModel": "a--b.C"},/| 'auto_map' says that the model runs Python code of its folder, which is not supported
 		s/"max_position_embeddings": 514/"max_position_embeddings": 2/| 'max_position_embeddings' is 2, and positions begin at 2
 		s/"pad_token_id": 1/"pad_token_id": -1/| 'pad_token_id' is -1; it must be in 0..
-		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
+		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is supported
 	E
 	refusals distilbert <<-'E'
 		s/"n_heads": 4/"n_heads": 3/| 'n_heads' is 3; it must divide the width of the model, 8
 		s/"dim": 8,//| 'dim' is missing
-		s/"activation": "relu"/"activation": "mish"/| 'activation' is 'mish'; known are
+		s/"activation": "relu"/"activation": "mish"/| 'activation' is 'mish'; supported are
 	E
 	refusals jina_bert <<-'E'
-		s/"geglu"/"swiglu"/| 'feed_forward_type' is 'swiglu'; known are geglu and reglu
+		s/"geglu"/"swiglu"/| 'feed_forward_type' is 'swiglu'; supported are geglu and reglu
 	E
 	refusals t5 <<-'E'
-		s/"gated-gelu"/"gated-mish"/; /dense_act_fn/d| 'dense_act_fn' is 'mish'; known are
-		s/"gelu_new"/"quick_gelu"/| 'dense_act_fn' is 'quick_gelu'; known are
-		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is known
-		s/"model_type": "t5"/"model_type": "longt5"/| 'model_type' is 'longt5'; known are
+		s/"gated-gelu"/"gated-mish"/; /dense_act_fn/d| 'dense_act_fn' is 'mish'; supported are
+		s/"gelu_new"/"quick_gelu"/| 'dense_act_fn' is 'quick_gelu'; supported are
+		s/{/{"is_decoder": true,/| 'is_decoder' is true; only false is supported
+		s/"model_type": "t5"/"model_type": "longt5"/| 'model_type' is 'longt5'; supported are
 	E
 	refusals gte <<-'E'
-		s/"layer_norm_type": "layer_norm"/"layer_norm_type": "rms_norm"/| 'layer_norm_type' is 'rms_norm'; only 'layer_norm' is known
+		s/"layer_norm_type": "layer_norm"/"layer_norm_type": "rms_norm"/| 'layer_norm_type' is 'rms_norm'; only 'layer_norm' is supported
 	E
 	refusals nomic_bert <<-'E'
-		s/"prenorm": false/"prenorm": true/| 'prenorm' is true; only false is known
-		s/"use_rms_norm": false/"use_rms_norm": true/| 'use_rms_norm' is true; only false is known
-		s/"causal": false/"causal": true/| 'causal' is true; only false is known
+		s/"prenorm": false/"prenorm": true/| 'prenorm' is true; only false is supported
+		s/"use_rms_norm": false/"use_rms_norm": true/| 'use_rms_norm' is true; only false is supported
+		s/"causal": false/"causal": true/| 'causal' is true; only false is supported
 	E
 }
 

@@ -149,7 +149,7 @@ nats() {
 	: >empty
 	refused "empty: empty, not a tensor stream" fit empty
 	run -0 --separate-stderr geom flow fit --hidden 4 --lr 10 --epochs 300 a.mts -o wild.mts ||
-		[[ $stderr == *"the likelihood is no number any more; give a smaller --lr" ]]
+		[[ $stderr == *"the likelihood is not a number any more; give a smaller --lr" ]]
 	printf '{"x.emb":[0.1,%s,3]}\n' 1 2 3 4 | mkstream >constant.mts
 	run -0 --separate-stderr geom flow fit --hidden 4 constant.mts -o flow.mts
 	[[ $stderr == "geom: warning: constant.mts: 2 of the 3 values do not vary, or next to nothing" ]]
@@ -180,21 +180,21 @@ nats() {
 	run -1 --separate-stderr near a.mts z.mts
 	mkstream random 5 4 1 >wide.mts
 	refused "wide.mts: the vectors of text.emb have width 4, flow.mts was fitted to such of 2" flow.mts wide.mts
-	refused "a.mts: is no flow: there is no column 'upper'" a.mts a.mts
+	refused "a.mts: is not a flow: there is no column 'upper'" a.mts a.mts
 	refused "flow.mts: there is no column '*.emb'" flow.mts flow.mts
 	mts cat -c shift,upper,hidden2 flow.mts >part.mts
-	refused "part.mts: is no flow: 'geom flow fit' writes one with a column 'log_scale' of that shape" part.mts a.mts
+	refused "part.mts: is not a flow: 'geom flow fit' writes one with a column 'log_scale' of that shape" part.mts a.mts
 	mts rows --rows 9 flow.mts >none.mts
-	refused "none.mts: is no flow: there is no record in it" none.mts a.mts
+	refused "none.mts: is not a flow: there is no record in it" none.mts a.mts
 	cat flow.mts flow.mts >twice.mts
-	refused "twice.mts: is no flow: there are several records in it" twice.mts a.mts
+	refused "twice.mts: is not a flow: there are several records in it" twice.mts a.mts
 	head -c -200 flow.mts >cut.mts
 	refused "cut.mts: " cut.mts a.mts
 	refused "/dev/full: " flow.mts a.mts -o /dev/full
 	printf '{"x.emb":[%s]}\n' 1,2 null,0 | mkstream 4 f32 A >nan.mts
 	refused "nan.mts: record 1" flow.mts nan.mts
 	printf '{"x.emb":[%s]}\n' 1,2 3e38,3e38 | mkstream 4 f32 A >far.mts
-	refused "far.mts: record 1: flow.mts makes of vector 2 of x.emb what is not finite" flow.mts far.mts
+	refused "far.mts: record 1: flow.mts maps vector 2 of x.emb to values that are not finite" flow.mts far.mts
 	mts rows --where _id=none <(mkstream random 3 2 1) | mts cat --rename text.emb=x.emb >none.mts
 	geom flow apply flow.mts none.mts >z.mts
 	[ "$(mts to jsonl z.mts | wc -l)" -eq 0 ]

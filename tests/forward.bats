@@ -54,7 +54,7 @@ embed() { # model [option...]
 		.is_decoder = true|'is_decoder'
 		.conv_kernel_size = 3|'conv_kernel_size'
 		.embedding_size = 6|'embedding_size'
-		.norm_rel_ebd = "batch_norm"|'norm_rel_ebd' is 'batch_norm'; known are layer_norm and none
+		.norm_rel_ebd = "batch_norm"|'norm_rel_ebd' is 'batch_norm'; supported are layer_norm and none
 		.position_buckets = 1|'position_buckets' is 1; it must be 2 or more, and 'max_relative_positions' above half of it plus 1
 		.max_relative_positions = 5|'position_buckets' is 8; it must be 2 or more, and 'max_relative_positions' above half of it plus 1
 		.pooler_hidden_act = "tanh"|'pooler_hidden_act' must be gelu
@@ -66,10 +66,10 @@ embed() { # model [option...]
 		[[ $stderr == *"'attn_logit_softcapping' is $cap; it must be above 0"* ]]
 	done
 	run -1 --separate-stderr train -q -m "$D/gemma2" -o "$T/out" <(pairs_stream <<<"3 4	5 6")
-	[ "$stderr" = "train: $D/gemma2: Gemma 2 is encoded with, not trained, drawn or written anew" ]
+	[ "$stderr" = "train: $D/gemma2: Gemma 2 can encode, but not be trained, drawn or written anew" ]
 	run -1 --separate-stderr train -q -m "$D/buckets" -o "$T/out" <(pairs_stream <<<"3 4	5 6")
-	[ "$stderr" = "train: $D/buckets: DeBERTa is encoded with, not trained, drawn or written anew" ]
+	[ "$stderr" = "train: $D/buckets: DeBERTa can encode, but not be trained, drawn or written anew" ]
 	run -1 --separate-stderr embed "$D/buckets" --adapter "$GOLDEN/adapter/plain"
-	[[ $stderr == *"$D/buckets: is a DeBERTa; adapters of such a model are not known"* ]]
+	[[ $stderr == *"$D/buckets: is a DeBERTa; adapters of such a model are not supported"* ]]
 	[ ! -e "$T/out" ]
 }

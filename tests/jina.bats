@@ -199,14 +199,14 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 		.lora_rank = 0|'lora_rank' is 0; it must be in 1..16384
 		del(.lora_rank)|'lora_rank' is missing
 		del(.lora_alpha)|'lora_alpha' is missing
-		.load_trained_adapters = false|'load_trained_adapters' is false; only true is known
+		.load_trained_adapters = false|'load_trained_adapters' is false; only true is supported
 		del(.rotary_emb_base)|'rotary_emb_base' is missing
 		.rotary_emb_dim = 4|'rotary_emb_dim' is 4; it must be in 8..8
-		.rotary_emb_interleaved = true|'rotary_emb_interleaved' is true; only false is known
-		.rotary_emb_scale_base = 512|'rotary_emb_scale_base' is not known; it must be null
-		.truncate_dim = 8|'truncate_dim' is not known here
+		.rotary_emb_interleaved = true|'rotary_emb_interleaved' is true; only false is supported
+		.rotary_emb_scale_base = 512|'rotary_emb_scale_base' is not supported; it must be null
+		.truncate_dim = 8|'truncate_dim' is not supported here
 		.task_experts = {"names": ["a"], "layers": [0]}|a model with LoRAs for tasks cannot have 'task_experts'
-		.model_type = "xlm_roberta"|'model_type' is 'xlm_roberta'; known are
+		.model_type = "xlm_roberta"|'model_type' is 'xlm_roberta'; supported are
 	E
 }
 
@@ -226,7 +226,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	refused "Wqkv.parametrizations.weight.0.lora_A' has the shape [3, 3, 16]; config.json asks for [4, 3, 16]"
 	copy
 	config 'del(.lora_adaptations)'
-	refused ".parametrizations.weight.0.lora_B' is not known of such a model"
+	refused ".parametrizations.weight.0.lora_B' is not supported for such a model"
 	for name in 1.mlp.fc2 1.mixer.out_proj; do
 		for half in A B; do
 			copy
@@ -244,8 +244,8 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	refused "tensor 'roberta.puller.dense.parametrizations.weight."
 	copy # of a vector
 	rename_tensors roberta.emb_ln.weight roberta.emb_ln.parametrizations.weight.original
-	refused "tensor 'roberta.emb_ln.parametrizations.weight.original' is no matrix, and cannot have a LoRA"
-	copy # a half that is no matrix for each task
+	refused "tensor 'roberta.emb_ln.parametrizations.weight.original' is not a matrix, and cannot have a LoRA"
+	copy # a half that is not a matrix for each task
 	relabel "$J/model.safetensors" '."roberta.encoder.layers.1.mlp.fc1.parametrizations.weight.0.lora_B".shape |= [.[0] * .[1], .[2]]' >"$T/m/model.safetensors"
 	refused "layers.1.mlp.fc1.parametrizations.weight.0.lora_B' has the shape [72, 3]; config.json asks for [3, 24, 3]"
 	copy # a checkpoint without them
@@ -267,7 +267,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	cd "$T"
 	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' >pairs.mts
 	has="$T/m: has LoRAs of its own for tasks (retrieval.query, separation, text-matching);"
-	anew="$has such a model is encoded with, not trained, drawn or written anew"
+	anew="$has such a model can encode, but not be trained, drawn or written anew"
 	dies "train: $anew" train -q -m "$T/m" -o out --steps 1 pairs.mts
 	dies "train: $has it takes no others" train -q -m "$T/m" -o out --steps 1 --lora rank=2 pairs.mts
 	dies "upcycle: $anew" upcycle -q --experts a,b -m "$T/m" -o out
@@ -294,7 +294,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	ids_stream text.ids <"$J/ids.txt" >"$T/ids.mts"
 	embedded() { encode "$@" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb; }
 	embedded -m "$T/m" >"$T/none"
-	grep -Fx "encode: warning: $T/m: has LoRA adapters in $T/m/adapters, of which none is used; --adapter takes one" "$T/err"
+	grep -Fx "encode: warning: $T/m: has LoRA adapters in $T/m/adapters, but none is used; choose one with --adapter" "$T/err"
 	embedded -m "$Q" | cmp - "$T/none"
 	embedded -m "$T/m" --adapter "$T/m/adapters/retrieval" >"$T/retrieval"
 	run ! grep "none is used" "$T/err"
@@ -338,7 +338,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 		run -1 encode -q -m "$T/m" < <(echo "3 4" | ids_stream text.ids)
 		[[ "$output" == "encode: $T/m/config.json"*"$text" ]]
 	done <<-'E'
-		.scale_attn_weights = false|'scale_attn_weights' is false; only true is known
-		.scale_attn_by_inverse_layer_idx = true|'scale_attn_by_inverse_layer_idx' is true; only false is known
+		.scale_attn_weights = false|'scale_attn_weights' is false; only true is supported
+		.scale_attn_by_inverse_layer_idx = true|'scale_attn_by_inverse_layer_idx' is true; only false is supported
 	E
 }

@@ -60,7 +60,7 @@ folder() {
 	for type in nvembed lfm2; do
 		sed "s/\"model_type\": \"qwen3\"/\"model_type\": \"$type\"/" "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"
 		run -1 encode -q -m "$T/m" < <(echo "3 4 5" | ids_stream text.ids)
-		[[ $output == *"'model_type' is '$type'; known are"* ]]
+		[[ $output == *"'model_type' is '$type'; supported are"* ]]
 	done
 }
 
@@ -73,7 +73,7 @@ folder() {
 	cp -r "$GOLDEN/families/bert" "$T/none"
 	sed -i 's/"model_type": "bert"/"model_type": "none"/' "$T/none/config.json"
 	run -1 encode -q -m "$T/none" < <(echo "3" | ids_stream text.ids)
-	known=${output#*known are }
+	known=${output#*supported are }
 	for family in ${known//,/}; do
 		grep -q "^\.It Li.*${family%/*}\|^\.Li ${family%/*}" "$ROOT/man/motes.7" || {
 			echo "motes.7 has no $family"
@@ -103,7 +103,7 @@ folder() {
 	for type in lfm2 xmod; do
 		jq -c ".model_type = \"$type\"" "$GOLDEN/late/colbert/config.json" >"$T/m/config.json"
 		run -1 encode -q -m "$T/m" "$T/ids.mts"
-		[[ $output == *"'model_type' is '$type'; known are"* ]]
+		[[ $output == *"'model_type' is '$type'; supported are"* ]]
 	done
 }
 
@@ -121,5 +121,5 @@ folder() {
 	rm -f "$T/m/modules.json"
 	jq -c '.model_type = "deberta"' "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"
 	run -1 rerank -q -m "$T/m" /dev/null
-	[[ $output == *"'model_type' is 'deberta'; known are"* ]]
+	[[ $output == *"'model_type' is 'deberta'; supported are"* ]]
 }

@@ -107,7 +107,7 @@ change() {
 	echo "a small text" | tok -q -m "$GOLDEN/bert" >"$T/bert.mts"
 	dies "encode: $GOLDEN/bert: has no vectors of tokens (late interaction)" encode -m "$GOLDEN/bert" --emit tokens "$T/bert.mts" -o out
 	run -1 train -q -m "$L/colbert" -o "$T/trained" "$T/ids.mts"
-	[[ $output == *"such a model is encoded with, not trained"* ]]
+	[[ $output == *"such a model can encode, but not be trained"* ]]
 }
 
 @test "late: settings that are not known are refused by name" {
@@ -117,7 +117,7 @@ change() {
 	tok -q -m "$T/colbert" --task query "$L/queries.jsonl" >"$T/ids.mts"
 	change "$T/colbert/artifact.metadata" '.similarity = "l2"'
 	dies "tok: $T/colbert/artifact.metadata:" tok -m "$T/colbert" --task query "$L/queries.jsonl" -o out
-	[[ $stderr == *"'similarity' is 'l2'; only 'cosine' is known" ]]
+	[[ $stderr == *"'similarity' is 'l2'; only 'cosine' is supported" ]]
 	change "$T/colbert/artifact.metadata" '.similarity = "cosine" | .query_token_id = "[nothing]"'
 	dies "tok: $T/colbert: its tokenizer has no token '[nothing]', the marker" tok -m "$T/colbert" --task query "$L/queries.jsonl" -o out
 	change "$T/pylate_bert/config_sentence_transformers.json" '.query_length = 0'
@@ -127,7 +127,7 @@ change() {
 	dies "tok: $T/pylate_bert/tokenizer_config.json:" tok -m "$T/pylate_bert" --task query "$L/queries.jsonl" -o out
 	change "$T/sentence_bert/sentence_bert_config.json" '.query_expansion.strategy = "some"'
 	dies "tok: $T/sentence_bert/sentence_bert_config.json:" tok -m "$T/sentence_bert" --task query "$L/queries.jsonl" -o out
-	[[ $stderr == *"'strategy' is 'some'; known are 'fixed' and 'min'" ]]
+	[[ $stderr == *"'strategy' is 'some'; supported are 'fixed' and 'min'" ]]
 }
 
 @test "late: a projection that is damaged, of another size or missing" {

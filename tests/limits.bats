@@ -142,7 +142,7 @@ tokens() {
 	mkdir adapter
 	for name in ../../../../etc /etc . adapter; do
 		jq -n --arg name "$name" '{base_model_name_or_path: $name, r: 1, lora_alpha: 1, target_modules: ["query"]}' >adapter/adapter_config.json
-		dies "encode: adapter: is a LoRA adapter of '$name', which is no model's folder here" encode -q -m adapter ids.mts -o out
+		dies "encode: adapter: is a LoRA adapter of '$name', which is not a model's folder here" encode -q -m adapter ids.mts -o out
 	done
 }
 
@@ -289,7 +289,7 @@ tokens() {
 	times 1000000 '[' >x.yaml
 	refused '1: nested deeper than 64'
 	echo 'a: &a [*a]' >x.yaml
-	refused "1: the alias 'a' is a part of what it stands for"
+	refused "1: the alias 'a' is a part of its own value"
 	echo "a: &a $(times 40 '[')$(times 40 ']')" >x.yaml
 	echo "b: $(times 30 '[')*a$(times 30 ']')" >>x.yaml
 	refused '1: nested deeper than 64'
@@ -382,7 +382,7 @@ tokens() {
 		awk -v count="$1" 'BEGIN { for (i = 0; i < count; i++) printf "{\"label\":\"%d\",\"text.emb\":[1]}\n", i }' | mkstream >x.mts
 	}
 	refused() { # COUNT COMMAND...
-		dies "mteb-score: x.mts: column 'label' has more than $1 different values; these are no labels" mteb-score "${@:2}"
+		dies "mteb-score: x.mts: column 'label' has more than $1 different values; these are not labels" mteb-score "${@:2}"
 	}
 	labels 20001
 	refused 20000 classification --train x.mts x.mts

@@ -231,7 +231,7 @@ logs() {
 	near q.mts s.sock | cmp - <(near --json q.mts c.index)
 	ends
 	echo text >file
-	dies "near: file: exists and is no socket" near --listen file c.index
+	dies "near: file: exists and is not a socket" near --listen file c.index
 	grep -q text file
 	dies "near: none/s.sock: cannot make its lock none/s.sock.lock: No such file or directory" near --listen none/s.sock c.index
 	dies "near: $(printf '%0120d' 0): is too long for the path of a socket" near --listen "$(printf '%0120d' 0)" c.index
@@ -326,8 +326,8 @@ logs() {
 	run -2 --separate-stderr near --listen s.sock
 	run -2 --separate-stderr near --listen s.sock - </dev/null
 	run -2 --separate-stderr near --listen s.sock --rescore 5 c.mts
-	dies "near: none.mts: is no file, which is read again for each client" near --listen s.sock none.mts
-	dies "near: /dev/stdin: is no file, which is read again for each client" near --listen s.sock /dev/stdin < <(cat c.mts)
+	dies "near: none.mts: is not a file, which is read again for each client" near --listen s.sock none.mts
+	dies "near: /dev/stdin: is not a file, which is read again for each client" near --listen s.sock /dev/stdin < <(cat c.mts)
 	dies "near: c.index: it keeps no columns, which --where asks for" near --listen s.sock --where 'n=1' c.index
 	dies "near: c.mts: column text.emb (f32 [12]): 'text.emb=1': a condition is of one value a row" near --listen s.sock --where text.emb=1 c.mts
 	[ ! -e s.sock ]

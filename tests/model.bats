@@ -291,7 +291,7 @@ pooling() {
 		cp "$T/changed" "$MODEL/$1"
 	}
 	change modules.json '.[3].type = "sentence_transformers.models.LSTM"'
-	refused "modules.json: the module 'LSTM' is not known; known are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize and Dropout"
+	refused "modules.json: the module 'LSTM' is not supported; supported are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize and Dropout"
 	change modules.json '.[2].path = "../other"'
 	refused "modules.json: 'path' is '../other'; it must be the plain name of a folder"
 	change modules.json '.[2].path = ".."'
@@ -299,19 +299,19 @@ pooling() {
 	change modules.json '.[2].path = "d" * 64'
 	refused "it must be the plain name of a folder"
 	change modules.json '.[3] = .[1]'
-	refused "one module Pooling is known, right after the Transformer"
+	refused "one module Pooling is supported, right after the Transformer"
 	change modules.json '.[3] = 7'
 	refused "a module must be an object"
 	change modules.json '{a: .}'
 	refused "a list of modules is expected"
 	change 1_Pooling/config.json '.pooling_mode = "median"'
-	refused "1_Pooling/config.json: the pooling mode 'median' is not known"
+	refused "1_Pooling/config.json: the pooling mode 'median' is not supported"
 	change 1_Pooling/config.json '.pooling_mode = [range(7) | "cls"]'
 	refused 'more than 6 pooling modes'
 	# the reference refuses files that are not torch's
 	for name in torch.nn.modules.activation.Mish my.module.ReLU Tanh; do
 		change 2_Dense/config.json ".activation_function = \"$name\""
-		refused "2_Dense/config.json: 'activation_function' is '$name'; known are Tanh, ReLU, GELU, Sigmoid, SiLU and Identity, of torch.nn"
+		refused "2_Dense/config.json: 'activation_function' is '$name'; supported are Tanh, ReLU, GELU, Sigmoid, SiLU and Identity, of torch.nn"
 	done
 	change modules.json '.[3].type = "sentence_transformers.models.LayerNorm"'
 	echo '{"dimension": 5}' >"$MODEL/3_Normalize/config.json"
@@ -323,7 +323,7 @@ pooling() {
 	change 3_Normalize/config.json '.module_input_name = "token_embeddings"'
 	refused "3_Normalize/config.json: makes '"
 	change 2_Dense/config.json '.use_residual = true'
-	refused "2_Dense/config.json: 'use_residual' is known of late-interaction models only"
+	refused "2_Dense/config.json: 'use_residual' is supported for late-interaction models only"
 	change 2_Dense/config.json 'del(.in_features)'
 	refused "2_Dense/config.json: 'in_features' is missing"
 	change 4_Dense/config.json '.in_features = 5'

@@ -70,7 +70,7 @@ boxes() { awk -f "$P/ranks.awk" -f "$P/boxes.awk" "$@"; }
 	awk -F'\t' -v OFS='\t' 'NR == 5 { $2 += 1 } 1' rw.tsv >gold.tsv
 	dies "gold.tsv: the pair 'p3' has another gold score than in the table before" complementarity hs.tsv gold.tsv
 	awk -F'\t' -v OFS='\t' 'NR == 5 { $3 = "nan" } 1' rw.tsv >nan.tsv
-	dies "nan.tsv:5: 'nan' is no number" complementarity hs.tsv nan.tsv
+	dies "nan.tsv:5: 'nan' is not a number" complementarity hs.tsv nan.tsv
 	sed 1s/gold/label/ rw.tsv >label.tsv
 	dies "label.tsv: there is no column 'gold'" complementarity label.tsv hs.tsv
 	sed 3s/p1/p0/ rw.tsv >twice.tsv
@@ -81,7 +81,7 @@ boxes() { awk -f "$P/ranks.awk" -f "$P/boxes.awk" "$@"; }
 	printf 'set\tscore\na\t1\n' >scores.tsv
 	dies "scores.tsv: there is no column 'group'" boxes scores.tsv
 	printf 'set\tgroup\tscore\na\tb\tx\n' >scores.tsv
-	dies "scores.tsv:2: 'x' is no number" boxes scores.tsv
+	dies "scores.tsv:2: 'x' is not a number" boxes scores.tsv
 }
 
 @test "moee: the pictures" {

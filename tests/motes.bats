@@ -465,7 +465,7 @@ scored() {
 		cp -r "$GOLDEN/bert" bad
 		printf %s "$bad" >bad/config_sentence_transformers.json
 		run -1 --separate-stderr motes tune -m bad pairs.tsv -o none
-		[ "$stderr" = "motes: tune: bad/config_sentence_transformers.json: it is not valid JSON, or a prompt is no text" ]
+		[ "$stderr" = "motes: tune: bad/config_sentence_transformers.json: it is not valid JSON, or a prompt is not a text" ]
 		[ ! -e none.pairs ]
 		rm -r bad
 	done

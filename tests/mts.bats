@@ -66,12 +66,12 @@ vectors() { # COUNT ROWS [SHIFT]
 	late '{"a": 1}' '{"a": "1"}' 'not a number'
 	late '{"a": "x"}' '{"a": 1}' 'not a string'
 	late '{"a": true}' '{"a": 1}' 'not true or false'
-	late '{"a": ["x"]}' '{"a": [1]}' 'an element is no string'
-	late '{"a": [1.5]}' '{"a": ["x"]}' 'an element is no number'
+	late '{"a": ["x"]}' '{"a": [1]}' 'an element is not a string'
+	late '{"a": [1.5]}' '{"a": ["x"]}' 'an element is not a number'
 	late '{"a": [1]}' '{"a": 1}' 'not a list'
 	late '{"a": [1]}' '{"a": [null]}' 'null or absent where whole numbers were before'
 	late '{"a": [true]}' '{"a": [null]}' 'not true or false'
-	late '{"a": ["x"]}' '{"a": [null]}' 'an element is no string'
+	late '{"a": ["x"]}' '{"a": [null]}' 'an element is not a string'
 	late '{"a": 1}' '{"a": 1, "ab": 1}' 'appears here for the first time'
 }
 

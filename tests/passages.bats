@@ -202,7 +202,7 @@ notes() {
 	run -0 --separate-stderr cut_into notes
 	[[ $output == *'["latin.txt:1","caf�"]'* ]]
 	[ "${stderr_lines[0]}" = "tok: warning: notes/latin.txt: 1 invalid parts of UTF-8 were replaced by U+FFFD" ]
-	[ "${stderr_lines[1]}" = "tok: warning: notes/zero.txt: left out: a byte 0: this is no text (or it is UTF-16)" ]
+	[ "${stderr_lines[1]}" = "tok: warning: notes/zero.txt: left out: a byte 0: this is not text (or it is UTF-16)" ]
 	[ "${#stderr_lines[@]}" -eq 2 ]
 	dies "tok: notes/zero.txt: a byte 0" tok -m "$TINY" --passages 20 -o out notes/zero.txt
 	run -0 --separate-stderr tok -v -m "$TINY" -o made.mts notes

@@ -179,7 +179,7 @@ log() {
 	[[ $output == *"picture: LOG= is missing"* ]]
 	echo x >c.tsv
 	run -2 motes picture LOG=c.tsv
-	[[ $output == *"picture: c.tsv: is no log of train"* ]]
+	[[ $output == *"picture: c.tsv: is not a log of train"* ]]
 	log 5 | sed -n 1p >d.tsv
 	run -2 motes picture LOG=d.tsv
 	[[ $output == *"picture: d.tsv: has no step yet"* ]]

@@ -186,7 +186,7 @@ hand() {
 	refused "row 2" 'if ._id == "2" then .["text.emb"][0] = null else . end'
 	refused "no two gates to tell apart" '.["score.a"] = 2' --router head
 	refused "all queries are ties" '.["score.a"] = .["score.b"]' --ties drop
-	refused "nothing says of which data set" '.dataset = ""' --router dataset
+	refused "the data set of its queries is not known" '.dataset = ""' --router dataset
 	refused "column 'dataset' should hold one text or number a row" '.dataset |= [.]' --router dataset
 	run -1 pilot-build fit </dev/null
 	head -c 150 hand.mts >cut.mts
@@ -195,7 +195,7 @@ hand() {
 	run -1 pilot-build fit none.mts
 	[[ $output == *"none.mts: there are no queries in it" ]]
 	run -1 pilot-build show hand.mts
-	[[ $output == *"hand.mts: is no library of pilots"* ]]
+	[[ $output == *"hand.mts: is not a library of pilots"* ]]
 	run -1 bash -c 'pilot-build fit hand.mts >/dev/full'
 }
 

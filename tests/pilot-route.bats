@@ -207,7 +207,7 @@ hand() {
 		{"other.gate":[],"one.gate":""}
 		{"other.gate":["mixed","plain","mixed"],"one.gate":""}' | mts paste other.mts - >wrong.mts
 	run -1 encode -q -m "$M" --gates gates wrong.mts
-	[[ $output == *"wrong.mts: record 1: row 1 has not as many gates as texts in 'other.ids'" ]]
+	[[ $output == *"wrong.mts: record 1: row 1 does not have as many gates as texts in 'other.ids'" ]]
 	run -1 pilot-route pilots.mts texts.mts
 	[[ $output == *"texts.mts: it has embeddings of rows and of lists; choose with --field" ]]
 	run -2 pilot-route -f one -f one pilots.mts texts.mts
@@ -319,7 +319,7 @@ hand() {
 	refused "wide.mts: its vectors have width 6, those of pilots.mts 5" pilot-route pilots.mts wide.mts
 	jq -c 'if ._id == "q7" then .["text.emb"][2] = null else . end' "$GOLDEN/routing_queries.jsonl" | stream_of nan
 	refused "nan.mts: record 2: " pilot-route pilots.mts nan.mts
-	refused "q.mts: is no library of pilots" pilot-route q.mts pilots.mts
+	refused "q.mts: is not a library of pilots" pilot-route q.mts pilots.mts
 	refused "there are no pilots in it" pilot-route <(mts rows --where 'gate=none' pilots.mts) q.mts
 	hand | sed 's/\[\(.\),\(.\)\]/[\1e25,\2e25]/' | stream_of huge
 	pilot-build fit huge.mts -o huge.pilots

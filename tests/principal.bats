@@ -127,7 +127,7 @@ setup() {
 	printf '{"x.emb":[[1,2],[3,4]]}\n' | mkstream >lists.mts
 	refused "lists.mts: there is no column '*.emb' of vectors" pca lists.mts
 	mkfifo pipe
-	refused "pipe: is read twice, and is no file; write it to one" pca pipe
+	refused "pipe: is read twice, and is not a file; write it to one" pca pipe
 	refused "/dev/full: " pca base.mts -o /dev/full
 	head -c -20 base.mts >cut.mts
 	refused "cut.mts: " pca cut.mts

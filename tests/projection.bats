@@ -55,8 +55,8 @@ embed() { # model [option...]
 		cp -r "$PROJECTED" "$T/m"
 		jq "$change" "$PROJECTED/config.json" >"$T/m/config.json"
 		run -1 --separate-stderr embed "$T/m"
-		[[ $stderr == *"encode: $T/m/model.safetensors: tensor 'linear.weight' is not known of such a model"* ]]
+		[[ $stderr == *"encode: $T/m/model.safetensors: tensor 'linear.weight' is not supported for such a model"* ]]
 	done
 	run -1 --separate-stderr upcycle -m "$PROJECTED" --mean "$PROJECTED" -o "$T/out"
-	[ "$stderr" = "upcycle: $PROJECTED: has weights behind its pooling, of which no mean is made" ]
+	[ "$stderr" = "upcycle: $PROJECTED: has weights behind its pooling, which cannot be averaged" ]
 }

@@ -347,7 +347,7 @@ refused() {
 	refused 3 "$part --seed \$((OMPI_COMM_WORLD_RANK / 2)) mix.yaml | tok -q -m $model | $learn -m $model --steps 4" "rank 2: <stdin>: record 1, of step 0, is not of the batch of the first rank's record 1"
 	refused 2 "$part --skip \$OMPI_COMM_WORLD_RANK mix.yaml | tok -q -m $model | $learn -m $model --steps 4" "rank 1: <stdin>: record 1, of step 1, is not of the batch of the first rank's record 1, of step 0"
 	refused 2 "$part --steps \$((3 + OMPI_COMM_WORLD_RANK)) mix.yaml | tok -q -m $model | $learn -m $model --steps 9" "rank 1: <stdin>: has another batch where the first rank's ends"
-	refused 2 "tasksample -q mix.yaml | tok -q -m $model | $learn -m $model" "<stdin>: has whole batches, of which each of 2 ranks would learn the same; tasksample --rank"
+	refused 2 "tasksample -q mix.yaml | tok -q -m $model | $learn -m $model" "<stdin>: has whole batches, and each of 2 ranks would learn the same; tasksample --rank"
 	refused 2 "tasksample -q --rank 0 --ranks 2 mix.yaml | tok -q -m $model | $learn -m $model" "rank 1: <stdin>: is for rank 0 of 2, but is read by rank 1 of 2"
 	# a checkpoint that one of them does not see
 	mkdir part0 part1

@@ -162,7 +162,7 @@ again() {
 	cd "$T"
 	first_run
 	cp -r "$GOLDEN/families/bert" plain
-	dies "rerank: plain/modules.json: the module 'Pooling' is not known in a cross-encoder" rerank -m plain first.run
+	dies "rerank: plain/modules.json: the module 'Pooling' is not supported in a cross-encoder" rerank -m plain first.run
 	rm plain/modules.json
 	dies "rerank: plain/config.json: 'architectures'" rerank -m plain first.run
 	folder bert
@@ -187,7 +187,7 @@ again() {
 	cp -r "$GOLDEN/families/t5" t5
 	rm t5/modules.json
 	jq '.architectures = ["T5ForSequenceClassification"]' t5/config.json >c && mv c t5/config.json
-	dies "rerank: t5/config.json: no classifier of a 't5' is known" rerank -m t5 first.run
+	dies "rerank: t5/config.json: a classifier of a 't5' is not supported" rerank -m t5 first.run
 }
 
 @test "rerank: missing texts and long pairs are refused in one line" {

@@ -487,7 +487,7 @@ ndcg() {
 	# a first line that is not a header is a judgement
 	printf 'q1\tb\tTrue\nq2\tc\t1\n' >"$T/qrels"
 	run -1 --separate-stderr ndcg "$T/qrels"
-	[[ $stderr == "mteb-score: $T/qrels:1: the grade is not a number, and this is no line of names"* ]]
+	[[ $stderr == "mteb-score: $T/qrels:1: the grade is not a number, and this is not a line of names"* ]]
 	for grade in NaN '"1"' true null 0.5; do
 		printf '{"q1": {"b": %s}}' "$grade" >"$T/qrels"
 		run -1 --separate-stderr ndcg "$T/qrels"

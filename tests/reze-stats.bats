@@ -266,7 +266,7 @@ refused() {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	jq -c 'del(.dataset)' "$GOLDEN/reze_pairs.jsonl" | stream_of bare base
-	no_source="row 1 does not say of which source it is, in column or attribute 'dataset' (tasksample writes 'dataset')"
+	no_source="row 1 has no source in the column or attribute 'dataset' (tasksample writes 'dataset')"
 	refused "bare.mts: record 1: $no_source" reze-stats fit bare.mts
 	refused "bare.mts: record 1: $no_source" reze-stats apply pairs.stats bare.mts
 	sed 's/"dataset":"beta"/"dataset":""/' "$GOLDEN/reze_pairs.jsonl" | stream_of empty base
@@ -364,21 +364,21 @@ refused() {
 	head -c 900 pairs.stats >cut.stats
 	run -1 --separate-stderr reze-stats apply cut.stats pairs.mts
 	[[ $stderr == "reze-stats: cut.stats: "* ]]
-	refused "pairs.mts: is no statistics of relations (reze-stats fit): it has no column 'covariance'" \
+	refused "pairs.mts: holds no statistics of relations (reze-stats fit): it has no column 'covariance'" \
 		reze-stats apply pairs.mts pairs.mts
-	refused "pairs.mts: is no statistics of relations (reze-stats fit): it has no column 'covariance'" reze-stats show pairs.mts
+	refused "pairs.mts: holds no statistics of relations (reze-stats fit): it has no column 'covariance'" reze-stats show pairs.mts
 	reze-stats fit -q --partial pairs.mts -o sums.stats
 	refused "sums.stats: has sums alone; reze-stats merge makes statistics of them" reze-stats apply sums.stats pairs.mts
 	cat pairs.stats pairs.stats >twice.stats
-	refused "twice.stats: is no statistics of relations (reze-stats fit): it has more than one record" reze-stats show twice.stats
+	refused "twice.stats: holds no statistics of relations (reze-stats fit): it has more than one record" reze-stats show twice.stats
 	mts rows --rows 1-5 pairs.stats >part.stats
 	run -1 --separate-stderr reze-stats apply part.stats pairs.mts
-	[[ $stderr == "reze-stats: part.stats: is no statistics of relations"* ]]
+	[[ $stderr == "reze-stats: part.stats: holds no statistics of relations"* ]]
 	mts cat -c source.mean,covariance,eigenvalue,eigenvector,source.eigen,centre,dispersion,band,shrink pairs.stats >rest.stats
 	mts to jsonl -c mean pairs.stats | sed '2s/:.*/:null}/' | mts from jsonl | mts paste rest.stats - >nan.stats
-	refused "nan.stats: is no statistics of relations (reze-stats fit): column 'mean' is not finite" reze-stats show nan.stats
+	refused "nan.stats: holds no statistics of relations (reze-stats fit): column 'mean' is not finite" reze-stats show nan.stats
 	mts to jsonl -c mean pairs.stats | sed 's/:.*/:1}/' | mts from jsonl | mts paste rest.stats - >whole.stats
-	refused "whole.stats: is no statistics of relations (reze-stats fit): column 'mean' is another" reze-stats show whole.stats
+	refused "whole.stats: holds no statistics of relations (reze-stats fit): column 'mean' is another" reze-stats show whole.stats
 	if [ -e /dev/full ]; then
 		run -1 --separate-stderr bash -c 'reze-stats fit -q pairs.mts >/dev/full'
 		run -1 --separate-stderr bash -c 'reze-stats apply -q pairs.stats pairs.mts >/dev/full'

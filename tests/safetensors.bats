@@ -135,7 +135,7 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	none | file '{"a":[1,2]}' | bad "tensor 'a': its description is not an object"
 	bytes 8 | file '{"a":{"shape":[2],"data_offsets":[0,8]}}' | bad "tensor 'a': 'dtype' is missing"
 	bytes 8 | file '{"a":{"dtype":"F32","shape":[2]}}' | bad "tensor 'a': 'data_offsets' is missing"
-	bytes 8 | file '{"a":{"dtype":"F99","shape":[2],"data_offsets":[0,8]}}' | bad "tensor 'a': dtype 'F99' is not known"
+	bytes 8 | file '{"a":{"dtype":"F99","shape":[2],"data_offsets":[0,8]}}' | bad "tensor 'a': dtype 'F99' is not supported"
 	bytes 8 | file '{"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}' | bad "tensor 'a': a shape or offset is not a natural number"
 	bytes 8 | file '{"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}}' | bad "tensor 'a': a shape or offset is not a natural number"
 	bytes 8 | file '{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}}' | bad "tensor 'a': its shape is too large"

@@ -131,7 +131,7 @@ mix() {
 	[ "$(indices)" -eq 2 ]
 	printf 'q%d\td\n' {5000..5999} >>a.tsv
 	run -0 --separate-stderr tasksample --plan --index index a.yaml
-	[ "$(grep -c 'warning: index/a\..*\.index: what it is of has changed since; it is made anew' <<<"$stderr")" -eq 2 ]
+	[ "$(grep -c 'warning: index/a\..*\.index: its data have changed since; it is made anew' <<<"$stderr")" -eq 2 ]
 	[ "$(wc -l <<<"$stderr")" -eq 2 ]
 	after=$(examples --index index)
 	[ "$after" -eq "$(examples)" ] && [ "$after" -gt "$before" ]

@@ -340,7 +340,7 @@ agrees() {
 	dies 'train: some.mts: there is no column "negatives.score", the scores of the negatives; ' train "${options[@]}" -o out --objective kl some.mts
 	sed '20s/"negatives.score": \[[^,]*,/"negatives.score": [/' "$G/scores.jsonl" | mkstream 8 | mts cat -c document.score,negatives.score |
 		mts paste ids.mts - >short.mts
-	dies "train: short.mts: record 3: row 4 has not one score for each negative" train "${options[@]}" -o out --objective kl short.mts
+	dies "train: short.mts: record 3: row 4 does not have one score for each negative" train "${options[@]}" -o out --objective kl short.mts
 	sed '9s/"document.score": [^,]*,.*/"document.score": "high"}/; s/"document.score": \([0-9.]*\),.*/"document.score": "\1"}/' "$G/scores.jsonl" |
 		mkstream 8 | mts paste <(mts cat -c query.ids,document.ids ids.mts) - >words.mts
 	dies "train: words.mts: record 2: " train "${options[@]}" -o out --objective mse words.mts

@@ -166,9 +166,9 @@ right() {
 	contradicts bert '{"tokenizer_config.json": {"tokenizer_class": "LlamaTokenizerFast", "bos_token": "[CLS]", "add_bos_token": false}}' "'add_bos_token' is false, and "
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"500": {"content": "<ent>"}}}}' "added token '<ent>' has the id 500, and 151 by the vocabulary and tokenizer.json"
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"5": {"content": "[MASK]"}}}}' "added token '[MASK]' has the id 5, and 4 by "
-	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"x": {"content": "a"}}}}' "added_tokens_decoder: 'x' is no token"
+	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"x": {"content": "a"}}}}' "added_tokens_decoder: 'x' is not a token"
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"5": {}}}}' "added_tokens_decoder: '5' has no 'content'"
-	contradicts bert '{"tokenizer_config.json": {"additional_special_tokens": [5]}}' "additional_special_tokens: element 0 is no token"
+	contradicts bert '{"tokenizer_config.json": {"additional_special_tokens": [5]}}' "additional_special_tokens: element 0 is not a token"
 	contradicts bert '{"tokenizer_config.json": {"additional_special_tokens": "x"}}' "'additional_special_tokens' must be a list or an object"
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": [5]}}' "'added_tokens_decoder' must be an object"
 	folder bert '{"added_tokens.json": {"<ent>": "152"}}'

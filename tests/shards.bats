@@ -164,7 +164,7 @@ files() {
 	[ "$stderr" = "tok: absent.txt: No such file or directory" ]
 	mkfifo pipe
 	run -1 --separate-stderr timeout 300 tok -m "$TINY" --shard 1/2 x.txt pipe
-	[ "$stderr" = "tok: pipe: is no regular file, in which --shard can go to an offset; write it to one, or deal out its lines (split -n r/K/N)" ]
+	[ "$stderr" = "tok: pipe: is not a regular file, in which --shard can go to an offset; write it to one, or deal out its lines (split -n r/K/N)" ]
 	for pack in 'gzip -k' 'zstd -q'; do
 		$pack x.txt
 		file=$(ls x.txt.*)

@@ -43,7 +43,7 @@ setup() {
 	dies "near: corpus.mts: its model compares by dot, that of queries.mts by euclidean; say --similarity" \
 		near --any-model queries.mts corpus.mts
 	mkstream 7 f32 m tanimoto <"$GOLDEN/score_sts.jsonl" >sts.mts
-	dies "mteb-score: sts.mts: its model compares by 'tanimoto', which is not known; say --similarity" mteb-score sts sts.mts
+	dies "mteb-score: sts.mts: its model compares by 'tanimoto', which is not supported; say --similarity" mteb-score sts sts.mts
 	mteb-score sts --similarity cosine sts.mts >/dev/null
 }
 

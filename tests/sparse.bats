@@ -247,16 +247,16 @@ brute() {
 	dies "encode: bert/model.safetensors: tensor 'cls.predictions.transform.dense.weight'" encode -q -m bert -o out ids.mts
 	cp "$S/bert/model.safetensors" bert
 	sed -i 's/"max"/"mean"/' bert/1_SpladePooling/config.json
-	dies "encode: bert/1_SpladePooling/config.json: 'pooling_strategy' is 'mean'; known are max and sum" encode -q -m bert -o out ids.mts
+	dies "encode: bert/1_SpladePooling/config.json: 'pooling_strategy' is 'mean'; supported are max and sum" encode -q -m bert -o out ids.mts
 	sed -i 's/"mean"/"max"/; s/"relu"/"gelu"/' bert/1_SpladePooling/config.json
 	dies "encode: bert/1_SpladePooling/config.json: 'activation_function' is 'gelu'" encode -q -m bert -o out ids.mts
 	rm -r bert/1_SpladePooling
 	dies "encode: bert/1_SpladePooling/config.json: " encode -q -m bert -o out ids.mts
 	cp -r "$S/bert/1_SpladePooling" bert
 	jq '. + [{"idx": 2, "name": "2", "path": "2_Normalize", "type": "x.Normalize"}]' "$S/bert/modules.json" >bert/modules.json
-	dies "encode: bert/modules.json: no module is known after a SpladePooling" encode -q -m bert -o out ids.mts
+	dies "encode: bert/modules.json: no module is supported after a SpladePooling" encode -q -m bert -o out ids.mts
 	jq '.[1].type = "x.SparseAutoEncoder"' "$S/bert/modules.json" >bert/modules.json
-	dies "encode: bert/modules.json: the module 'SparseAutoEncoder' is not known" encode -q -m bert -o out ids.mts
+	dies "encode: bert/modules.json: the module 'SparseAutoEncoder' is not supported" encode -q -m bert -o out ids.mts
 	jq '.[1].type = "x.Pooling"' "$S/bert/modules.json" >bert/modules.json
 	dies "encode: bert/config_sentence_transformers.json: 'model_type' is 'SparseEncoder', and modules.json has no SpladePooling" \
 		encode -q -m bert -o out ids.mts
@@ -264,7 +264,7 @@ brute() {
 	dies "encode: bert/sentence_bert_config.json: 'transformer_task' is 'fill-mask'" encode -q -m bert -o out ids.mts
 	cp "$S"/bert/*.json bert
 	run -2 --separate-stderr encode -q -m bert --emit sparse:top=0 ids.mts
-	[[ $stderr == *"--emit: 'top=0' is not known; sparse takes top=N"* ]]
+	[[ $stderr == *"--emit: 'top=0' is not supported; sparse takes top=N"* ]]
 	run -2 encode -q -m bert --emit sparse:pool=max ids.mts
 	run -2 encode -q -m bert --emit sparse,few=sparse:top=3 ids.mts
 }
@@ -276,7 +276,7 @@ brute() {
 	dies "encode: $GOLDEN/families/gte/model.safetensors: tensor 'lm_head.dense.weight' of the head" \
 		encode -q -m "$GOLDEN/families/gte" --emit sparse -o out ids.mts
 	for family in t5 qwen3; do
-		dies "encode: $GOLDEN/families/$family/model.safetensors: no head that predicts masked tokens is known" \
+		dies "encode: $GOLDEN/families/$family/model.safetensors: a head that predicts masked tokens is not supported" \
 			encode -q -m "$GOLDEN/families/$family" --emit sparse -o out ids.mts
 	done
 	printf '{"query": "a", "document": "b"}\n' >pairs.jsonl
@@ -294,7 +294,7 @@ brute() {
 	head -c 900 linear >bge/sparse_linear.pt
 	dies "encode: bge/sparse_linear.pt: " encode -q -m bge --emit sparse -o out ids.mts
 	cp bge/colbert_linear.pt bge/sparse_linear.pt
-	dies "encode: bge/sparse_linear.pt: 'weight' and 'bias' are no linear layer of floats from the model's 16 channels to one number" \
+	dies "encode: bge/sparse_linear.pt: 'weight' and 'bias' are not a linear layer of floats from the model's 16 channels to one number" \
 		encode -q -m bge --emit sparse -o out ids.mts
 	mv linear bge/sparse_linear.pt
 	head -c 900 bge/colbert_linear.pt >vectors
@@ -318,11 +318,11 @@ brute() {
 	cp -r "$S/router/query_0_SparseStaticEmbedding" table
 	tok -q -m table "$S/texts.jsonl" >ids.mts
 	relabel "$S/router/query_0_SparseStaticEmbedding/model.safetensors" '.weight.shape = [151, 1]' >table/model.safetensors
-	dies "encode: table/model.safetensors: tensor 'weight' is no list" encode -q -m table -o out ids.mts
+	dies "encode: table/model.safetensors: tensor 'weight' is not a list" encode -q -m table -o out ids.mts
 	relabel "$S/router/query_0_SparseStaticEmbedding/model.safetensors" '.other = .weight | del(.weight)' >table/model.safetensors
 	dies "encode: table/model.safetensors: " encode -q -m table -o out ids.mts
 	echo '{"frozen": true, "path": "idf.json"}' >table/config.json
-	dies "encode: table/config.json: weights in a JSON file are not known" encode -q -m table -o out ids.mts
+	dies "encode: table/config.json: weights in a JSON file are not supported" encode -q -m table -o out ids.mts
 }
 
 @test "sparse: damaged terms, other vocabularies and vectors beside terms are refused in one line" {
@@ -345,7 +345,7 @@ brute() {
 	row '[1, 4]' '[1.5]' >bad.mts
 	dies "near: bad.mts: record 1: row 1" near -q good.mts bad.mts
 	row '[1, 4]' '["x", "y"]' >bad.mts
-	dies "near: bad.mts: the column 'text.sparse.weights' is no list of weights" near -q good.mts bad.mts
+	dies "near: bad.mts: the column 'text.sparse.weights' is not a list of weights" near -q good.mts bad.mts
 	folder bert
 	folder roberta
 	terms bert >bert.mts

@@ -174,7 +174,7 @@ refused() {
 	tensors embeddings F32 2,1 "$one$one" mapping F32 2 "$one$nan"
 	refused "model.safetensors: tensor 'mapping': token 1 has the row nan; there are 2"
 	tensors embeddings F32 2,1 "$one$one" mapping I32 2,1 '\0\0\0\0\1\0\0\0'
-	refused "model.safetensors: tensor 'mapping' is no list of a number for each token"
+	refused "model.safetensors: tensor 'mapping' is not a list of a number for each token"
 	tensors embeddings F32 2,1 "$one$one" weights F32 2 "$one$nan"
 	refused "model.safetensors: tensor 'weights': that of token 1 is not finite"
 	tensors embeddings F32 2,1 "$one$one" weights F32 1 "$one"
@@ -182,13 +182,13 @@ refused() {
 	tensors embeddings F32 2,1 "$one$one" mapping I32 1 '\0\0\0\0' weights F32 2 "$one$one"
 	refused "model.safetensors: tensor 'weights' is of 2 tokens; the table has 1"
 	tensors embeddings F32 2 "$one$one"
-	refused "model.safetensors: tensor 'embeddings' is no table of up to 16777216 rows of up to 65536 values"
+	refused "model.safetensors: tensor 'embeddings' is not a table of up to 16777216 rows of up to 65536 values"
 	tensors embeddings I32 5,1 '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 	refused "model.safetensors: tensor 'embeddings' is of type i32; a floating type is expected"
 	tensors embeddings F32 5,1 "$one$one$one$nan$one"
 	refused "model.safetensors: tensor 'embeddings' holds values that are not finite (NaN or infinity)"
 	tensors embeddings F32 5,1 "$one$one$one$one$one" projection F32 1 "$one"
-	refused "model.safetensors: tensor 'projection' is not known of such a model, and embeddings may depend on it; take it out if they do not"
+	refused "model.safetensors: tensor 'projection' is not supported for such a model, and embeddings may depend on it; take it out if they do not"
 	tensors table F32 2,1 "$one$one"
 	run -1 --separate-stderr encode -q -m m < <(echo "3 4" | ids_stream text.ids)
 	[[ $stderr == *"embeddings"* ]]

@@ -221,7 +221,7 @@ refused() { # FILE MESSAGE
 	printf 'mts 1\n{"columns":[],"properties":{},"history":[],"more":1}\n' | frame >"$T/x.mts"
 	refused "$T/x.mts" "header: 'more' is not known"
 	header '{"name":"x","dtype":"f12"}' >"$T/x.mts"
-	refused "$T/x.mts" "column 'x': dtype 'f12' is not known"
+	refused "$T/x.mts" "column 'x': dtype 'f12' is not supported"
 	header "$X,$X" >"$T/x.mts"
 	refused "$T/x.mts" "two columns are called 'x'"
 	header '{"name":"","dtype":"f32"}' >"$T/x.mts"

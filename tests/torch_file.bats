@@ -205,7 +205,7 @@ texts() {
 @test "torch_file: a pickle that is no table of weights is refused by name, and never executed" {
 	bad "$FILES/call.bin" "asks for '__builtin__.print', which no table of weights does; nothing of it was run"
 	bad "$FILES/list.bin" "byte 2 of its pickle: opcode 0x5d, which no table of weights needs; nothing of it was run"
-	bad "$FILES/scalar.bin" "tensor 'step': is no tensor"
+	bad "$FILES/scalar.bin" "tensor 'step': is not a tensor"
 	bad "$FILES/v4.bin" "its pickle is not of protocol 2"
 	bad "$FILES/old.bin" "in the format of torch before 1.6, which is not read; convert it to model.safetensors"
 	bad "$FILES/packed.bin" "entry 'tensors/data.pkl' is compressed or encrypted"

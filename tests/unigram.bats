@@ -298,7 +298,7 @@ refused() {
 	refused '.model.vocab[3][0] = "a" * 65536' "piece 3 has 65536 bytes; at most 65535 are supported"
 	refused '.model.type = "BPE"' "the 'vocab' of a BPE must be an object of integers"
 	refused '.added_tokens = [{id: 4, content: "a", special: true}]' "added token 'a': id 4, but it has 5 already"
-	refused '.model.unk_id = null' "model: 'unk_id' is null, and 'x' of a text is no piece" "ax"
+	refused '.model.unk_id = null' "model: 'unk_id' is null, and 'x' of a text is not a piece" "ax"
 	tiny '.model.unk_id = null'
 	is "ab" 9
 	tiny .

@@ -248,23 +248,23 @@ tokens() {
 	refused "white.mts: its vectors are of model " w.mts white.mts
 	mkstream random 3 4 1 >narrow.mts
 	refused "narrow.mts: the vectors of text.emb have width 4, w.mts was fitted to such of 5" w.mts narrow.mts
-	refused "x.mts: is no whitening: 'geom whiten fit' writes one with a column 'mean' of f64" x.mts x.mts
+	refused "x.mts: is not a whitening: 'geom whiten fit' writes one with a column 'mean' of f64" x.mts x.mts
 	cat w.mts w.mts >twice.mts
-	refused "twice.mts: is no whitening: it has not one row" twice.mts x.mts
+	refused "twice.mts: is not a whitening: it does not have one row" twice.mts x.mts
 	mts rows --rows 2 w.mts >none.mts
-	refused "none.mts: is no whitening: it has not one row" none.mts x.mts
+	refused "none.mts: is not a whitening: it does not have one row" none.mts x.mts
 	printf '{"mean.emb":[1,2,3,4,5]}\n' | mkstream | mts cat --rename mean.emb=mean >f32.mts
 	mts cat -c matrix,eigenvalues w.mts | mts paste f32.mts - >single.mts
-	refused "single.mts: is no whitening: 'geom whiten fit' writes one with a column 'mean' of f64" single.mts x.mts
+	refused "single.mts: is not a whitening: 'geom whiten fit' writes one with a column 'mean' of f64" single.mts x.mts
 	printf '{"eigenvalues.emb":[1,2,3]}\n' | mkstream 1 f64 | mts cat --rename eigenvalues.emb=eigenvalues >three.mts
 	mts cat -c mean,matrix w.mts | mts paste - three.mts >shapes.mts
-	refused "shapes.mts: is no whitening: the shapes of its columns do not agree" shapes.mts x.mts
+	refused "shapes.mts: is not a whitening: the shapes of its columns do not agree" shapes.mts x.mts
 	printf '{"eigenvalues.emb":[1,2,3,4,null]}\n' | mkstream 1 f64 | mts cat --rename eigenvalues.emb=eigenvalues >five.mts
 	mts cat -c mean,matrix w.mts | mts paste - five.mts >values.mts
-	refused "values.mts: is no whitening: its 'eigenvalues' is not finite" values.mts x.mts
+	refused "values.mts: is not a whitening: its 'eigenvalues' is not finite" values.mts x.mts
 	[ "$(geom whiten apply --level 0 w.mts x.mts | wc -c)" -gt "$(geom whiten apply --level 19 w.mts x.mts | wc -c)" ]
 	geom -q flow fit --hidden 2 --epochs 1 x.mts -o flow.mts
-	refused "flow.mts: is no whitening" flow.mts x.mts
+	refused "flow.mts: is not a whitening" flow.mts x.mts
 	refused "/dev/full: " w.mts x.mts -o /dev/full
 	printf '{"x.emb":[1,2,3,4,%s]}\n' 5 null | mkstream 4 f32 M >nan.mts
 	refused "nan.mts: record 1" w.mts nan.mts

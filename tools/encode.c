@@ -170,7 +170,7 @@ open_model(const struct settings *s)
 		model_take_head(model, s->head ? s->head : s->lora);
 	if (s->pooling && !head_pool(head, s->pooling))
 		die_usage(
-		    "--pooling: '%s' is not known; known are cls, mean, max, mean_sqrt, weighted and last",
+		    "--pooling: '%s' is not supported; supported are cls, mean, max, mean_sqrt, weighted and last",
 		    s->pooling);
 	if (head->assumed && !s->pooling)
 		warn("%s: %s: %s pooling is assumed; --pooling says otherwise", s->model,

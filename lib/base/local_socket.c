@@ -96,7 +96,7 @@ check_free(const char *path)
 	if (lstat(path, &status) != 0)
 		return;
 	if (!S_ISSOCK(status.st_mode))
-		die("%s: exists and is no socket", path);
+		die("%s: exists and is not a socket", path);
 	int other = try_connect(path);
 	if (other >= 0)
 		die("%s: another process listens there", path);

@@ -26,7 +26,7 @@ demand_same_tensors(const struct model *a, const struct model *b)
 
 	for (int i = 0; i < 2; i++)
 		if (both[i]->weights.count > both[i]->weights.own)
-			die("%s: has weights behind its pooling, of which no mean is made",
+			die("%s: has weights behind its pooling, which cannot be averaged",
 			    both[i]->dir);
 	if (a->weights.own != b->weights.own)
 		die("%s: has %d tensors, %s %d; models of one shape have a mean", b->dir,
@@ -96,7 +96,7 @@ choose_tensors(const struct model *models, int count, const struct safetensor **
 			has++;
 		if (has < count)
 			warn(
-			    "%s: has not the tensor '%s' of %s, which is no part of an embedding: it is left out",
+			    "%s: lacks the tensor '%s' of %s, which is not a part of an embedding: it is left out",
 			    models[has].dir, weights->extra[i].name, models->dir);
 		means += has == count;
 	}

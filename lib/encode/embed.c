@@ -74,7 +74,7 @@ add_column(struct embed *e, int in, struct writer *out)
 	size_t stem = strlen(ids->name) - strlen(".ids");
 
 	if (ids->dtype != DTYPE_I32 || ids->rank || ids->depth < 1)
-		die("%s: the column '%s' is no list of i32 token ids; did tok make it?",
+		die("%s: the column '%s' is not a list of i32 token ids; did tok make it?",
 		    stream_name(e->in), ids->name);
 	e->columns = mem_resize(e->columns, e->count + 1, sizeof *e->columns);
 	struct embedded_column *column = &e->columns[e->count++];

@@ -175,7 +175,7 @@ choose_layers(struct emit_item *item, const struct spec *spec, const char *text)
 		long layer = strtol(text, &end, 10);
 		if (end == text || (*end && *end != '+'))
 			die_usage(
-			    "--emit: 'layers=%s' is not known; it is last, all, mean, or numbers joined by '+'",
+			    "--emit: 'layers=%s' is not supported; it is last, all, mean, or numbers joined by '+'",
 			    text);
 		if (layer < -(long)spec->layers - 1 || layer > spec->layers)
 			die_usage(
@@ -192,7 +192,7 @@ choose_pooling(struct emit_item *item, const char *text)
 	item->tokens = !strcmp(text, "tokens");
 	if (!item->tokens && !head_pool(&item->pooling, text))
 		die_usage(
-		    "--emit: 'pool=%s' is not known; known are cls, mean, max, mean_sqrt, weighted, last and tokens",
+		    "--emit: 'pool=%s' is not supported; supported are cls, mean, max, mean_sqrt, weighted, last and tokens",
 		    text);
 }
 
@@ -206,7 +206,7 @@ parse_item(struct emit_item *item, struct model *model, char *text)
 	item->routing = what && !strcmp(what, "rw");
 	if (!what || (!item->routing && strcmp(what, "hs")))
 		die_usage(
-		    "--emit: '%s' is not known; known are emb, tokens, sparse, hs and rw",
+		    "--emit: '%s' is not supported; supported are emb, tokens, sparse, hs and rw",
 		    what ? what : "");
 	if (item->routing && !spec->mixture.count && !spec->neuron_experts)
 		die("%s: has no token experts, hence no routing weights (--emit rw); 'upcycle --neuron-experts N' groups the neurons of a dense model",
@@ -246,7 +246,7 @@ parse_sparse(struct emit *emit, enum dtype precision, char *name, const char *te
 		most = strtoll(option + strlen(top), &end, 10);
 	if (*end || (*option && (most < 1 || most > 1 << 20)))
 		die_usage(
-		    "--emit: '%s' is not known; sparse takes top=N, the number of terms",
+		    "--emit: '%s' is not supported; sparse takes top=N, the number of terms",
 		    option + 1);
 	emit->sparse = name;
 	emit->terms = emit_terms_new(emit->model, name, precision, most);
@@ -323,7 +323,7 @@ emit_new(struct model *model, const char *request, enum dtype precision)
 	}
 	if (!emit->embedding && !emit->tokens && !emit->count && !emit->sparse)
 		die_usage(
-		    "--emit: nothing is asked for; known are emb, tokens, sparse, hs and rw");
+		    "--emit: nothing is asked for; supported are emb, tokens, sparse, hs and rw");
 	if (emit->embedding && model_head(model)->splade.is)
 		die("%s: is a sparse encoder, which has no embeddings: --emit sparse",
 		    model_dir(model));

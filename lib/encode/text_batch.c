@@ -161,7 +161,7 @@ choose_adapters(const struct text_batch *batch, const struct token_column *colum
 	for (int64_t row = 0; row < at->record->rows; row++) {
 		int64_t first = first_of(at, row), end = first_of(at, row + 1);
 		if (depth == 2 && names->offsets[0][row + 1] != end)
-			die("%s: record %lld: row %lld has not as many gates as texts in '%s.ids'",
+			die("%s: record %lld: row %lld does not have as many gates as texts in '%s.ids'",
 			    stream_name(batch->in), (long long)stream_records(batch->in),
 			    (long long)row + 1, at->name);
 		int adapter =
@@ -206,7 +206,7 @@ add_seconds(const struct text_batch *batch, const struct token_column *column,
 	int64_t count = column_lists(ids, &record->columns[column->ids], record->rows);
 	if (column_elements(stream_column(batch->in, column->second),
 		&record->columns[column->second], record->rows) != count)
-		die("%s: record %lld: '%s.second' has not one number for each pair",
+		die("%s: record %lld: '%s.second' does not have one number for each pair",
 		    stream_name(batch->in), (long long)stream_records(batch->in),
 		    column->name);
 	for (int64_t i = 0; i < count; i++) {

@@ -59,7 +59,7 @@ adapter_folder_base(const char *dir)
 	char *name = name_of_base(adapter), *base = model_folder_find(name);
 	char *transformer = base ? modules_transformer(base) : NULL;
 	if (!base || !has(transformer, "config.json"))
-		die("%s: is a LoRA adapter of '%s', which is no model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --adapter",
+		die("%s: is a LoRA adapter of '%s', which is not a model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --adapter",
 		    dir, name);
 	free(transformer);
 	free(name);

@@ -106,8 +106,8 @@ expect(const struct tree *config, const char *key, const char *expected)
 	const char *value = tree_string(config, key, expected);
 
 	if (strcmp(value, expected))
-		tree_die(tree_get(config, key), "'%s' is '%s'; only '%s' is known", key,
-		    value, expected);
+		tree_die(tree_get(config, key), "'%s' is '%s'; only '%s' is supported",
+		    key, value, expected);
 }
 
 static void
@@ -146,8 +146,8 @@ read_expansion(struct late_interaction *late, const struct tree *config)
 	tree_only(config, keys);
 	late->fixed = !strcmp(strategy, "fixed");
 	if (!late->fixed && strcmp(strategy, "min"))
-		tree_die(
-		    config, "'strategy' is '%s'; known are 'fixed' and 'min'", strategy);
+		tree_die(config, "'strategy' is '%s'; supported are 'fixed' and 'min'",
+		    strategy);
 	late->expanded = (size_t)tree_integer_in(config, "length", 1, LONGEST);
 	late->attends = tree_boolean(config, "attend", false);
 	const char *token = tree_string(config, "token", NULL);
@@ -182,7 +182,7 @@ read_mask(struct late_interaction *late, const char *folder)
 	const struct tree *only = tree_get(config, "keep_only_token_ids");
 
 	if (only && only->count)
-		tree_die(only, "'keep_only_token_ids' is not known; it must be null");
+		tree_die(only, "'keep_only_token_ids' is not supported; it must be null");
 	if (tree_get(config, "skiplist_words"))
 		add_words(late, tree_get(config, "skiplist_words"));
 	late->side[LATE_DOCUMENT].skips = !roles;
@@ -191,7 +191,7 @@ read_mask(struct late_interaction *late, const char *folder)
 		enum late_role role = late_role_of(name ? name : "");
 		if (role == LATE_ROLES)
 			tree_die(roles,
-			    "'skiplist_tasks' has '%s'; known are 'query' and 'document'",
+			    "'skiplist_tasks' has '%s'; supported are 'query' and 'document'",
 			    name ? name : "");
 		late->side[role].skips = true;
 	}

@@ -37,7 +37,7 @@ expand_router(struct modules *modules, const char *dir)
 
 	if (modules->count != 1 || *modules->at[0].name)
 		tree_die(modules->tree,
-		    "a Router is known as the only module, in the model's own folder");
+		    "a Router is supported as the only module, in the model's own folder");
 	if (!route || route->kind != TREE_LIST || !route->count)
 		tree_die(config, "'structure' has no modules of the route '%s'", name);
 	free(modules->at[0].folder);

@@ -111,8 +111,8 @@ parse_dtype(
 				entry->tensor.dtype = (enum dtype)dtypes[i].dtype;
 			return dtypes[i].bits;
 		}
-	die("%s: tensor '%s': dtype '%s' is not known", shard->path, entry->tensor.name,
-	    name);
+	die("%s: tensor '%s': dtype '%s' is not supported", shard->path,
+	    entry->tensor.name, name);
 }
 
 static void

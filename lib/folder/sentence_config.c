@@ -16,7 +16,7 @@ expect(const struct tree *object, const char *key, const char *expected)
 
 	if (strcmp(value, expected))
 		tree_die(
-		    object, "'%s' is '%s'; only '%s' is known", key, value, expected);
+		    object, "'%s' is '%s'; only '%s' is supported", key, value, expected);
 }
 
 bool
@@ -52,12 +52,12 @@ check_output(const struct tree *config)
 		tree_die(modalities, "'%s' does not say what becomes of 'text'", key);
 	if (tree_get(modalities, "message"))
 		tree_die(modalities,
-		    "'%s' has 'message': texts rendered as chat messages are not known",
+		    "'%s' has 'message': texts rendered as chat messages are not supported",
 		    key);
 	expect(text, "method", "forward");
 	if (output && output->kind == TREE_LIST)
 		tree_die(output,
-		    "'method_output_name' is a list; only 'last_hidden_state' is known");
+		    "'method_output_name' is a list; only 'last_hidden_state' is supported");
 	expect(text, "method_output_name", "last_hidden_state");
 	expect(config, "module_output_name", "token_embeddings");
 }
@@ -80,7 +80,8 @@ check_arguments(const struct tree *config)
 			tree_die(arguments, "'%s' must be an object", keys[i]);
 		for (size_t j = 0; arguments && j < arguments->count; j++)
 			if (!tree_listed(harmless, arguments->items[j]->key))
-				tree_die(arguments->items[j], "'%s' in '%s' is not known",
+				tree_die(arguments->items[j],
+				    "'%s' in '%s' is not supported",
 				    arguments->items[j]->key, keys[i]);
 	}
 }
@@ -108,7 +109,7 @@ check(const struct tree *config, const char *folder)
 	for (int i = 0; i < count; i++)
 		if (tree_get(config, unknown[i]))
 			tree_die(tree_get(config, unknown[i]),
-			    "'%s' is not known; it must be null", unknown[i]);
+			    "'%s' is not supported; it must be null", unknown[i]);
 }
 
 struct tree *

@@ -54,11 +54,11 @@ find_table(const struct safetensors *file, bool terms)
 		table = safetensors_need(file, "embeddings");
 	bool rows = table->rank && table->shape[0] >= 1 && table->shape[0] <= most;
 	if (terms && (!rows || table->rank != 1))
-		die("%s: tensor '%s' is no list of up to %d numbers",
+		die("%s: tensor '%s' is not a list of up to %d numbers",
 		    safetensors_name(file), table->name, (int)most);
 	if (!terms && (!rows || table->rank != 2 || table->shape[1] < 1 ||
 			  table->shape[1] > 1 << 16))
-		die("%s: tensor '%s' is no table of up to %d rows of up to %d values",
+		die("%s: tensor '%s' is not a table of up to %d rows of up to %d values",
 		    safetensors_name(file), table->name, (int)most, 1 << 16);
 	return table;
 }
@@ -72,7 +72,7 @@ static_folder_config(const char *folder)
 
 	if (terms && tree_get(config, "path"))
 		tree_die(tree_get(config, "path"),
-		    "weights in a JSON file are not known; they must be in model.safetensors");
+		    "weights in a JSON file are not supported; they must be in model.safetensors");
 	const struct safetensor *table = find_table(file, terms);
 	if (!config)
 		config = tree_object();

@@ -183,7 +183,7 @@ read_tensor(const struct torch_reader *source, const struct pickle_value *value,
 	const struct pickle_value *of = value->of;
 	if (!is_call(value, rebuild) || of->count != 6 ||
 	    !is_call(of->items[5], ordered) || of->items[5]->count)
-		fail(source, "is no tensor, or not described as torch does");
+		fail(source, "is not a tensor, or not described as torch does");
 	read_storage(source, of->items[0], to, place);
 	place->offset = natural(source, of->items[1]);
 	read_shape(source, of->items[2], of->items[3], to, place);
@@ -251,13 +251,13 @@ read_table(struct torch_file *file, struct torch_reader *source, size_t size)
 	size_t count = root->count / 2;
 
 	if (root->kind != PICKLE_DICT && !is_call(root, ordered))
-		die("%s: is no table of tensors by their names", source->path);
+		die("%s: is not a table of tensors by their names", source->path);
 	struct storage_view *places = mem_new(count, sizeof *places);
 	file->tensors = mem_zero(count, sizeof *file->tensors);
 	for (size_t i = 0; i < count; i++) {
 		const struct pickle_value *name = root->items[2 * i];
 		if (name->kind != PICKLE_STRING)
-			die("%s: is no table of tensors by their names", source->path);
+			die("%s: is not a table of tensors by their names", source->path);
 		source->name = name->string;
 		read_tensor(
 		    source, root->items[2 * i + 1], &file->tensors[i], &places[i]);

@@ -112,7 +112,7 @@ check_file(const char *path)
 	if (!strcmp(path, "-"))
 		die_usage("pca reads its streams twice: name files");
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-		die("%s: is read twice, and is no file; write it to one", path);
+		die("%s: is read twice, and is not a file; write it to one", path);
 }
 
 void

@@ -75,7 +75,7 @@ map(const struct transform *transform, struct mapped *column, const struct recor
 	transform->apply(transform->with, column->made, vectors->raw, count);
 	for (size_t i = 0; i < values; i++)
 		if (!isfinite(column->made[i]))
-			die("%s: record %lld: %s makes of vector %zu of %s what is not finite",
+			die("%s: record %lld: %s maps vector %zu of %s to values that are not finite",
 			    stream_name(vectors->reader),
 			    (long long)stream_records(vectors->reader), transform->name,
 			    i / (size_t)transform->out + 1, column_name(vectors));

@@ -220,7 +220,7 @@ need_column(const struct reader *reader, const char *name, int rank)
 
 	if (!column || column->dtype != DTYPE_F64 || column->depth ||
 	    column->rank != rank)
-		die("%s: is no whitening: 'geom whiten fit' writes one with a column '%s' of f64",
+		die("%s: is not a whitening: 'geom whiten fit' writes one with a column '%s' of f64",
 		    stream_name(reader), name);
 	return index;
 }
@@ -235,7 +235,7 @@ copy_finite(
 	for (size_t i = 0; i < count; i++) {
 		to[i] = from[i];
 		if (!isfinite(to[i]))
-			die("%s: is no whitening: its '%s' is not finite",
+			die("%s: is not a whitening: its '%s' is not finite",
 			    stream_name(reader), stream_column(reader, column)->name);
 	}
 	return to;
@@ -254,10 +254,11 @@ read_whitening(struct reader *reader)
 	if (shape[0] < 1 || shape[0] > shape[1] || shape[1] > 1 << 20 ||
 	    stream_column(reader, mean)->shape[0] != shape[1] ||
 	    stream_column(reader, values)->shape[0] != shape[1])
-		die("%s: is no whitening: the shapes of its columns do not agree",
+		die("%s: is not a whitening: the shapes of its columns do not agree",
 		    stream_name(reader));
 	if (!stream_next(reader, &record) || record.rows != 1)
-		die("%s: is no whitening: it has not one row", stream_name(reader));
+		die("%s: is not a whitening: it does not have one row",
+		    stream_name(reader));
 	whitening->out = (int)shape[0];
 	whitening->in = (int)shape[1];
 	whitening->mean = copy_finite(reader, &record, mean, (size_t)shape[1]);
@@ -265,7 +266,8 @@ read_whitening(struct reader *reader)
 	whitening->matrix =
 	    copy_finite(reader, &record, matrix, (size_t)(shape[0] * shape[1]));
 	if (stream_next(reader, &record))
-		die("%s: is no whitening: it has not one row", stream_name(reader));
+		die("%s: is not a whitening: it does not have one row",
+		    stream_name(reader));
 	return whitening;
 }
 

@@ -58,7 +58,7 @@ refuse_unknown(const struct tree *config)
 		const struct tree *member = config->items[i];
 		if (!tree_listed(keys, member->key) && !is_off(member))
 			tree_die(member,
-			    "'%s' is set; only plain LoRA is known, without it",
+			    "'%s' is set; only plain LoRA is supported, without it",
 			    member->key);
 	}
 }
@@ -72,10 +72,11 @@ check_config(const struct tree *config)
 	const struct tree *init = tree_get(config, "init_lora_weights");
 
 	if (!type || strcmp(type, "LORA"))
-		tree_die(
-		    config, "'peft_type' is '%s'; only LORA is known", type ? type : "");
+		tree_die(config, "'peft_type' is '%s'; only LORA is supported",
+		    type ? type : "");
 	if (strcmp(bias, "none"))
-		tree_die(config, "'bias' is '%s'; only adapters without are known", bias);
+		tree_die(config, "'bias' is '%s'; only adapters without it are supported",
+		    bias);
 	if (!(dropout >= 0 && dropout < 1))
 		tree_die(config, "'lora_dropout' is %g; it is a share below 1", dropout);
 	refuse_unknown(config);
@@ -196,7 +197,7 @@ static void
 check_matrix(const struct adapter *adapter, const struct safetensor *tensor)
 {
 	if (tensor->rank != 2 || !dtype_is_float(tensor->dtype) || !tensor->count)
-		die("%s: tensor '%s' is no matrix of floats", adapter_name(adapter),
+		die("%s: tensor '%s' is not a matrix of floats", adapter_name(adapter),
 		    tensor->name);
 }
 

@@ -68,7 +68,7 @@ place_by_name(struct placing *placing)
 	if (p->rows != pair->b->shape[0] || p->columns != pair->a->shape[1])
 		die_of_shape(placing, p->name, p->rows, p->columns);
 	if (!placing->marks[found])
-		die("%s: changes '%s' of %s, which is no linear layer of its blocks",
+		die("%s: changes '%s' of %s, which is not a linear layer of its blocks",
 		    adapter_name(placing->adapter), p->name, placing->model->dir);
 	add(placing, found, 0, 0, p->rows);
 	return true;
@@ -138,7 +138,7 @@ place_by_parameters(struct placing *placing, const struct tensor_names *names)
 		from += rows;
 	}
 	if (from && from != pair->b->shape[0])
-		die("%s: 'lora_B' of '%s' has %lld rows; those that %s has for it are %lld",
+		die("%s: 'lora_B' of '%s' has %lld rows; %s needs %lld",
 		    adapter_name(placing->adapter), pair->module,
 		    (long long)pair->b->shape[0], model->dir, (long long)from);
 	return from > 0;

@@ -53,7 +53,7 @@ adapters_new(const struct model *model, int count)
 		die("%s: has LoRAs of its own for tasks (%s); it takes no others",
 		    model->dir, model->expert_names);
 	if (model->spec.relative.rows)
-		die("%s: is a DeBERTa; adapters of such a model are not known",
+		die("%s: is a DeBERTa; adapters of such a model are not supported",
 		    model->dir);
 	if (model->mode != MODEL_ENCODE || model->adapters)
 		die("%s: is not in a state to be adapted", model->dir);
@@ -71,7 +71,7 @@ adapters_add(const struct model *model, struct adapters *adapters, int index, in
 	const struct parameter *p = &model->weights.tensors[tensor];
 
 	if (p->stack)
-		die("%s: the tensor '%s' holds the experts of a layer; LoRA of such is not known",
+		die("%s: the tensor '%s' holds the experts of a layer; LoRA of experts is not supported",
 		    model->dir, p->name);
 	if (!adapters->pairs[tensor])
 		adapters->pairs[tensor] =
@@ -192,7 +192,7 @@ model_open_adapters(struct model *model, const char *lora, const char *adapters)
 
 	if (!lora && !adapters && !access(own, F_OK))
 		warn(
-		    "%s: has LoRA adapters in %s, of which none is used; --adapter takes one",
+		    "%s: has LoRA adapters in %s, but none is used; choose one with --adapter",
 		    model->dir, own);
 	free(own);
 	if (lora)

@@ -49,7 +49,7 @@ read_module(struct answers *answers, const struct module *module)
 	tree_only(config, keys);
 	if (strcmp(input, "causal_logits"))
 		tree_die(tree_get(config, keys[2]),
-		    "'%s' is '%s'; only 'causal_logits' is known", keys[2], input);
+		    "'%s' is '%s'; only 'causal_logits' is supported", keys[2], input);
 	answers->ids[0] = (int32_t)tree_integer_in(config, keys[0], 0, INT32_MAX);
 	answers->ids[1] = (int32_t)tree_integer_or(config, keys[1], -1, 0, INT32_MAX);
 	tree_free(config);

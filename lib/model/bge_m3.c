@@ -58,7 +58,7 @@ bge_m3_read(const char *dir, const char *name, size_t in, size_t out)
 	bool fits = matrix && bias->rank == 1 && bias->shape[0] == weight->shape[0];
 
 	if (!fits || !dtype_is_float(weight->dtype) || !dtype_is_float(bias->dtype))
-		die("%s: 'weight' and 'bias' are no linear layer of floats from the model's %zu channels to %s",
+		die("%s: 'weight' and 'bias' are not a linear layer of floats from the model's %zu channels to %s",
 		    path, in, out == 1 ? "one number" : "a vector");
 	if (safetensors_count(file) != 2)
 		die("%s: has other tensors than 'weight' and 'bias'", path);

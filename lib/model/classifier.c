@@ -30,7 +30,7 @@ check_settings(const char *dir)
 		    expected);
 	if (tree_get(config, "default_prompt_name") && !pair_template_is(dir))
 		tree_die(tree_get(config, "default_prompt_name"),
-		    "'default_prompt_name' is not known of a cross-encoder; it must be null");
+		    "'default_prompt_name' is not supported for a cross-encoder; it must be null");
 	tree_free(config);
 }
 
@@ -44,7 +44,7 @@ classifier_folder(const char *dir)
 		if (strcmp(modules->at[i].type, i ? ANSWERS_MODULE : "Transformer") ||
 		    i > 1)
 			tree_die(modules->at[i].node,
-			    "the module '%s' is not known in a cross-encoder, which is a Transformer, or one and a LogitScore; 'encode' embeds texts",
+			    "the module '%s' is not supported in a cross-encoder, which is a Transformer, or one and a LogitScore; 'encode' embeds texts",
 			    modules->at[i].type);
 	char *folder = modules_transformer(dir);
 	struct tree *config = json_find(folder, "config.json");
@@ -130,8 +130,8 @@ pooling_of(const struct spec *spec, const struct tree *config)
 	if (!strcmp(kind, "mean"))
 		return NN_POOL_MEAN;
 	if (strcmp(kind, spec->causal ? "last" : "cls"))
-		tree_die(tree_get(config, key), "'%s' is '%s'; known are cls and mean",
-		    key, kind);
+		tree_die(tree_get(config, key),
+		    "'%s' is '%s'; supported are cls and mean", key, kind);
 	return spec->causal ? NN_POOL_LAST : NN_POOL_CLS;
 }
 
@@ -183,7 +183,7 @@ add_layers(struct head *head, const struct spec *spec, const struct tree *config
 	check_architecture(config);
 	if (!layer->module || (layer->bare && !spec->causal))
 		tree_die(tree_get(config, "model_type"),
-		    "no classifier of a '%s' is known, only its embeddings",
+		    "a classifier of a '%s' is not supported, only its embeddings",
 		    tree_string(config, "model_type", ""));
 	for (; layer->module; layer++)
 		add_layer(head, spec, layer, layer[1].module ? spec->width : labels);

@@ -185,7 +185,7 @@ model_take_head(struct model *model, const char *dir)
 	}
 	for (int i = 0; i < head.count; i++)
 		if (head.modules[i].kind != HEAD_NORMALIZE && !head.modules[i].module)
-			die("%s: its %s has weights; only pooling and Normalize are known beside an adapter",
+			die("%s: its %s has weights; only pooling and Normalize are supported beside an adapter",
 			    dir, head.modules[i].name);
 	model->head = head;
 }

@@ -20,7 +20,7 @@ dropout_begin(struct model *model, double rate, uint64_t seed)
 			    spec->dropping[i]);
 	}
 	if (!known)
-		die("%s: dropout is not known of such a model; train it without",
+		die("%s: dropout is not supported for such a model; train it without",
 		    model->dir);
 	if (nn_device() && dropout_is(spec))
 		die("%s: dropout is computed on processors, not on a device", model->dir);

@@ -120,7 +120,7 @@ tensor_search_judge_extra(const struct tensor_search *search, bool written)
 		if (starts_with(name, search->prefix))
 			name += strlen(search->prefix);
 		if (!beyond(search, name))
-			die("%s: tensor '%s' is not known of such a model, and embeddings may depend on it; take it out if they do not",
+			die("%s: tensor '%s' is not supported for such a model, and embeddings may depend on it; take it out if they do not",
 			    file, tensor->name);
 		extra++;
 		example = tensor->name;

@@ -61,7 +61,7 @@ add_pool(struct head *head, const struct tree *node, const char *mode)
 			head->pool[head->pools++] = kinds[i].pool;
 			return;
 		}
-	tree_die(node, "the pooling mode '%s' is not known", mode);
+	tree_die(node, "the pooling mode '%s' is not supported", mode);
 }
 
 static void
@@ -101,7 +101,7 @@ head_activation(
 		*act = activations[i].act;
 	else if (strcmp(last, "Identity"))
 		tree_die(tree_get(config, key) ? tree_get(config, key) : config,
-		    "'%s' is '%s'; known are Tanh, ReLU, GELU, Sigmoid, SiLU and Identity, of torch.nn",
+		    "'%s' is '%s'; supported are Tanh, ReLU, GELU, Sigmoid, SiLU and Identity, of torch.nn",
 		    key, name);
 	return i < ACTIVATIONS;
 }
@@ -116,8 +116,8 @@ check_names(const struct tree *config, const char *type, bool tokens)
 
 	if (strcmp(input, known) || strcmp(output, input))
 		tree_die(config,
-		    "makes '%s' of '%s'; a module %s is known of '%s' only here", output,
-		    input, type, known);
+		    "makes '%s' of '%s'; a module %s of '%s' is supported only here",
+		    output, input, type, known);
 }
 
 static void
@@ -143,8 +143,8 @@ read_dense(struct head_module *module, const char *folder, bool tokens)
 	    &module->act, tree_string(config, key, "torch.nn.Tanh"), config, key);
 	module->residual = tree_boolean(config, "use_residual", false);
 	if (module->residual && !tokens)
-		tree_die(
-		    config, "'use_residual' is known of late-interaction models only");
+		tree_die(config,
+		    "'use_residual' is supported for late-interaction models only");
 	tree_free(config);
 }
 
@@ -168,16 +168,17 @@ read_splade(struct head *head, const struct module *module)
 
 	if (!head->assumed || head->count)
 		tree_die(module->node,
-		    "one module SpladePooling is known, right after the Transformer");
+		    "one module SpladePooling is supported, right after the Transformer");
 	head->splade.is = true;
 	head->splade.sum = !strcmp(pooling, "sum");
 	head->splade.twice = !strcmp(act, "log1p_relu");
 	if (!head->splade.sum && strcmp(pooling, "max"))
-		tree_die(
-		    config, "'pooling_strategy' is '%s'; known are max and sum", pooling);
+		tree_die(config, "'pooling_strategy' is '%s'; supported are max and sum",
+		    pooling);
 	if (!head->splade.twice && strcmp(act, "relu"))
 		tree_die(config,
-		    "'activation_function' is '%s'; known are relu and log1p_relu", act);
+		    "'activation_function' is '%s'; supported are relu and log1p_relu",
+		    act);
 	head->assumed = false;
 	tree_free(config);
 }
@@ -188,7 +189,7 @@ read_module(struct head *head, const struct module *module)
 	int kind = 0;
 
 	if (head->splade.is)
-		tree_die(module->node, "no module is known after a SpladePooling");
+		tree_die(module->node, "no module is supported after a SpladePooling");
 	if (!strcmp(module->type, "SpladePooling")) {
 		read_splade(head, module);
 		return;
@@ -199,7 +200,7 @@ read_module(struct head *head, const struct module *module)
 	if (!strcmp(module->type, "Pooling")) {
 		if (!head->assumed || head->count)
 			tree_die(module->node,
-			    "one module Pooling is known, right after the Transformer");
+			    "one module Pooling is supported, right after the Transformer");
 		read_pooling(head, module->folder);
 		head->assumed = false;
 		return;
@@ -210,7 +211,7 @@ read_module(struct head *head, const struct module *module)
 		kind++;
 	if (kind > HEAD_NORMALIZE)
 		tree_die(module->node,
-		    "the module '%s' is not known; known are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize and Dropout",
+		    "the module '%s' is not supported; supported are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize and Dropout",
 		    module->type);
 	if (head->count == HEAD_MODULES)
 		tree_die(module->node, "more than %d modules", HEAD_MODULES);
@@ -252,7 +253,7 @@ read_settings(struct head *head, const char *dir)
 	if (strcmp(kind, head->splade.is ? sparse : plain))
 		tree_die(tree_get(config, "model_type"),
 		    strcmp(kind, sparse)
-			? "'model_type' is '%s'; only '%s' is known"
+			? "'model_type' is '%s'; only '%s' is supported"
 			: "'model_type' is '%s', and modules.json has no SpladePooling",
 		    kind, head->splade.is ? sparse : plain);
 	if (tree_get(config, "truncate_dim"))

@@ -64,7 +64,7 @@ lora_settings_parse(const char *text)
 	do
 		if (!part || !take_part(&lora, part))
 			die_usage(
-			    "--lora: '%s' is no folder, and not of the form rank=8,alpha=16,targets=query+value,dropout=0.1,rslora",
+			    "--lora: '%s' is not a folder, and not of the form rank=8,alpha=16,targets=query+value,dropout=0.1,rslora",
 			    text);
 	while ((part = strtok_r(NULL, ",", &rest)));
 	if (lora.alpha == 0)

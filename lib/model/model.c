@@ -75,12 +75,12 @@ demand_forward(const struct model *model)
 	if (!spec->relative.rows && spec->softcap == 0)
 		return;
 	if (model->mode != MODEL_ENCODE)
-		die("%s: %s is encoded with, not trained, drawn or written anew",
+		die("%s: %s can encode, but not be trained, drawn or written anew",
 		    model->dir, family);
 	if (nn_device())
 		die("%s: %s runs on processors only", model->dir, family);
 	if (model->answers.is && spec->softcap != 0)
-		die("%s: %s caps the logits of its answers, which is not known",
+		die("%s: %s caps the logits of its answers, which is not supported",
 		    model->dir, family);
 }
 
@@ -89,11 +89,11 @@ static void
 match_tensors(struct model *model)
 {
 	if (model->spec.loras && model->mode != MODEL_ENCODE)
-		die("%s: has LoRAs of its own for tasks (%s); such a model is encoded with, not trained, drawn or written anew",
+		die("%s: has LoRAs of its own for tasks (%s); such a model can encode, but not be trained, drawn or written anew",
 		    model->dir, model->expert_names);
 	demand_forward(model);
 	if (model->head.tokens && model->mode != MODEL_ENCODE)
-		die("%s: embeds tokens (late interaction); such a model is encoded with, not trained, drawn or written anew",
+		die("%s: embeds tokens (late interaction); such a model can encode, but not be trained, drawn or written anew",
 		    model->dir);
 	if (model->mode != MODEL_INIT)
 		model->file = safetensors_open(model->folder);

@@ -59,7 +59,7 @@ prediction_demand(const struct model *model)
 	const char *file = model->file ? safetensors_name(model->file) : model->dir;
 
 	if (!spec->layers || spec->causal || !names[STEM_OUTPUT])
-		die("%s: no head that predicts masked tokens is known of such a model",
+		die("%s: a head that predicts masked tokens is not supported for such a model",
 		    file);
 	for (int i = STEM_MLM_DENSE; i < STEM_PARAMETERS; i++) {
 		char room[NAME_ROOM];

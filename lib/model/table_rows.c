@@ -15,7 +15,7 @@ numbers(struct table_rows *rows, const struct safetensors *file, const char *nam
 	if (!tensor)
 		return NULL;
 	if (tensor->rank != 1 || tensor->count < 1 || tensor->count > 1 << 24)
-		die("%s: tensor '%s' is no list of a number for each token",
+		die("%s: tensor '%s' is not a list of a number for each token",
 		    safetensors_name(file), name);
 	if (rows->count && tensor->count != (size_t)rows->count)
 		die("%s: tensor '%s' is of %zu tokens; the table has %d",

@@ -159,7 +159,7 @@ task_loras_load(struct model *model)
 			add_linear(model, adapters, i);
 		else if (!embeds && !ends_in(weights->tensors[i].name, ".weight") &&
 			 !ends_in(weights->tensors[i].name, ".bias"))
-			die("%s: tensor '%s' is no matrix, and cannot have a LoRA",
+			die("%s: tensor '%s' is not a matrix, and cannot have a LoRA",
 			    safetensors_name(model->file), weights->tensors[i].name);
 	}
 	add_tokens(model, adapters);

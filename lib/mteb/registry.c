@@ -314,7 +314,7 @@ registry_add(struct registry *registry, const char *name, const char *type)
 	const struct tree *node = type_node(registry, plain, registry->file_count);
 
 	if (!node)
-		die("%s: '%s' is no type of task", name, type);
+		die("%s: '%s' is not a type of task", name, type);
 	free(plain);
 	struct registry_entry *entry = add(registry, name);
 	struct registry_task *task = entry->task = of_type(

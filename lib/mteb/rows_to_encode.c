@@ -94,7 +94,7 @@ read_labels(const char *path)
 	}
 	rows.classes = strings_count(names);
 	if (rows.classes > 1 << 20)
-		die("%s: '%s' has %lld different values; these are no labels", path,
+		die("%s: '%s' has %lld different values; these are not labels", path,
 		    label, (long long)rows.classes);
 	strings_free(names);
 	datafile_close(file);

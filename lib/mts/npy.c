@@ -124,7 +124,7 @@ npy_read(struct input *input)
 	if (input_read(input, start, 10) < 10 || memcmp(start, "\x93NUMPY", 6))
 		die("%s: not a .npy file", name);
 	if (start[6] < 1 || start[6] > 3)
-		die("%s: version %d of .npy is not known", name, start[6]);
+		die("%s: version %d of .npy is not supported", name, start[6]);
 	size_t length = start[8] | (size_t)start[9] << 8;
 	if (start[6] > 1) {
 		if (input_read(input, start + 10, 2) < 2)

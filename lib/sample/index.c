@@ -212,7 +212,7 @@ index_open(const char *path, uint64_t state)
 	read_lists(index);
 	if (index->state == state + VERSION)
 		return index;
-	warn("%s: what it is of has changed since; it is made anew", path);
+	warn("%s: its data have changed since; it is made anew", path);
 	index_close(index);
 	return NULL;
 }

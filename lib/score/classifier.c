@@ -300,7 +300,7 @@ find_columns(const struct reader *reader)
 	    weights->depth || weights->rank != 1 || weights->shape[0] > WIDTH_MOST ||
 	    !intercept || intercept->dtype != DTYPE_F64 || intercept->depth ||
 	    intercept->rank)
-		die("%s: is no classifier: 'classify --save' writes one, with the columns label, weights and intercept",
+		die("%s: is not a classifier: 'classify --save' writes one, with the columns label, weights and intercept",
 		    stream_name(reader));
 	values_single(reader, found.label, 0);
 	return found;
@@ -320,7 +320,7 @@ take_kept(struct classifier *classifier, const struct reader *reader,
 	for (int32_t i = 0; i < classifier->classes; i++)
 		if (labels_number(classifier->names, reader, columns.label,
 			&record->columns[columns.label], i, CLASSES_MOST) != i)
-			die("%s: is no classifier: two of its rows have one label",
+			die("%s: is not a classifier: two of its rows have one label",
 			    stream_name(reader));
 	size_t size = (size_t)classifier->classes * width;
 	*logistic = (struct logistic_regression){ .classes = classifier->classes,
@@ -333,7 +333,7 @@ take_kept(struct classifier *classifier, const struct reader *reader,
 	    (size_t)classifier->classes * sizeof *intercepts);
 	for (size_t i = 0; i < size + (size_t)classifier->classes; i++)
 		if (!isfinite(logistic->weights[i]))
-			die("%s: is no classifier: a weight is not finite",
+			die("%s: is not a classifier: a weight is not finite",
 			    stream_name(reader));
 }
 
@@ -350,11 +350,11 @@ classifier_load(const char *path)
 	classifier->width = (int)stream_column(reader, columns.weights)->shape[0];
 	if (!stream_next(reader, &record) || record.rows < 2 ||
 	    record.rows > CLASSES_MOST)
-		die("%s: is no classifier: it has not one record of two labels or more",
+		die("%s: is not a classifier: it does not have one record of two labels or more",
 		    stream_name(reader));
 	take_kept(classifier, reader, &record, columns);
 	if (stream_next(reader, &record))
-		die("%s: is no classifier: it has more than one record",
+		die("%s: is not a classifier: it has more than one record",
 		    stream_name(reader));
 	stream_close(reader);
 	return classifier;

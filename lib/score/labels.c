@@ -35,7 +35,7 @@ labels_number(struct strings *names, const struct reader *reader, int column,
 	int64_t number = strings_add(names, text, length, NULL);
 
 	if (number >= most)
-		die("%s: column '%s' has more than %d different values; these are no labels",
+		die("%s: column '%s' has more than %d different values; these are not labels",
 		    stream_name(reader), labels->name, most);
 	return (int32_t)number;
 }

@@ -468,7 +468,7 @@ corpus_search_check(const struct search_options *options)
 		return;
 	}
 	if (!is_of_files(options))
-		die("%s: is no file, which is read again for each client",
+		die("%s: is not a file, which is read again for each client",
 		    options->corpus[0]);
 	struct rows *rows =
 	    rows_open(options->corpus, options->streams, NULL, options->field, NULL,

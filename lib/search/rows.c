@@ -188,7 +188,7 @@ agree(
 
 	vectors_agree(one->vectors, other->vectors, rows->any_model);
 	if (one->ids != other->ids)
-		die("%s: its rows have %s, those of %s %s: they are no one corpus",
+		die("%s: its rows have %s, those of %s %s: they are not one corpus",
 		    stream_name(second),
 		    other->ids == ROW_PLACES ? "no ids" : "ids of another kind",
 		    stream_name(first), one->ids == ROW_PLACES ? "none" : "ids");

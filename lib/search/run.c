@@ -239,7 +239,7 @@ place(void *context, const struct tsv_column *columns, int count, struct triple 
 	if (count == 3) {
 		triple->document = columns[1];
 		if (!number_read_whole(last->start, last->length, &rank) || rank < 1)
-			return "of three columns, MS MARCO's query, document and rank, the third is no rank from 1 on";
+			return "of three columns, MS MARCO's query, document and rank, the third is not a rank from 1 on";
 		loader->ranked = true;
 		triple->number = 1 / (double)rank;
 		return NULL;

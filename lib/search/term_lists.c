@@ -79,11 +79,11 @@ term_lists_open(struct reader *reader, int column)
 	lists->ids_column = column;
 	lists->weights_column = find_weights(reader, column);
 	if (!are_lists(stream_column(reader, lists->weights_column), true))
-		die("%s: the column '%s' is no list of weights", stream_name(reader),
+		die("%s: the column '%s' is not a list of weights", stream_name(reader),
 		    stream_column(reader, lists->weights_column)->name);
 	long vocabulary = strtol(count, NULL, 10);
 	if (vocabulary < 0 || vocabulary > VOCABULARY)
-		die("%s: 'sparse.terms' is '%s', which is no number of terms",
+		die("%s: 'sparse.terms' is '%s', which is not a number of terms",
 		    stream_name(reader), count);
 	lists->vocabulary = (int)vocabulary;
 	return lists;

@@ -472,7 +472,7 @@ check_free(const char *folder)
 			    folder,
 			    vector_index_is(folder) ? " (--append adds rows to it)" : "");
 	if (!list)
-		die("%s: exists and is no folder that can be read; choose another name",
+		die("%s: exists and is not a folder that can be read; choose another name",
 		    folder);
 	closedir(list);
 }
@@ -524,7 +524,7 @@ vector_index_append(const char *folder, const struct vector_index_options *optio
 	adding.rows = open_rows(options);
 	rows_agree_with(adding.rows, &origin);
 	if (rows_ids(adding.rows) != index->ids)
-		die("%s: its rows have %s, those of %s %s: they are no one corpus",
+		die("%s: its rows have %s, those of %s %s: they are not one corpus",
 		    rows_stream(adding.rows),
 		    rows_ids(adding.rows) == ROW_PLACES ? "no ids"
 							: "ids of another kind",

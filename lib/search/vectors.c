@@ -163,7 +163,7 @@ vectors_said_similarity(const struct reader *reader, const char *property,
 	if (wanted != SIMILARITY_OF_MODEL)
 		return wanted;
 	if (own && !similarity_parse(own, &kind))
-		die("%s: its model compares by '%s', which is not known; say --similarity",
+		die("%s: its model compares by '%s', which is not supported; say --similarity",
 		    stream_name(reader), own);
 	return kind;
 }

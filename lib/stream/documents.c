@@ -183,7 +183,7 @@ read_raw(struct buffer *raw, struct input *input)
 	char *why =
 	    no_text(raw->data, raw->used < BLOCK ? raw->used : BLOCK, input_name(input));
 	if (!why && raw->used && memchr(raw->data, 0, raw->used))
-		why = mem_string("a byte 0: this is no text (or it is UTF-16)");
+		why = mem_string("a byte 0: this is not text (or it is UTF-16)");
 	return why;
 }
 

@@ -78,8 +78,8 @@ parse_column(struct column *column, const struct tree *tree)
 	if (strlen(column->name) != tree_need(tree, "name")->length)
 		tree_die(tree, "a column's name has a control character");
 	if (!dtype_parse(dtype, &column->dtype))
-		tree_die(
-		    tree, "column '%s': dtype '%s' is not known", column->name, dtype);
+		tree_die(tree, "column '%s': dtype '%s' is not supported", column->name,
+		    dtype);
 	column->text = tree_boolean(tree, "text", false);
 	if (tree_get(tree, "depth"))
 		column->depth = (int)tree_integer_in(tree, "depth", 0, STREAM_DEPTH);

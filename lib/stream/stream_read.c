@@ -115,7 +115,7 @@ frame_size(struct reader *reader, bool header)
 		fail(reader,
 		    count < 4
 			? "the stream is cut short"
-			: "these bytes are no zstd frame: damaged, or not a tensor stream");
+			: "these bytes are not a zstd frame: damaged, or not a tensor stream");
 	unsigned long long size = ZSTD_getFrameContentSize(frame, count);
 	if (count < 6 || size == ZSTD_CONTENTSIZE_ERROR)
 		fail(reader, count < FRAME_HEADER ? "the stream is cut short"

@@ -197,7 +197,7 @@ put_item(const struct table *table, struct table_field *field, const struct tree
 	if (field->column.text) {
 		if (item->kind != TREE_STRING)
 			fail(table, field, line,
-			    "an element is no string, as those before it are");
+			    "an element is not a string, as those before it are");
 		buffer_add(&field->bytes, item->string, item->length);
 		put_offset(&field->offsets[1], field->bytes.used);
 	} else if (field->column.dtype == DTYPE_BOOL) {
@@ -206,7 +206,7 @@ put_item(const struct table *table, struct table_field *field, const struct tree
 		if (!tree_is_missing(item) && item->kind != TREE_INTEGER &&
 		    item->kind != TREE_REAL)
 			fail(table, field, line,
-			    "an element is no number, as those before it are");
+			    "an element is not a number, as those before it are");
 		put_number(table, field, item, line);
 	}
 }

@@ -317,7 +317,7 @@ static void
 repair(struct datafile *file, const char **line, size_t *length)
 {
 	if (*length && memchr(*line, 0, *length))
-		fail(file, file->line, "a byte 0: this is no text (or it is UTF-16)");
+		fail(file, file->line, "a byte 0: this is not text (or it is UTF-16)");
 	if (utf8_valid(*line, *length) == *length)
 		return;
 	file->repaired_line =

@@ -198,7 +198,7 @@ run_set(struct jinja_run *run)
 	size_t length = jinja_name(run, &name);
 
 	if (!length || !jinja_sign(run, "="))
-		jinja_die(run, "'set' is known as 'set NAME = VALUE'");
+		jinja_die(run, "'set' is supported as 'set NAME = VALUE'");
 	const struct tree *value = jinja_expression(run);
 	close_tag(run, "%}");
 	set_local(run, name, length, value);
@@ -246,10 +246,10 @@ read_loop(struct jinja_run *run, const char **name, size_t *length)
 {
 	*length = jinja_name(run, name);
 	if (!*length || !jinja_word(run, "in"))
-		jinja_die(run, "'for' is known as 'for NAME in LIST'");
+		jinja_die(run, "'for' is supported as 'for NAME in LIST'");
 	const struct tree *list = jinja_expression(run);
 	if (list && list->kind != TREE_LIST)
-		jinja_die(run, "'for' is known for lists");
+		jinja_die(run, "'for' is supported for lists");
 	close_tag(run, "%}");
 	return list;
 }

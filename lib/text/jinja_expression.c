@@ -192,7 +192,7 @@ method(struct jinja_run *run, const struct tree *of, const char *name)
 {
 	if (!strcmp(name, "get")) {
 		const struct tree *key = jinja_need(run, jinja_part(run), TREE_STRING,
-		    "get is known as get(KEY) or get(KEY, VALUE)");
+		    "get is supported as get(KEY) or get(KEY, VALUE)");
 		const struct tree *other = jinja_sign(run, ",") ? jinja_part(run) : NULL;
 		const struct tree *value = jinja_member(run, of, key->string);
 		jinja_expect(run, ")");
@@ -202,7 +202,7 @@ method(struct jinja_run *run, const struct tree *of, const char *name)
 	}
 	bool left = strcmp(name, "rstrip"), right = strcmp(name, "lstrip");
 	if (left && right && strcmp(name, "strip"))
-		jinja_die(run, "the method '%s' is not known", name);
+		jinja_die(run, "the method '%s' is not supported", name);
 	jinja_expect(run, ")");
 	return jinja_trimmed(run, of, left, right);
 }
@@ -261,8 +261,8 @@ sum(struct jinja_run *run)
 			return value;
 		const struct tree *other = whole(run);
 		if (adds) {
-			jinja_need(run, value, TREE_STRING, "'+' is known for texts");
-			jinja_need(run, other, TREE_STRING, "'+' is known for texts");
+			jinja_need(run, value, TREE_STRING, "'+' is supported for texts");
+			jinja_need(run, other, TREE_STRING, "'+' is supported for texts");
 		}
 		value = jinja_joined(run, value, other);
 	}
@@ -273,7 +273,7 @@ holds(struct jinja_run *run, const struct tree *item, const struct tree *in)
 {
 	if (!in || in->kind < TREE_STRING ||
 	    (in->kind == TREE_STRING && (!item || item->kind != TREE_STRING))) {
-		jinja_fault(run, "'in' is known for texts, lists and objects");
+		jinja_fault(run, "'in' is supported for texts, lists and objects");
 		return false;
 	}
 	jinja_work(run, in->length);
@@ -307,7 +307,7 @@ tested(struct jinja_run *run, const struct tree *value)
 		fits =
 		    value && value->kind == TREE_BOOL && value->boolean == (*test == 't');
 	else
-		jinja_die(run, "the test '%s' is not known", test);
+		jinja_die(run, "the test '%s' is not supported", test);
 	return jinja_boolean(run, fits != not );
 }
 
@@ -327,7 +327,7 @@ comparison(struct jinja_run *run)
 		return jinja_boolean(run, holds(run, value, sum(run)) != not );
 	run->at = before;
 	if (jinja_sign(run, "<") || jinja_sign(run, ">"))
-		jinja_die(run, "'<' and '>' are not known");
+		jinja_die(run, "'<' and '>' are not supported");
 	return value;
 }
 

@@ -80,7 +80,7 @@ const struct tree *
 jinja_member(struct jinja_run *run, const struct tree *of, const char *key)
 {
 	if (!of)
-		jinja_fault(run, "a member is asked of what is not defined");
+		jinja_fault(run, "a value whose member is asked for is not defined");
 	if (!of || of->kind != TREE_OBJECT)
 		return NULL;
 	jinja_work(run, of->count);
@@ -145,7 +145,8 @@ jinja_trimmed(struct jinja_run *run, const struct tree *text, bool left, bool ri
 static const struct tree *
 selected(struct jinja_run *run, const struct tree *list, bool rejects)
 {
-	const char *expected = "the filter is known as selectattr(KEY, \"eq\", VALUE)";
+	const char *expected =
+	    "the filter is supported as selectattr(KEY, \"eq\", VALUE)";
 
 	jinja_expect(run, "(");
 	const char *key = jinja_need(run, jinja_part(run), TREE_STRING, expected)->string;
@@ -155,7 +156,7 @@ selected(struct jinja_run *run, const struct tree *list, bool rejects)
 		const char *test =
 		    jinja_need(run, jinja_part(run), TREE_STRING, expected)->string;
 		if (strcmp(test, "eq") && strcmp(test, "equalto") && strcmp(test, "=="))
-			jinja_die(run, "the test '%s' is not known", test);
+			jinja_die(run, "the test '%s' is not supported", test);
 		jinja_expect(run, ",");
 		value = jinja_part(run);
 	}
@@ -177,7 +178,7 @@ mapped(struct jinja_run *run, const struct tree *list)
 {
 	jinja_expect(run, "(");
 	if (!jinja_word(run, "attribute"))
-		jinja_die(run, "the filter is known as map(attribute=KEY)");
+		jinja_die(run, "the filter is supported as map(attribute=KEY)");
 	jinja_expect(run, "=");
 	const char *key = jinja_need(
 	    run, jinja_part(run), TREE_STRING, "map's attribute must be a text")
@@ -267,5 +268,5 @@ jinja_filtered(struct jinja_run *run, const struct tree *value)
 		return length_of(run, value);
 	if (!strcmp(name, "string"))
 		return jinja_joined(run, value, NULL);
-	jinja_die(run, "the filter '%s' is not known", name);
+	jinja_die(run, "the filter '%s' is not supported", name);
 }

@@ -48,7 +48,7 @@ place(void *context, const struct tsv_column *columns, int count, struct triple 
 	return number_read(
 		   columns[count - 1].start, columns[count - 1].length, &triple->number)
 		   ? NULL
-		   : "the grade is not a number, and this is no line of names as query-id, corpus-id, score";
+		   : "the grade is not a number, and this is not a line of names as query-id, corpus-id, score";
 }
 
 static int

@@ -117,7 +117,7 @@ meant(const struct yaml_reader *reader, const yaml_event_t *event)
 		die("%s:%d: not valid YAML: found undefined alias", reader->name,
 		    line_of(reader, event));
 	if (!reader->anchored[number])
-		die("%s:%d: the alias '%s' is a part of what it stands for", reader->name,
+		die("%s:%d: the alias '%s' is a part of its own value", reader->name,
 		    line_of(reader, event), name);
 	return reader->anchored[number];
 }
@@ -232,7 +232,7 @@ check_tag(const struct yaml_reader *reader, const yaml_char_t *given, const char
 	const char *tag = (const char *)given;
 
 	if (tag && strcmp(tag, "!") && strcmp(tag, plain))
-		die("%s:%d: the tag '%s' is not known; leave tags out", reader->name,
+		die("%s:%d: the tag '%s' is not supported; leave tags out", reader->name,
 		    line, tag);
 }
 

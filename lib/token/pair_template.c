@@ -190,8 +190,8 @@ take_settings(struct tree *variables, const struct tree *sentence)
 	for (size_t i = 0; given && i < given->count; i++) {
 		const struct tree *item = given->items[i];
 		if (tree_listed(refused, item->key))
-			tree_die(
-			    item, "'%s' in 'processing_kwargs' is not known", item->key);
+			tree_die(item, "'%s' in 'processing_kwargs' is not supported",
+			    item->key);
 		if (strcmp(item->key, restores))
 			tree_set(variables, item->key, tree_copy(item));
 	}
@@ -209,8 +209,8 @@ is_structured(const struct tree *sentence, const char *source, bool several)
 	bool is = !strcmp(format, "structured") || (!strcmp(format, "auto") && several);
 
 	if (strcmp(format, "auto") && strcmp(format, "flat") && !is)
-		tree_die(message, "'format' is '%s'; known are flat, structured and auto",
-		    format);
+		tree_die(message,
+		    "'format' is '%s'; supported are flat, structured and auto", format);
 	for (size_t i = 0; !strcmp(format, "auto") && i < sizeof signs / sizeof *signs;
 	     i++)
 		is |= has_word(source, signs[i]);

@@ -132,7 +132,7 @@ postprocessor_read(const struct tree *node, struct ids *before, struct ids *afte
 		return;
 	if (before->count || after->count)
 		tree_die(node,
-		    "post_processor: a Sequence of which two put tokens around a text is not supported");
+		    "post_processor: a Sequence in which two steps put tokens around a text is not supported");
 	if (!strcmp(type, "BertProcessing") || !strcmp(type, "RobertaProcessing")) {
 		push_pair(before, node, "cls");
 		push_pair(after, node, "sep");

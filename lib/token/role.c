@@ -47,7 +47,7 @@ expansion_of(const char *dir, const struct late_interaction *late,
 	int32_t id = need(tokenizer, token, dir, "expansion token");
 	if (!strcmp(tree_string(settings->config, "padding_side", "right"), "left"))
 		tree_die(tree_get(settings->config, "padding_side"),
-		    "'padding_side' is 'left'; expansion tokens are known behind a query only");
+		    "'padding_side' is 'left'; expansion tokens are supported behind a query only");
 	tokenizer_settings_free(settings);
 	free(home);
 	return id;

@@ -55,7 +55,7 @@ size_of(const char *path)
 	if (stat(path, &status))
 		die("%s:", path);
 	if (!S_ISREG(status.st_mode))
-		die("%s: is no regular file, in which --shard can go to an offset; write it to one, or deal out its lines (split -n r/K/N)",
+		die("%s: is not a regular file, in which --shard can go to an offset; write it to one, or deal out its lines (split -n r/K/N)",
 		    path);
 	return status.st_size;
 }

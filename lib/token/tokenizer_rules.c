@@ -283,7 +283,7 @@ add_list(struct adding *adding, const char *key)
 				       ? tree_string(item, "content", NULL)
 				       : item->string;
 		if (!text)
-			tree_die(config, "%s: element %zu is no token", key, i);
+			tree_die(config, "%s: element %zu is not a token", key, i);
 		add_special(adding, item, text);
 	}
 }

@@ -119,7 +119,7 @@ find_class(struct tokenizer_settings *settings, const struct tree *model)
 	settings->name = mem_string(name);
 	if (has_word(own_files, name, length))
 		tree_die(settings->config,
-		    "tokenizer_class: a %s is not supported; it splits texts by code of its own",
+		    "tokenizer_class: a %s is not supported; it splits texts by its own Python code",
 		    name);
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
 		if (*name ? has_word(classes[i].names, name, length)
@@ -197,7 +197,7 @@ read_decoder(struct tokenizer_settings *settings, const struct tree *decoder)
 		long long id = strtoll(token->key, &end, 10);
 		if (token->kind != TREE_OBJECT || *end)
 			tree_die(settings->config,
-			    "added_tokens_decoder: '%s' is no token", token->key);
+			    "added_tokens_decoder: '%s' is not a token", token->key);
 		if (!*tree_string(token, "content", ""))
 			tree_die(settings->config,
 			    "added_tokens_decoder: '%s' has no 'content'", token->key);

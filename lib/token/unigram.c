@@ -489,7 +489,7 @@ find_ways(const struct unigram *unigram, const char *text, size_t length,
 		if (single)
 			continue;
 		if (unigram->rules.unknown < 0)
-			die("%s: model: 'unk_id' is null, and '%.*s' of a text is no piece",
+			die("%s: model: 'unk_id' is null, and '%.*s' of a text is not a piece",
 			    unigram->file, (int)bytes, text + start);
 		reach(&place[start + bytes], place[start].sum + unigram->unknown, start,
 		    unigram->rules.unknown);

@@ -69,7 +69,7 @@ batch_check_rank(const struct reader *reader)
 	if (ranks == ranks_count() && rank == ranks_own())
 		return;
 	if (ranks == 1)
-		die("%s: has whole batches, of which each of %d ranks would learn the same; tasksample --rank %d --ranks %d makes a rank's",
+		die("%s: has whole batches, and each of %d ranks would learn the same; tasksample --rank %d --ranks %d makes a rank's",
 		    name, ranks_count(), ranks_own(), ranks_count());
 	die("%s: is for rank %ld of %ld, but is read by rank %d of %d", name, rank, ranks,
 	    ranks_own(), ranks_count());

@@ -89,7 +89,7 @@ check_negatives(const struct batch_scores *scores, const struct reader *reader,
 	for (int64_t row = 0; row <= record->rows; row++)
 		if (values_start(stream_column(reader, column), &record->columns[column],
 			row) != negatives_before(scores, reader, record, row))
-			die("%s: record %lld: row %lld has not one score for each negative",
+			die("%s: record %lld: row %lld does not have one score for each negative",
 			    stream_name(reader), (long long)stream_records(reader),
 			    (long long)row);
 }

@@ -152,8 +152,8 @@ need(struct safetensors *file, const char *path, const char *name, enum dtype dt
 	const struct safetensor *tensor = safetensors_find(file, name);
 
 	if (!tensor || tensor->dtype != dtype)
-		die("%s: is no checkpoint of train: it has no tensor \"%s\" (%s)", path,
-		    name, dtype_name(dtype));
+		die("%s: is not a checkpoint of train: it has no tensor \"%s\" (%s)",
+		    path, name, dtype_name(dtype));
 	return tensor;
 }
 

@@ -29,7 +29,7 @@ open_texts(struct objective *objective, const char *path)
 	const char *dir = model_dir(objective->model);
 
 	if (!model_spec(objective->model)->causal)
-		die("%s: is no causal language model: its tokens see those that they are to predict; --objective mlm is for such a model",
+		die("%s: is not a causal language model: its tokens see the tokens that they should predict; train it with --objective mlm",
 		    dir);
 	if (!model_predicts(objective->model))
 		die("%s: has no 'lm_head.weight' to predict tokens with, and config.json does not say \"tie_word_embeddings\": true; a model made by train --from-scratch --objective clm has one",

@@ -55,7 +55,7 @@ guide_take(struct guide *guide, const struct reader *reader, const struct record
 		const struct column *column = stream_column(reader, index);
 		const struct array *array = &record->columns[index];
 		if (column_elements(column, array, record->rows) != counts[side])
-			die("%s: record %lld: \"%s\" has not one vector for each text",
+			die("%s: record %lld: \"%s\" does not have one vector for each text",
 			    stream_name(reader), (long long)stream_records(reader),
 			    column->name);
 		const float *from =

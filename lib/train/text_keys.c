@@ -20,7 +20,7 @@ text_keys(int64_t *keys, int64_t *tokens, const struct reader *reader,
 	const struct column *column = stream_column(reader, index);
 	const struct array *array = &record->columns[index];
 	if (column->rank || column_elements(column, array, record->rows) != count)
-		die("%s: record %lld: there is not one key for each sequence",
+		die("%s: record %lld: the column has another number of keys than there are sequences",
 		    stream_name(reader), (long long)stream_records(reader));
 	memcpy(keys, array->data, (size_t)count * sizeof *keys);
 }

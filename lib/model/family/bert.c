@@ -161,7 +161,7 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 
 	if (strcmp(type, slash ? slash + 1 : "absolute"))
 		tree_die(tree_get(config, key),
-		    "'%s' is '%s', which is not known of such a model", key, type);
+		    "'%s' is '%s', which is not supported for such a model", key, type);
 	family_expect(config, "is_decoder", false);
 	family_sizes(spec, config, family);
 	spec->types = (int)tree_integer_or(config, "type_vocab_size", 2, 0, 1 << 16);
@@ -215,7 +215,8 @@ adjust_jina_bert(struct spec *spec, const struct tree *config)
 		spec->residual_twice = true;
 	}
 	if (strcmp(type, "geglu") && strcmp(type, "reglu"))
-		tree_die(config, "'%s' is '%s'; known are geglu and reglu", key, type);
+		tree_die(
+		    config, "'%s' is '%s'; supported are geglu and reglu", key, type);
 	spec->position_table = false;
 	spec->distance.slopes = true;
 	spec->gated = true;
@@ -274,10 +275,10 @@ adjust_roberta(struct spec *spec, const struct tree *config)
 	/* models of other arithmetic have this model_type too: jina-embeddings-v3 */
 	if (tree_get(config, "lora_adaptations"))
 		tree_die(tree_get(config, "lora_adaptations"),
-		    "'lora_adaptations' is not known of such a model");
+		    "'lora_adaptations' is not supported for such a model");
 	if (code && tree_get(code, "AutoModel"))
 		tree_die(code,
-		    "'auto_map' says that the model is code of its own, which is not known");
+		    "'auto_map' says that the model runs Python code of its folder, which is not supported");
 	family_positions_from(spec, config, positions_first(config));
 	spec->head_act = NN_GELU; /* whatever hidden_act is */
 }

@@ -60,8 +60,8 @@ configure_relative(struct spec *spec, const struct tree *config)
 		    "'position_buckets' is %d; it must be 2 or more, and '%s' above half of it plus 1",
 		    buckets, key);
 	if (strcmp(norm, "none") && strcmp(norm, "layer_norm"))
-		tree_die(config, "'norm_rel_ebd' is '%s'; known are layer_norm and none",
-		    norm);
+		tree_die(config,
+		    "'norm_rel_ebd' is '%s'; supported are layer_norm and none", norm);
 	demand_both_ways(config);
 	spec->relative =
 	    (struct spec_relative){ .rows = 2 * (buckets > 0 ? buckets : farthest),

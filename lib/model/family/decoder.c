@@ -161,7 +161,7 @@ adjust_deepseek(struct spec *spec, const struct tree *config)
 
 	if (strcmp(scoring, "softmax"))
 		tree_die(tree_get(config, "scoring_func"),
-		    "'scoring_func' is '%s'; only 'softmax' is known", scoring);
+		    "'scoring_func' is '%s'; only 'softmax' is supported", scoring);
 	if (!tree_get(config, "n_routed_experts"))
 		return;
 	configure_mixture(spec, config, "n_routed_experts", "moe_intermediate_size");

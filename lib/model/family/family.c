@@ -55,8 +55,8 @@ die_unknown(const struct tree *config, const char *type)
 		for (const struct family *family = *table; family->model_type; family++)
 			known = mem_list(known, family->model_type);
 	if (!type)
-		tree_die(config, "'model_type' is missing; known are %s", known);
-	tree_die(tree_get(config, "model_type"), "'model_type' is '%s'; known are %s",
+		tree_die(config, "'model_type' is missing; supported are %s", known);
+	tree_die(tree_get(config, "model_type"), "'model_type' is '%s'; supported are %s",
 	    type, known);
 }
 
@@ -158,7 +158,7 @@ void
 family_expect(const struct tree *config, const char *key, bool expected)
 {
 	if (tree_boolean(config, key, expected) != expected)
-		tree_die(tree_get(config, key), "'%s' is %s; only %s is known", key,
+		tree_die(tree_get(config, key), "'%s' is %s; only %s is supported", key,
 		    expected ? "false" : "true", expected ? "true" : "false");
 }
 
@@ -167,7 +167,7 @@ family_refuse(const struct tree *config, const char *key)
 {
 	if (tree_get(config, key))
 		tree_die(
-		    tree_get(config, key), "'%s' is not known; it must be null", key);
+		    tree_get(config, key), "'%s' is not supported; it must be null", key);
 }
 
 enum nn_act
@@ -186,8 +186,8 @@ family_activation(const struct tree *config, const char *key, const char *otherw
 		if (!strcmp(name, names[i].name))
 			return names[i].act;
 	tree_die(config,
-	    "'%s' is '%s'; known are gelu, gelu_new, silu, relu, tanh and sigmoid", key,
-	    name);
+	    "'%s' is '%s'; supported are gelu, gelu_new, silu, relu, tanh and sigmoid",
+	    key, name);
 }
 
 void

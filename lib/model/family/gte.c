@@ -59,8 +59,8 @@ expect(const struct tree *config, const char *key, const char *expected)
 	const char *value = tree_string(config, key, expected);
 
 	if (strcmp(value, expected))
-		tree_die(tree_get(config, key), "'%s' is '%s'; only '%s' is known", key,
-		    value, expected);
+		tree_die(tree_get(config, key), "'%s' is '%s'; only '%s' is supported",
+		    key, value, expected);
 }
 
 static void

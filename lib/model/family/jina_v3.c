@@ -88,7 +88,7 @@ adjust_hub(struct spec *spec, const struct tree *config)
 {
 	if (tree_get(config, "truncate_dim"))
 		tree_die(tree_get(config, "truncate_dim"),
-		    "'truncate_dim' is not known here; it must be null (encode --dim)");
+		    "'truncate_dim' is not supported here; it must be null (encode --dim)");
 	configure_rotary(spec, config);
 	configure_loras(spec, config);
 }

@@ -33,13 +33,13 @@ configure_rotary(struct spec *spec, const struct tree *config)
 
 	if (tree_get(config, "rope_scaling"))
 		tree_die(tree_get(config, "rope_scaling"),
-		    "'rope_scaling' is not known here; it must be null");
+		    "'rope_scaling' is not supported here; it must be null");
 	for (int i = GLOBAL; i <= LOCAL; i++) {
 		struct tree *own = tree_get(parameters, types[i]);
 		const char *type = tree_string(own, "rope_type", "default");
 		if (strcmp(type, "default"))
-			tree_die(
-			    own, "'rope_type' is '%s'; only 'default' is known", type);
+			tree_die(own, "'rope_type' is '%s'; only 'default' is supported",
+			    type);
 		spec->rotary[i].base =
 		    tree_real(own, "rope_theta", tree_real(config, keys[i], bases[i]));
 		spec->rotary[i].divisor = 1;

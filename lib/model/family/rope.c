@@ -11,7 +11,7 @@ scale_ntk(struct spec_rotary *rotary, const struct tree *scaling, double factor,
 {
 	if (tree_get(scaling, "mixed_b"))
 		tree_die(tree_get(scaling, "mixed_b"),
-		    "'mixed_b' of rope_scaling is not known; it must be null");
+		    "'mixed_b' of rope_scaling is not supported; it must be null");
 	rotary->base *= factor;
 	rotary->divisor = pow(factor, 2.0 / D);
 }
@@ -117,7 +117,7 @@ scale(struct spec *spec, struct spec_rotary *rotary, const struct tree *config,
 	if (!llama3 && !yarn && strcmp(type, "linear") && strcmp(type, "dynamic") &&
 	    strcmp(type, "ntk"))
 		tree_die(scaling,
-		    "the rope scaling '%s' is not known; known are default, linear, dynamic, ntk, llama3 and yarn",
+		    "the rope scaling '%s' is not supported; supported are default, linear, dynamic, ntk, llama3 and yarn",
 		    type);
 	double tokens = llama3 || yarn ? tokens_before(spec, config, scaling) : 0;
 	if (yarn)

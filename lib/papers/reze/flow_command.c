@@ -111,7 +111,7 @@ need_column(const struct reader *reader, const struct column *wanted)
 	if (!column || column->dtype != wanted->dtype || column->depth ||
 	    column->rank != wanted->rank || column->shape[0] != wanted->shape[0] ||
 	    (column->rank > 1 && column->shape[1] != wanted->shape[1]))
-		die("%s: is no flow: 'geom flow fit' writes one with a column '%s' of that shape",
+		die("%s: is not a flow: 'geom flow fit' writes one with a column '%s' of that shape",
 		    stream_name(reader), wanted->name);
 	return index;
 }
@@ -123,13 +123,13 @@ read_shape(const struct reader *reader, int64_t steps)
 	int upper = stream_find(reader, "upper"), hidden = stream_find(reader, "hidden2");
 
 	if (upper < 0 || hidden < 0)
-		die("%s: is no flow: there is no column '%s', which 'geom flow fit' writes",
+		die("%s: is not a flow: there is no column '%s', which 'geom flow fit' writes",
 		    stream_name(reader), upper < 0 ? "upper" : "hidden2");
 	int64_t width = stream_column(reader, upper)->shape[0];
 	int64_t inner = stream_column(reader, hidden)->shape[0];
 	if (width < 2 || width > MOST_WIDTH || inner < 1 || inner > MOST_WIDTH ||
 	    steps < 1 || steps > MOST_STEPS)
-		die("%s: is no flow: %lld steps, width %lld, %lld hidden values",
+		die("%s: is not a flow: %lld steps, width %lld, %lld hidden values",
 		    stream_name(reader), (long long)steps, (long long)width,
 		    (long long)inner);
 	return (struct flow_shape){ (int)width, (int)steps, (int)inner };
@@ -184,7 +184,7 @@ check_steps(const struct flow *flow, const char *name)
 		}
 	}
 	if (!nn_finite(flow->values, flow_size(flow)))
-		die("%s: is no flow: not all of its parameters are finite", name);
+		die("%s: is not a flow: not all of its parameters are finite", name);
 }
 
 static struct flow *
@@ -193,7 +193,7 @@ read_flow(struct reader *reader)
 	struct record record;
 
 	if (!stream_next(reader, &record))
-		die("%s: is no flow: there is no record in it", stream_name(reader));
+		die("%s: is not a flow: there is no record in it", stream_name(reader));
 	struct flow_shape shape = read_shape(reader, record.rows);
 	struct flow *flow = flow_new(&shape);
 	for (int part = 0; part < FLOW_PARTS; part++) {
@@ -209,7 +209,7 @@ read_flow(struct reader *reader)
 	read_permutations(flow, reader, &record);
 	check_steps(flow, stream_name(reader));
 	if (stream_next(reader, &record))
-		die("%s: is no flow: there are several records in it",
+		die("%s: is not a flow: there are several records in it",
 		    stream_name(reader));
 	return flow;
 }

@@ -49,7 +49,7 @@ epoch(struct flow_optimizer *optimizer, const float *x, size_t rows,
 			    width * sizeof *x);
 		learn(optimizer, count, &loss);
 		if (!isfinite(loss))
-			die("step %lld: the likelihood is no number any more; give a smaller --lr",
+			die("step %lld: the likelihood is not a number any more; give a smaller --lr",
 			    (long long)optimizer->all.step);
 		sum += loss * (double)count;
 		progress_add(progress, (int64_t)count);

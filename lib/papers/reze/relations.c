@@ -73,7 +73,7 @@ relations_source(struct relations *relations, int64_t row, size_t *length)
 		*length = strlen(name);
 	}
 	if (*length == 0)
-		die("%s: record %lld: row %lld does not say of which source it is, in column or attribute '%s' (tasksample writes 'dataset')",
+		die("%s: record %lld: row %lld has no source in the column or attribute '%s' (tasksample writes 'dataset')",
 		    stream_name(reader), (long long)stream_records(reader),
 		    (long long)row + 1, relations->source);
 	return name;

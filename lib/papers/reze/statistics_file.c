@@ -202,7 +202,7 @@ struct statistics_reader {
 _Noreturn static void
 bad(const struct statistics_reader *reading, const char *what)
 {
-	die("%s: is no statistics of relations (reze-stats fit): %s",
+	die("%s: holds no statistics of relations (reze-stats fit): %s",
 	    stream_name(reading->reader), what);
 }
 
@@ -239,7 +239,7 @@ check_triangle(const struct statistics_reader *reading)
 
 	for (int64_t i = 0; i < reading->record->rows; i++)
 		if (offsets[i + 1] - offsets[i] != i + 1)
-			bad(reading, "column 'covariance' is no triangle");
+			bad(reading, "column 'covariance' is not a triangle");
 }
 
 static void
@@ -352,7 +352,7 @@ statistics_read(struct reader *reader, bool solved)
 		die("%s: has sums alone; reze-stats merge makes statistics of them",
 		    stream_name(reader));
 	if (!stream_next(reader, &record) || record.rows < 2 || record.rows > 1 << 21)
-		bad(&reading, "it has not a record of some rows");
+		bad(&reading, "it does not have a record of some rows");
 	const struct tree *list = tree_need(record.attributes, "sources");
 	if (list->kind != TREE_LIST || list->count < 1 || list->count > INT32_MAX)
 		bad(&reading, "it has no list of sources");

@@ -132,7 +132,7 @@ fit_dataset(struct pilot_library *library, const struct training_queries *querie
 		const char *name = strings_get(queries->datasets, d);
 		int64_t count = 0;
 		if (!*name)
-			die("%s: nothing says of which data set its queries are: no column or attribute 'dataset', and no name of a file",
+			die("%s: the data set of its queries is not known: there is no column or attribute 'dataset', and no file name",
 			    stream_name(queries->first));
 		for (int64_t row = 0; row < queries->count; row++)
 			if (queries->dataset[row] == d)

@@ -163,7 +163,7 @@ router_of(const struct reader *reader)
 	for (int i = 0; router_names[i]; i++)
 		if (strcmp(router_names[i], name) == 0)
 			return (enum router)i;
-	die("%s: is no library of pilots; 'pilot-build fit' makes one",
+	die("%s: is not a library of pilots; 'pilot-build fit' makes one",
 	    stream_name(reader));
 }
 

@@ -136,7 +136,7 @@ routed_pass_new(struct model *model, const struct pilot_library *library,
 		    model_spec(model)->layers);
 	int width = model_spec(model)->width * model_head(model)->pools;
 	if (library->width != width)
-		die("%s: its vectors have width %d, what is pooled of a layer of %s %d",
+		die("%s: its vectors have width %d, but a pooled layer of %s has %d",
 		    path, library->width, model_dir(model), width);
 	number_gates(pass);
 	return pass;
