@@ -136,6 +136,9 @@ paired_sets() {
 	documents() { env -u MAKEFLAGS make -n --no-print-directory -C "$ROOT" OUT="$T/out" DATA="$T/data" MOEE_TEXT=documents SEEDS=1 -o "$T/out/documents/passages.tsv" "$@" 2>&1; }
 	documents "$learned/model/1/config.json" >plan
 	found "train -m $learned/start .* --batch-tokens 2048 --precision bf16 --seed 1 .* -o $learned/model/1 " plan
+	paired_sets
+	documents "$T/out/moee/small/documents/scores/1/plain+hs/scores.tsv" >plan
+	found " MODEL=$learned/model/1 NAME=documents-1 " plan
 	run -2 documents moee-model MOEE_TEXT=docs
 	[[ $output == *"MOEE_TEXT=docs: it can be documents, or nothing for the dictionaries alone"* ]]
 }
