@@ -307,6 +307,12 @@ report() {
 		seen[$now]=1
 	}
 	fresh layout
+	for file in merges.txt spiece.model sentencepiece.bpe.model chat_template.jinja; do
+		echo "$file" >"copy/0_Transformer/$file"
+		fresh "$file"
+		echo >>"copy/0_Transformer/$file"
+		fresh "$file, changed"
+	done
 	for file in modules.json config_sentence_transformers.json sentence_bert_config.json 1_Pooling/config.json \
 		2_Dense/config.json 0_Transformer/{config.json,tokenizer.json,tokenizer_config.json,vocab.txt}; do
 		echo >>"copy/$file"
