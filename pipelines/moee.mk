@@ -8,7 +8,7 @@
 # template (plain) and with templates of share/templates.yaml.  The tables compare cells TEMPLATE+WAY.
 # MODEL is a folder, or with % instead of the seed a folder for each seed.  Default: the model of make moee-model, trained
 # from scratch on the dictionaries' text: eight experts, two a token (share/recipes/moee-model.json, or MOEE_CONFIG=file).
-# MOEE_TEXT=documents: on ten times as much, the documentation of Debian's packages too, in bf16 (documents.mk).
+# MOEE_TEXT=documents: on eight times as much, the documentation of Debian's packages too, in bf16 (documents.mk).
 MOEE         := $(OUT)/moee
 MOEE_TEXT    ?=
 $(if $(filter-out documents,$(MOEE_TEXT)),$(error MOEE_TEXT=$(MOEE_TEXT): it can be documents, or nothing for the dictionaries alone))
@@ -92,7 +92,7 @@ $(LEARNED)/model/%/config.json: $(LEARNED)/learn.mts $(LEARNED)/held.mts | $X/tr
 	echo "train $(@D)" >&2; mkdir -p $(dir $(@D)); \
 	$X/train -m $(LEARNED)/start --from-scratch --objective clm $(MOEE_TRAIN) --seed $* --dev $(LEARNED)/held.mts --progress -o $(@D) $<
 
-## moee-model a mixture of experts trained from scratch on the dictionaries, for make moee (SEEDS=, MOEE_TEXT=documents; 11 minutes each)
+## moee-model a mixture of experts trained from scratch on the dictionaries, for make moee (SEEDS=; 11 minutes each, hours with MOEE_TEXT=documents)
 moee-model: | $(DEPS)
 	+@$(call programs,tok train)
 	@$(MAKE) --no-print-directory $(SEEDS:%=$(LEARNED)/model/%/config.json)

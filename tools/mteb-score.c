@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
 	    "retrieval: MTEB's measures (default), or trec_eval's, by its names",
 	    CLI_WORD(score.trec, 0) },
 	{ 0, "changed", "FILE",
-	    "retrieval: p-MRR of these documents, whose relevance is another for the queries ID-changed",
+	    "retrieval: p-MRR; FILE names the documents that the queries ID-changed make irrelevant",
 	    CLI_TEXT(score.changed) },
 	{ 0, "groups", "robustness|pairs|levels|subqueries",
 	    "retrieval: a further score of queries whose ids begin alike",
