@@ -217,6 +217,10 @@ report() {
 	mteb-score classification --samples 2 --train train.mts train.mts >whole
 	mteb-score classification --samples 2 --train drawn.mts train.mts >few
 	cmp whole few
+	# more experiments draw further texts
+	leaderboard drawn --samples 2 --experiments 12 train.jsonl | tok -m "$MODEL" -f text --format jsonl - | encode -m "$MODEL" -o drawn.mts
+	for file in train drawn; do mteb-score classification --samples 2 --experiments 12 --train $file.mts train.mts >$file; done
+	cmp train drawn
 	printf 'text\tlabel\na\t1\nb\t02\n' >x.tsv
 	[ "$(leaderboard drawn x.tsv)" = '{"text":"a","label":"1"}'$'\n''{"text":"b","label":"02"}' ]
 }
@@ -859,6 +863,19 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	jq -e '.dataset_revision == "local" and .motes.other_size' <<<"$output"
 	dies "leaderboard: STS17: it has 11 parts: say which the report is of, ko-ko@test=FILE" result en
 	dies "leaderboard: STS17: mteb has no subset and split 'en-en@dev'" result en-en@dev=en
+	dies "leaderboard: STS17: there are two reports of en-en@test" result en-en@test=en ko-ko@test=ko en-en@test=ko
+}
+
+@test "leaderboard result: of a sample of the test rows the size is that of all" {
+	scored() { # ROWS: of how many about 3000 are scored
+		echo "{\"task_type\": \"multilabelclassification\", \"settings\": {\"test\": \"2998 of $1\"}, \"scores\": {\"accuracy\": 0.5}}" |
+			leaderboard result --registry "$REGISTRY" --dataset SwedishPatentCPCGroupClassification
+	}
+	run -0 --separate-stderr scored 8575
+	[ -z "$stderr" ]
+	jq -e '(.dataset_revision | length) == 40 and (.motes.other_size | not)' <<<"$output"
+	run -0 --separate-stderr scored 8574
+	[ "$stderr" = "leaderboard: warning: SwedishPatentCPCGroupClassification: has 8574 test, mteb's has 8575: another set of that name" ]
 }
 
 @test "leaderboard plan: a benchmark's parts alone; its sets are named that are not there" {
@@ -1065,6 +1082,8 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	wrong "empty: it has no data sets*" plan empty
 	files d/STS-12/test.tsv
 	wrong "STS12: is there twice, in d/STS-12 and in d/sts/STS12" plan d
+	files f/{sts,classification}/mine/test.tsv
+	wrong "mine: is there twice, in f/classification/mine and in f/sts/mine" plan f
 	mkdir -p "e/sts/a b"
 	: >"e/sts/a b/test.tsv"
 	wrong "e/sts/a b: make cannot read blanks*" plan e

@@ -123,6 +123,21 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	done
 }
 
+@test "live: near --candidates reads all queries first: the ones before a pause may have no candidates" {
+	printf '{"_id": "x", "text": "a cat"}\n{"_id": "y", "text": "a dog"}\n' | tok -m "$GOLDEN/bert" |
+		encode -m "$GOLDEN/bert" >corpus.mts
+	printf 'b\tQ0\t%s\t1\t0.5\trun\n' x y >some.run
+	start "tok -m $GOLDEN/bert --format jsonl | encode -m $GOLDEN/bert | tee seen | near --candidates some.run --run - corpus.mts"
+	says '{"_id": "a", "text": "a cat"}\n'
+	until [ -s seen ]; do sleep 0.1; done
+	sleep 0.5 # near waits 0.02 s for more
+	says '{"_id": "b", "text": "the dog"}\n'
+	ends 0
+	near -q --candidates some.run --run - seen corpus.mts | cmp - answers
+	[ "$(wc -l <answers)" -eq 2 ]
+	[ "$(grep -c 'queries have no candidates' err)" -eq 1 ]
+}
+
 @test "live: an id that was asked before is not answered again, and warnings are not repeated" {
 	printf '{"_id": "x", "text": "a cat"}\n{"_id": "x", "text": "a dog"}\n' | tok -m "$GOLDEN/bert" |
 		encode -m "$GOLDEN/bert" >corpus.mts

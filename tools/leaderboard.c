@@ -38,7 +38,7 @@ struct settings {
 	const char *type, *task, *benchmark, *instruct, *output;
 	enum { TSV, MARKDOWN, HTML } format;
 	struct cli_list registries;
-	int samples;
+	int samples, experiments;
 	struct comparison_options comparison;
 	bool v2, per_query;
 };
@@ -71,6 +71,8 @@ static const struct cli_option options[] = {
 	    CLI_TEXT(instruct) },
 	{ 0, "samples", "N", "drawn: rows of a label (default: 8)",
 	    CLI_INTEGER(samples, 1, 1000000) },
+	{ 0, "experiments", "N", "drawn: how often they are drawn (default: 10)",
+	    CLI_INTEGER(experiments, 1, 1000) },
 	{ 0, "protocol", "v1|v2", "MTEB's protocol: that of mteb 1.x, or 2.x (default)",
 	    CLI_WORD(v2, 0) },
 	{ 0, "format", "tsv|markdown|html",
@@ -190,7 +192,8 @@ drawn(void *with, char **files, int count)
 	const struct settings *settings = with;
 
 	(void)count;
-	int64_t left = rows_to_encode_training(files[0], settings->samples, stdout);
+	int64_t left = rows_to_encode_training(
+	    files[0], settings->samples, settings->experiments, stdout);
 	inform("%s: %lld texts are drawn", files[0], (long long)left);
 	return 0;
 }
@@ -271,8 +274,8 @@ static const struct cli_command commands[] = {
 	{ "fields", "the options of tok for a file's texts", "type output", 1, 1,
 	    fields },
 	{ "judged", "the queries that have judgements", "output", 2, 2, judged },
-	{ "drawn", "a training file without texts that are not drawn", "samples output",
-	    1, 1, drawn },
+	{ "drawn", "a training file without texts that are not drawn",
+	    "samples experiments output", 1, 1, drawn },
 	{ "model", "model_meta.json of a model folder",
 	    "model name gates pilots way output", 0, 0, model },
 	{ "result", "TASK.json of a report of mteb-score --json",
@@ -291,7 +294,7 @@ static const struct cli cli = { "leaderboard",
 	"       leaderboard plan [-m MODEL] --registry FILE [OPTION]... DATA [TASK]...\n"
 	"       leaderboard fields --type TYPE FILE\n"
 	"       leaderboard judged QRELS QUERIES\n"
-	"       leaderboard drawn [--samples N] FILE\n"
+	"       leaderboard drawn [--samples N] [--experiments N] FILE\n"
 	"       leaderboard model [-m MODEL] [--name NAME]\n"
 	"       leaderboard result --registry FILE --dataset TASK [OPTION]... [REPORT]...\n"
 	"       leaderboard table --registry FILE [OPTION]... FOLDER...\n"
@@ -318,6 +321,7 @@ main(int argc, char **argv)
 	cli_start(&cli, argc, argv);
 	struct settings settings = { .output = "-",
 		.samples = 8,
+		.experiments = 10,
 		.v2 = true,
 		.comparison = { .resamples = 10000, .seed = 42 } };
 	cli_next(&cli, argc, argv, &settings);

@@ -249,14 +249,21 @@ find_parts(struct data_set *set, const struct registry *registry)
 	free(parts.items);
 }
 
+/* Dies if the folder has a set of that name. */
+static void
+check_new(const struct data_folder *folder, const char *name, const char *path)
+{
+	for (size_t i = 0; i < folder->count; i++)
+		if (!strcmp(folder->sets[i].task->name, name))
+			die("%s: is there twice, in %s and in %s", name,
+			    folder->sets[i].folder, path);
+}
+
 static void
 add(struct data_folder *folder, const struct registry *registry,
     const struct registry_task *task, const char *path)
 {
-	for (size_t i = 0; i < folder->count; i++)
-		if (folder->sets[i].task == task)
-			die("%s: is there twice, in %s and in %s", task->name,
-			    folder->sets[i].folder, path);
+	check_new(folder, task->name, path);
 	folder->sets = mem_grow(
 	    folder->sets, &folder->capacity, folder->count + 1, sizeof *folder->sets);
 	struct data_set *set = &folder->sets[folder->count++];
@@ -318,6 +325,7 @@ take(const struct walk *walk, const char *path, const char *parent, const char *
 		if (!type && corpus)
 			type = "Retrieval";
 		free(corpus);
+		check_new(walk->folder, name, path);
 		if (type)
 			task = registry_add(registry, name, type);
 		else

@@ -60,6 +60,19 @@ find_part(
 	    parts->count, parts->items[0].subset, parts->items[0].split);
 }
 
+/* Dies if an earlier report is of the same part. */
+static void
+check_new(const struct part_reports *parts, size_t i)
+{
+	const struct task_part *part = &parts->items[i].part;
+
+	for (size_t before = 0; before < i; before++)
+		if (!strcmp(parts->items[before].part.subset, part->subset) &&
+		    !strcmp(parts->items[before].part.split, part->split))
+			die("%s: there are two reports of %s@%s", parts->task->name,
+			    part->subset, part->split);
+}
+
 struct part_reports *
 part_reports_read(struct registry *registry, const char *task, const char *type,
     char **operands, int count)
@@ -79,6 +92,7 @@ part_reports_read(struct registry *registry, const char *task, const char *type,
 		struct task_parts all = task_parts(parts->task);
 		parts->items[i] =
 		    (struct part_report){ find_part(parts->task, &all, name), report };
+		check_new(parts, i);
 		free(all.items);
 		free(name);
 	}

@@ -23,8 +23,8 @@ struct part_reports {
 
 /*
  * Reads files named as SUBSET@SPLIT=FILE, of a task with one part as FILE; "-", or no file: standard input.  A task that
- * the registry lacks is added to it, as of `type`, or of the report's if that is NULL.  Dies on an empty file, and on parts
- * that mteb does not have.
+ * the registry lacks is added to it, as of `type`, or of the report's if that is NULL.  Dies on an empty file, on parts
+ * that mteb does not have, and on two reports of one part.
  */
 struct part_reports *part_reports_read(struct registry *registry, const char *task,
     const char *type, char **operands, int count);

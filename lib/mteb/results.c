@@ -32,6 +32,15 @@ rounded(const struct tree *value)
 	return copy;
 }
 
+/* The number of rows in a setting: "5000", or of a sample "2998 of 5000". */
+static long long
+rows_of(const char *setting)
+{
+	const char *of = strstr(setting, " of ");
+
+	return atoll(of ? of + strlen(" of ") : setting);
+}
+
 /* Whether the rows of a report are more or fewer than mteb's, if their number is known; then warns. */
 static bool
 other_size(const char *task, const struct task_part *part, const struct tree *settings)
@@ -44,7 +53,7 @@ other_size(const char *task, const struct task_part *part, const struct tree *se
 	for (int side = 0; side < 2; side++)
 		for (int i = 0; i < 5 && counts[side][i] && part->size[side]; i++) {
 			const char *text = tree_string(settings, counts[side][i], NULL);
-			long long count = text ? atoll(text) : 0;
+			long long count = text ? rows_of(text) : 0;
 			if (!text || count == (long long)part->size[side])
 				continue;
 			warn("%s: has %lld %s, mteb's has %lld: another set of that name",

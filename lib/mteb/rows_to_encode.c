@@ -59,7 +59,7 @@ rows_to_encode_queries(const char *judgements, const char *queries, FILE *out)
 
 /* Training texts. ------------------------------------------------------------------ */
 
-enum { EXPERIMENTS = 10, SEED = 42 }; /* as mteb */
+enum { SEED = 42 }; /* as mteb */
 static const char label[] = "label";
 
 struct label_rows {
@@ -102,13 +102,13 @@ read_labels(const char *path)
 }
 
 static bool *
-draw(const struct label_rows *rows, int samples)
+draw(const struct label_rows *rows, int samples, int experiments)
 {
 	struct mt19937_sample *sample = mt19937_undersample(
-	    rows->label, rows->n, (int32_t)rows->classes, samples, EXPERIMENTS, SEED);
+	    rows->label, rows->n, (int32_t)rows->classes, samples, experiments, SEED);
 	bool *is_drawn = mem_zero((size_t)rows->n + 1, sizeof *is_drawn);
 
-	for (int e = 0; e < EXPERIMENTS; e++) {
+	for (int e = 0; e < experiments; e++) {
 		for (int64_t i = 0; i < sample[e].size; i++)
 			is_drawn[sample[e].rows[i]] = true;
 		free(sample[e].rows);
@@ -118,7 +118,7 @@ draw(const struct label_rows *rows, int samples)
 }
 
 int64_t
-rows_to_encode_training(const char *path, int samples, FILE *out)
+rows_to_encode_training(const char *path, int samples, int experiments, FILE *out)
 {
 	struct stat about;
 	int64_t row = 0, left = 0;
@@ -128,7 +128,7 @@ rows_to_encode_training(const char *path, int samples, FILE *out)
 		die("%s: is read twice: a regular file is needed", path);
 	char *option = text_fields_options("Classification", path);
 	struct label_rows rows = read_labels(path);
-	bool *is_drawn = draw(&rows, samples);
+	bool *is_drawn = draw(&rows, samples, experiments);
 	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
 	for (; row < rows.n && (record = datafile_next(file)); row++) {
 		left += is_drawn[row];

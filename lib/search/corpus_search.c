@@ -418,7 +418,7 @@ open_streams(struct corpus_search *searching)
 			    options->where_count);
 	}
 	searching->similarity = find_similarity(searching);
-	searching->live = options->live && is_of_files(options);
+	searching->live = options->live && !options->candidates && is_of_files(options);
 	find_same(searching);
 }
 

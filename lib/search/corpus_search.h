@@ -46,7 +46,7 @@ struct search_options {
 	bool texts; /* read the texts of queries and hits, if streams have them */
 	size_t memory; /* bytes for queries, hits and documents; 0: no limit */
 	bool
-	    live; /* when the queries' pipe pauses, answer the queries read; needs a corpus of files */
+	    live; /* answer the queries read so far when their pipe pauses; for a corpus of files, without candidates */
 };
 
 /* Opens the streams and checks that they agree. */
