@@ -38,7 +38,7 @@ $(BASE_OUT)/start/tokenizer.json: $(BASE_OUT)/text.txt $(addprefix $(BASE)/,$(BA
 $(BASE_OUT)/text.mts: $(BASE_OUT)/text.txt $(BASE_OUT)/start/tokenizer.json | $X/tok
 	$X/tok -q -m $(BASE_OUT)/start --max-length 128 $< > $@
 
-$(BASE_OUT)/mlm/model.safetensors $(patsubst %,$(BASE_OUT)/run/%/model.safetensors,$(BASE_RUNS) $(FIND_RUNS)): private SHELL := $(HEAVY)
+HEAVY += $(BASE_OUT)/mlm/model.safetensors $(patsubst %,$(BASE_OUT)/run/%/model.safetensors,$(BASE_RUNS) $(FIND_RUNS))
 $(BASE_OUT)/mlm/model.safetensors: $(BASE_OUT)/text.mts | $X/train
 	$X/train -m $(BASE_OUT)/start --from-scratch --objective mlm $(MLM) --seed 1 \
 		--dtype bf16 --save-every 100 --progress -o $(@D) $<

@@ -8,9 +8,12 @@ DOCS      := $(OUT)/documents
 DEMO      := $(OUT)/demo
 DEBIAN    := $(DEMO)/packages
 LISTS     := $(DEBIAN)/lists
-# RUN starts the shells of the rules that encode, train and score, for example on another machine: srun -c 8
+# RUN starts the shells of the rules that encode, train and score, for example on another machine: srun -c 8.  HEAVY lists their
+# targets, as patterns for filter.  (A SHELL of each pattern's own would be simpler, but make 4.4 loses such variables, or crashes,
+# where one implicit rule leads to another.)
 RUN        =
-HEAVY     := $(strip $(RUN) $(SHELL))
+HEAVY     :=
+SHELL      = $(strip $(if $(filter $(HEAVY),$@),$(RUN)) bash)
 ALONE      = $(if $(RUN),,OMP_NUM_THREADS=1)
 # builds the programs called $1; installed programs are there already
 programs   = $(if $(INSTALLED),:,$(MAKE)) --no-print-directory -j$(JOBS) $(addprefix $X/,$1)

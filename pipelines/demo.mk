@@ -61,9 +61,9 @@ $(DEMO)/dictionary/test.qrels: $(TEXT)/corpus.txt
 	cp $(TEXT)/test/qrels.tsv $@
 
 # The base model encodes the corpus once.  Systems find 100 documents a query: PART-SYSTEM.run.
-$(DEMO)/questions.mts $(DEMO)/words.mts: private SHELL := $(HEAVY)
+HEAVY += $(DEMO)/questions.mts $(DEMO)/words.mts
 define searches
-$1/%.mts $1/%-adapter.mts: private SHELL := $(HEAVY)
+HEAVY += $1/%.mts $1/%-adapter.mts
 $1/%.mts: $1/%.jsonl $(BASE)/model.safetensors | $X/tok $X/encode
 	$X/tok -q -m $(BASE) -f text --max-length 64 $$< | $X/encode -q -m $(BASE) --keep > $$@
 

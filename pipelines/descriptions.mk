@@ -20,7 +20,7 @@ $(DESCRIBE)/$(HALF).qrels.tsv: $(PIPELINES)/descriptions.awk $(SHARE)/recipes/de
 	mkdir -p $(@D)
 	awk -v half=$(HALF) -f $^ > $@
 
-$(DESCRIBE)/%/words.mts $(DESCRIBE)/%/$(HALF).txt: private SHELL := $(HEAVY)
+HEAVY += $(DESCRIBE)/%/words.mts $(DESCRIBE)/%/$(HALF).txt
 define descriptions_of
 $(DESCRIBE)/$(call named,$1)/words.mts: $(TEXT)/lookup.tsv $1/config.json | $X/tok $X/encode
 	mkdir -p $$(@D); \

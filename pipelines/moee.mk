@@ -87,7 +87,7 @@ $(LEARNED)/start/config.json: $(LEARNED)/learn.txt $(MOEE_CONFIG) | $X/tok
 $(LEARNED)/learn.mts $(LEARNED)/held.mts: $(LEARNED)/%.mts: $(LEARNED)/%.txt $(LEARNED)/start/config.json | $X/tok
 	$X/tok -q -m $(LEARNED)/start --max-length 512 $< > $@
 
-$(LEARNED)/model/%/config.json $E/texts/%.mts: private SHELL := $(HEAVY)
+HEAVY += $(LEARNED)/model/%/config.json $E/texts/%.mts
 $(LEARNED)/model/%/config.json: $(LEARNED)/learn.mts $(LEARNED)/held.mts | $X/train
 	echo "train $(@D)" >&2; mkdir -p $(dir $(@D)); \
 	$X/train -m $(LEARNED)/start --from-scratch --objective clm $(MOEE_TRAIN) --seed $* --dev $(LEARNED)/held.mts --progress -o $(@D) $<

@@ -151,7 +151,7 @@ $M/start/%/config.json: $(START)/config.json $M/from | $X/upcycle
 	$(how)
 
 # Training.  A model for one task has as many batches of it as the mix.
-$M/models/%/config.json: private SHELL := $(HEAVY)
+HEAVY += $M/models/%/config.json
 
 $M/models/ea/%/config.json: $M/models/mote/%/config.json | $X/upcycle
 	mkdir -p $(dir $(@D)); \
@@ -306,7 +306,7 @@ $T/texts.jsonl: $(TEXT)/test/queries.jsonl
 	mkdir -p $(@D)
 	awk 'NR % 16 == 1' $< > $@
 
-$T/similarity-%.tsv: private SHELL := $(HEAVY)
+HEAVY += $T/similarity-%.tsv
 $T/similarity-%.tsv: $T/texts.jsonl $M/models/mote/$(mote.rate)/%/config.json $M/models/ic/$(ic.rate)/%/config.json \
 		| $X/tok $X/encode $X/geom
 	mkdir -p $T/views/$*/mote $T/views/$*/ic; \

@@ -108,7 +108,7 @@ score   = $X/mteb-score $1 --protocol $(or $($*.protocol),$(PROTOCOL)) --json $(
 
 mteb-scores: $(SETS:%=$(SCORES)/%.json)
 
-$(patsubst %,%/%.mts,$(sort $(MADE) $(VECTORS) $(CORPUS))) $(VECTORS)/%/$(REPORT): private SHELL := $(HEAVY)
+HEAVY += $(patsubst %,%/%.mts,$(sort $(MADE) $(VECTORS) $(CORPUS))) $(VECTORS)/%/$(REPORT)
 
 # clustering-fast has no scores per query
 with_tsv = $(filter-out $(clustering-fast),$(PARTS))

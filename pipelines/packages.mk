@@ -48,7 +48,7 @@ $(DEMO)/steps: always
 $(DEMO)/seed: always
 	@$(call says,$(SEED))
 
-$(ADAPTER)/adapter_config.json: private SHELL := $(HEAVY)
+HEAVY += $(ADAPTER)/adapter_config.json
 $(ADAPTER)/adapter_config.json: $(SHARE)/recipes/packages.yaml $(DEBIAN)/train.jsonl $(BASE)/model.safetensors $(DEMO)/steps $(DEMO)/seed \
 		| $X/tasksample $X/tok $X/train
 	@echo "An adapter learns from $$(wc -l < $(DEBIAN)/train.jsonl) descriptions: a minute on two idle cores." >&2
@@ -57,7 +57,7 @@ $(ADAPTER)/adapter_config.json: $(SHARE)/recipes/packages.yaml $(DEBIAN)/train.j
 		$X/train -q -m $(BASE) --lora rank=16,targets=all-linear --freeze-documents --precision bf16 --lr 2e-3 \
 			--seed $(SEED) --save-every 25 -o $(@D)
 
-$(DEBIAN)/questions.mts: private SHELL := $(HEAVY)
+HEAVY += $(DEBIAN)/questions.mts
 $(DEBIAN)/questions.mts: $(SHARE)/recipes/questions-packages.txt $(ADAPTER)/adapter_config.json | $X/tok $X/encode
 	$X/tok -q -m $(BASE) --keep $< | $X/encode -q -m $(BASE) --adapter $(ADAPTER) > $@
 

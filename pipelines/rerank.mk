@@ -42,7 +42,7 @@ $(RERANK)/queries.jsonl $(RERANK)/documents.jsonl $(RERANK)/train.qrels &: $(PIP
 	LC_ALL=C awk -v out=$(@D) -v every=$(RERANK_EVERY) -f $(wordlist 1,2,$^)
 
 RERANK_EMBED = $X/tok -q -m $(RERANK_START) -f text --max-length 128 $< | $X/encode -q -m $(RERANK_START) > $@
-$(RERANK)/%.mts: private SHELL := $(HEAVY)
+HEAVY += $(RERANK)/%.mts
 $(RERANK)/%.mts: $(RERANK)/%.jsonl $(RERANK_FROM) | $X/tok $X/encode
 	$(RERANK_EMBED)
 $(RERANK)/%.mts: $(DEBIAN)/%.jsonl $(RERANK_FROM) | $X/tok $X/encode
@@ -51,7 +51,7 @@ $(RERANK)/%.mts: $(DEBIAN)/%.jsonl $(RERANK_FROM) | $X/tok $X/encode
 $(RERANK)/%-search.run: $(RERANK)/%.mts $(RERANK)/corpus.mts | $X/near
 	$X/near -q -k 100 --run $@ $^
 
-$(RERANK)/hard.jsonl: private SHELL := $(HEAVY)
+HEAVY += $(RERANK)/hard.jsonl
 $(RERANK)/hard.jsonl: $(RERANK)/train.qrels $(RERANK)/queries.jsonl $(RERANK)/documents.jsonl $(RERANK)/queries.mts $(RERANK)/documents.mts \
 		$(PIPELINES)/rerank-negatives.awk | $X/near
 	$X/near -q -k 100 --run $(@D)/found.run $(wordlist 4,5,$^)
@@ -62,14 +62,14 @@ $(RERANK)/hard.jsonl: $(RERANK)/train.qrels $(RERANK)/queries.jsonl $(RERANK)/do
 $(RERANK)/pairs.mts: $(RERANK)/hard.jsonl $(RERANK_FROM) | $X/tok
 	$X/tok -q -m $(RERANK_START) --pair -f query -f document -f negatives --max-length 64 --record-rows 16 $< > $@
 
-$(RERANK)/model/config.json: private SHELL := $(HEAVY)
+HEAVY += $(RERANK)/model/config.json
 $(RERANK)/model/config.json: $(RERANK)/pairs.mts | $X/train
 	@echo "A cross-encoder learns from $$(wc -l < $(RERANK)/hard.jsonl) queries with five candidates each." >&2
 	$(anew); \
 	$X/train -q -m $(RERANK_START) --objective listnet --temperature 0.1 --lr $(RERANK_LR) --precision bf16 --seed $(SEED) \
 		--save-every 60 -o $(@D) $<
 
-$(RERANK)/%.run: private SHELL := $(HEAVY)
+HEAVY += $(RERANK)/%.run
 $(RERANK)/%.run: $(DEBIAN)/%.jsonl $(DEBIAN)/corpus.jsonl $(RERANK)/%-search.run $(RERANK)/model/config.json $(RERANK)/top | $X/rerank
 	$X/rerank -q -m $(RERANK)/model -k $(RERANK_TOP) --precision int8 --max-length 128 --queries $< --texts $(wordlist 2,3,$^) > $@
 

@@ -115,7 +115,7 @@ $R/base/config.json: $(START)/config.json $R/from
 reze_bits  = $(patsubst %,--precision %,$(filter-out f32,$(PRECISION)))
 reze_pairs = $X/tasksample -q -C $(REZE_TRAIN) --all $1 | $X/tok -q -m $2 | $X/encode -q -m $2 $(reze_bits)
 
-$R/statistics/%/all.mts: private SHELL := $(HEAVY)
+HEAVY += $R/statistics/%/all.mts
 $R/statistics/%/all.mts: $R/without/%.yaml $R/base/config.json | $X/tasksample $X/tok $X/encode $X/reze-stats
 	mkdir -p $(@D); \
 	$(call reze_pairs,$<,$R/base) | $X/reze-stats fit -q -o $@
@@ -128,7 +128,7 @@ $R/statistics/%.mts: $R/statistics/$$(call part,1)/all.mts | $X/reze-stats
 reze_train = $X/train -q -m $1 --lr $(REZE_LR) --warmup 0 --no-mask-duplicates $(patsubst %,--precision %,$(filter bf16,$(PRECISION))) \
 	--seed $2 $(TRAIN_OPTIONS) $3 -o $(@D)
 
-$V/pre/%/config.json $V/models/%/config.json $V/views/%.mts: private SHELL := $(HEAVY)
+HEAVY += $V/pre/%/config.json $V/models/%/config.json $V/views/%.mts
 $V/pre/%/config.json: $R/without/$$(call part,2).yaml $R/base/config.json \
 		$$(if $$(filter-out pft,$$(call part,1)),$R/statistics/$$(call part,2)/$$(call part,1).mts) \
 		| $X/tasksample $X/tok $X/encode $X/reze-stats $X/train

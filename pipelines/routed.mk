@@ -20,7 +20,7 @@ $(ROUTED)/dictionary.jsonl $(ROUTED)/packages.jsonl: $(ROUTED)/%.jsonl: $(TEXT)/
 	cat $(if $(filter packages,$*),$(DEBIAN)/train.jsonl,$(patsubst %,$(TEXT)/train-%.jsonl,noun verb adjective adverb foldoc)) | \
 		awk 'NR % $(if $(filter packages,$*),3,11) == 0' > $@
 
-$(ROUTED)/%.mts: private SHELL := $(HEAVY)
+HEAVY += $(ROUTED)/%.mts
 $(ROUTED)/%.mts: $(ROUTED)/%.jsonl $(BASE)/model.safetensors | $X/tok $X/encode
 	$X/tok -q -m $(BASE) -f text=query $< | $X/encode -q -m $(BASE) > $@
 

@@ -102,7 +102,7 @@ $Q/base/config.json: $(ROUTER_BASE)/config.json $Q/from
 
 # The base model's embeddings: corpus/SET, learned/SET, told/WHAT/SPLIT/SET; WHAT is emb, or layer-2 and so on.
 .SECONDEXPANSION:
-$Q/corpus/%.mts $Q/learned/%.mts $Q/told/%.mts $W/gates/%/adapter_config.json $W/single/%.tsv: private SHELL := $(HEAVY)
+HEAVY += $Q/corpus/%.mts $Q/learned/%.mts $Q/told/%.mts $W/gates/%/adapter_config.json $W/single/%.tsv
 
 $Q/corpus/%.mts: $(ROUTER_DATA)/%/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
 	echo "encode $*" >&2; mkdir -p $(@D); \
@@ -409,7 +409,7 @@ routerretriever-table6:
 # the contexts by the model alone, the questions through a gate or alone
 asked_of = $X/tok -q -m $Q/base -f positive -f negative $(PROBE) | $X/encode -q -m $Q/base $(ROUTER_BITS) | $X/tok -q -m $Q/base -f query - | \
 	$X/encode -q -m $Q/base $(ROUTER_BITS) $(if $(adapter),--adapter $(patsubst %/,%,$(dir $(adapter))))
-$W/knowledge/%.tsv: private SHELL := $(HEAVY)
+HEAVY += $W/knowledge/%.tsv
 $W/knowledge/%.tsv: $(PROBE) $Q/base/config.json $$(adapter) | $X/tok $X/encode $X/mteb-score
 	mkdir -p $(@D); \
 	$(asked_of) | $X/mteb-score reranking -q --protocol v1 $(call small,,--similarity dot) --per-query $@ - >/dev/null

@@ -120,7 +120,7 @@ $Z/start/forget-experts/config.json: $Z/start/forget-plain/config.json | $X/upcy
 e_start = $Z/start/$(subst @,$(seed_of),$($(arm_of).init))
 e_lora  = $(filter --lora,$($(arm_of).with))
 
-$Z/models/%/config.json: private SHELL := $(HEAVY)
+HEAVY += $Z/models/%/config.json
 $Z/models/%/config.json: $$(e_start)/config.json $Z/$$($$(arm_of).recipe).yaml | $X/tasksample $X/tok $X/train $X/upcycle
 	echo "train $*" >&2; mkdir -p $(dir $(@D)); $(anew); \
 	$X/tasksample -q -C $D --seed $(if $(filter late-%,$(arm_of)),10)$(seed_of) --steps $(batches_of) $(word 2,$^) | \

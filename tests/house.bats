@@ -105,10 +105,11 @@ overview() {
 # bats test_tags=plain,unsanitized
 @test "house: man pages fit a terminal of 80 columns" {
 	command -v groff >/dev/null || skip "needs groff"
-	wrong=
+	wrong= most=80
+	[[ $(groff --version) != *"version 1.22"* ]] || most=78 # later releases indent by two columns more
 	for page in "$ROOT"/man/*.[1-8]; do
 		columns=$(groff -mandoc -Tutf8 -rLL=78n -P-c "$page" | sed 's/.\x08//g' | wc -L)
-		[ "$columns" -le 80 ] || wrong+=" ${page##*/}: $columns columns;"
+		[ "$columns" -le $most ] || wrong+=" ${page##*/}: $columns columns;"
 	done
 	echo "wrong:$wrong"
 	[ -z "$wrong" ]
@@ -117,9 +118,9 @@ overview() {
 # bats test_tags=plain,unsanitized
 @test "house: a variable belongs to one pipeline: of two that set it, the last would win" {
 	cd "$ROOT/pipelines"
-	run -0 awk '{ sub(/^define /, "") } /^[A-Za-z$][A-Za-z0-9$_.-]* *([:+?]?=|$)/ && !/^(endef|else|endif)/ {
+	run -0 awk '{ sub(/^define /, "") } /^[A-Za-z$][A-Za-z0-9$_.-]* *([:?]?=|$)/ && !/^(endef|else|endif)/ {
 			name = $0
-			sub(/ *[:+?]?=.*| *$/, "", name)
+			sub(/ *[:?]?=.*| *$/, "", name)
 			if (name in of && of[name] != FILENAME)
 				print of[name], FILENAME, name
 			of[name] = FILENAME

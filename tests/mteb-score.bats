@@ -227,7 +227,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	mteb-score sts --per-query "$T/table" "$T/sts.mts" >"$T/out"
 	[ "$(head -n 1 "$T/table" | tr '\t' ' ')" = "id gold similarity cosine manhattan euclidean" ]
 	run -1 grep -P '\t-0(\t|$)' "$T/table" # distances of equal vectors
-	diff <(cut -f 1,2 "$T/table" | tail -n +2) <(jq -r '[input_line_number, .score] | @tsv' "$GOLDEN/score_sts.jsonl")
+	diff <(cut -f 1,2 "$T/table" | tail -n +2) <(jq -r '[input_line_number, .score + 0] | @tsv' "$GOLDEN/score_sts.jsonl")
 	for measure in manhattan euclidean; do # the table's own columns, scored
 		name=$measure awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == ENVIRON["name"]) k = i; next }
 			{ printf "{\"similarity\":%s%s,\"score\":%.2f}\n", $k, $k ~ /[.]/ ? "" : ".0", $2 }' "$T/table" | mkstream | mteb-score sts >"$T/again"
@@ -390,8 +390,8 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		local type=$1 dtype=$2 name files=()
 		shift 2
 		for name in "$@"; do
-			jq -c 'with_entries(if .key | endswith(".emb")
-				then .value |= walk(if type == "number" then . * 8 | floor else . end) else . end)' \
+			# not by jq: releases before 1.7 write 5.0 as 5, and the first value decides whether a column has integers
+			perl -pe 's/(\.emb": )(\[.*?\])(?=, "|\})/my ($name, $list) = ($1, $2); $name . $list =~ s{-?[\d.]+}{int($& * 8) + 0}ger/ge' \
 				"$GOLDEN/score_$name.jsonl" | mkstream 7 "$dtype" >"$T/$name.mts"
 			files+=("$T/$name.mts")
 		done
@@ -408,7 +408,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		for dtype in f32 f16 bf16 f64; do
 			# shellcheck disable=SC2086
 			score ${words/ / $dtype } >"$T/$dtype"
-			grep -q '^main_score.[0-9.]*$' "$T/$dtype"
+			grep -q '^main_score.-\?[0-9.]*$' "$T/$dtype"
 			cmp "$T/f32" "$T/$dtype"
 		done
 	done

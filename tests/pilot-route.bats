@@ -110,7 +110,7 @@ hand() {
 	jq -c '{_id, dataset, "text.emb"}' "$GOLDEN/routing_train.jsonl" | sort -R --random-source=/dev/zero | stream_of plain
 	pilot-route --oracle scores/*.tsv <plain.mts >oracle.mts
 	mts to jsonl oracle.mts | jq -r '[._id, .["score.a"], .["score.b"], .["score.c"]] | @tsv' | sort |
-		diff - <(jq -r '[._id, .["score.a"], .["score.b"], .["score.c"]] | @tsv' "$GOLDEN/routing_train.jsonl" | sort)
+		diff - <(jq -r '[._id, .["score.a"] + 0, .["score.b"] + 0, .["score.c"] + 0] | @tsv' "$GOLDEN/routing_train.jsonl" | sort)
 	mts to jsonl oracle.mts | jq -e -s 'all([.["score.a", "score.b", "score.c"]] as $s |
 		.gate == ["a", "b", "c"][$s | index(max)])'
 	pilot-build fit --ties drop oracle.mts | mts to jsonl - | jq -r '[.gate, .dataset, .size] + .["pilot.emb"] | @tsv' | sort >got.pilots

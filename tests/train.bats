@@ -1105,7 +1105,7 @@ recipe() {
 	MOTES_MODEL=$G/bert env train -q -o out --lr 2e-3 --epochs 2 --accumulate 2 -s 7 --dtype bf16 pairs.mts
 	[ "$(noted '[.command, .start, .ranks, .dtype, .objective]')" = "[\"train -q -o out --lr 2e-3 --epochs 2 --accumulate 2 -s 7 --dtype bf16 pairs.mts\",\"$G/bert\",1,\"bf16\",\"infonce\"]" ]
 	# what was given, and what was not
-	noted '.settings | [.version, .model, .seed, .steps, .epochs, .lr, .schedule, .clip, .lora]' |
+	noted '.settings | [.version, .model, .seed, .steps, .epochs, .lr, .schedule, .clip + 0, .lora]' |
 		diff - <(jq -nc --arg v "$version" --arg f "$fingerprint" '[$v, $f, 7, 10, 2, 0.002, "cosine", 1, ""]')
 	[ "$(noted '[.steps, .batches, .read.taken]')" = '[10,20,20]' ]
 	noted .stream | diff - <(mts head --json -n 0 pairs.mts | jq -c '{name: "pairs.mts", properties, history}')

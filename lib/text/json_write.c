@@ -13,7 +13,6 @@
 struct json_writer {
 	struct buffer text;
 	int indent; /* 0: compact */
-	int digits; /* significant digits of reals */
 };
 
 static void
@@ -63,13 +62,13 @@ put_string(struct json_writer *writer, const char *text, size_t length)
 	put(writer, "\"");
 }
 
-/* 2.0, not 2, which is an integer; 1e20, not 1e+20. */
+/* The fewest digits that read back equal: 0.03, not 0.029999999999999999.  2.0, not 2, which is an integer; 1e20, not 1e+20. */
 static void
 put_real(struct json_writer *writer, double value)
 {
 	char text[64], *exponent;
 
-	snprintf(text, sizeof text, "%.*g", writer->digits, value);
+	snprintf(text, sizeof text, "%.*g", number_digits(value), value);
 	if (!strpbrk(text, ".e"))
 		strcat(text, ".0");
 	if ((exponent = strchr(text, 'e'))) {
@@ -140,24 +139,10 @@ put_tree(struct json_writer *writer, const struct tree *tree, int depth)
 	}
 }
 
-/* Digits with which all reals of the tree read back equal: 0.03, not 0.029999999999999999. */
-static int
-digits_of(const struct tree *tree)
-{
-	double real = tree->kind == TREE_REAL && isfinite(tree->real) ? tree->real : 0;
-	int digits = number_digits(real);
-
-	for (size_t i = 0; i < tree->count; i++) {
-		int more = digits_of(tree->items[i]);
-		digits = more > digits ? more : digits;
-	}
-	return digits;
-}
-
 char *
 json_text(const struct tree *tree, int indent)
 {
-	struct json_writer writer = { .indent = indent, .digits = digits_of(tree) };
+	struct json_writer writer = { .indent = indent };
 
 	put_tree(&writer, tree, 0);
 	buffer_add(&writer.text, "", 1);

@@ -70,13 +70,16 @@ is_vectors(const char *key)
 		   !strcmp(ending, ".rw") || !strcmp(ending, ".tokens"));
 }
 
-/* The first of a list, whose kind is that of all. */
+/* A value whose kind all values of a list have: its first, or a real number among integers. */
 static const struct tree *
 first(const struct tree *list)
 {
 	if (list->kind != TREE_LIST || !list->count)
 		tree_die(list, "the first row must have something in the list '%s'",
 		    list->key);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i]->kind == TREE_REAL)
+			return list->items[i];
 	return list->items[0];
 }
 
@@ -113,6 +116,8 @@ put_value(struct buffer *buffer, const struct tree *value)
 		append(buffer, value->string, value->length);
 		append_offset(buffer, buffer->column.depth - 1, (int64_t)buffer->used);
 	} else if (buffer->column.rank == 0 && buffer->column.dtype == DTYPE_I64) {
+		if (value->kind == TREE_REAL)
+			tree_die(value, "a real number in a column of integers");
 		append(buffer, &value->integer, sizeof value->integer);
 	} else if (buffer->column.rank == 0) {
 		double real = value->kind == TREE_NULL ? NAN : value->real;
