@@ -64,6 +64,9 @@ setup() {
 		jinja_show <<<"$case" >made
 		jq -c .text <<<"$case" | diff - <(jq -c . made) || { echo "$case"; false; }
 	done <"$A/jinja.jsonl"
+	# Python strips white space of all scripts, and U+001C to U+001F
+	jinja_show <<<'{"template": "[{{ x|trim }}][{{ x.lstrip() }}][{{ x.rstrip() }}]", "variables": {"x": "\u3000\u00a0\u001f\ta\u3000b\u200b\u2028\u0085 "}}' >made
+	jq -ce . made | diff - <(jq -c . <<<'"[a\u3000b\u200b][a\u3000b\u200b\u2028\u0085 ][\u3000\u00a0\u001f\ta\u3000b\u200b]"')
 	# values that are missing, in place of each kind
 	for wrong in 'x.rstrip()' 'x | first' 'x | join' 'x[0]' 'n[0]' 'x | map(attribute="a")' 'x | selectattr("a")' '"a" in n' 'x + "a"' 'n[n]' '[n]'; do
 		run -1 jinja_show <<<"$(jq -nc --arg t "{{ $wrong }}" '{template: $t, variables: {n: 1}}')"

@@ -43,6 +43,13 @@ load helper
 	run -0 records "$T/two"
 	[ "${lines[0]}" = '1 0 {"text":"plain {"}' ]
 	[ "${lines[1]}" = '2 8 {"text":""}' ]
+	for start in '[{' '[ {' '[\n{' '[\r\n{'; do
+		for mark in '' '\357\273\277'; do
+			printf "$mark$start"'"a":"b"}]' >"$T/three"
+			run -0 records "$T/three"
+			[[ ${lines[0]} == *' {"a":"b"}' ]]
+		done
+	done
 }
 
 @test "datafile: a byte order mark and carriage returns are no text" {

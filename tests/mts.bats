@@ -601,11 +601,17 @@ harmful() {
 	wrong "points.mts: there is no column 'x'" to tsv -c x points.mts
 	wrong "there is no column 'x'" cat --rename x=y points.mts
 	wrong "there is a column 'good' already" cat --rename id=good points.mts
+	wrong "column '': its name is not 1 to 255 bytes long" cat --rename id= -o x.mts points.mts
+	wrong "column 'a?b': its name has a control character" cat --rename $'id=a\nb' -o x.mts points.mts
 	wrong 'lists do not fit into a .npy file' to npy -c name points.mts
 	head -c 300 points.mts >cut.mts
 	wrong 'cut.mts: ' to jsonl cut.mts
 	echo '{"a": ' >bad.jsonl
 	wrong 'bad.jsonl:1: ' from jsonl -o x.mts bad.jsonl
+	printf '{"a": 1}\n{"a": 1, "": 2}\n' >bad.jsonl
+	wrong "bad.jsonl:2: field '': its name is not 1 to 255 bytes long" from jsonl -o x.mts bad.jsonl
+	printf '"a\nb",c\n1,2\n' >bad.csv
+	wrong "bad.csv:3: field 'a?b': its name has a control character" from csv -o x.mts bad.csv
 	[ ! -e x.mts ]
 }
 

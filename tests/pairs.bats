@@ -389,7 +389,7 @@ labelled() {
 		      - {name: red, file: colours.jsonl, query: text, document: label, where: label=red}
 	END
 	for how in mark apart; do
-		tasksample -q --epochs 3 --duplicates $how mix.yaml >whole.mts
+		tasksample -q --epochs 3 --duplicates $how mix.yaml | cat >whole.mts # stored, as below
 		tasksample -q --epochs 3 --duplicates $how mix.yaml | cmp - whole.mts
 		for n in 1 9 17; do
 			tasksample -q --epochs 3 --duplicates $how --skip $n mix.yaml | batches |
@@ -822,5 +822,5 @@ rows_like() {
 	[ "$(rows 'file: l.jsonl, label: label' | sort)" = $'a|b\nb|a\nc|d\nd|c' ]
 	printf '{"query":"a","document":"b","m":1,"m":2,"other":{"x":1,"x":2}}\n' >l.jsonl
 	[ "$(rows 'file: l.jsonl')" = 'a|b' ]
-	fails 'file: l.jsonl, where: "m=1"' "l.jsonl: 'm' is given twice"
+	fails 'file: l.jsonl, where: "m=1"' "l.jsonl:1: 'm' is given twice"
 }

@@ -28,6 +28,24 @@ notes() {
 
 # 1. known answers
 
+@test "passages: a file is reStructuredText by its ending, not by a folder's name" {
+	mkdir -p "$T/old.rst.d"
+	printf 'High.\n\n# Low\n\nSand.\n' >"$T/old.rst.d/a.md"
+	cp "$T/old.rst.d/a.md" "$T/old.rst.d/b.rst"
+	gzip -c <"$T/old.rst.d/a.md" >"$T/old.rst.d/c.rst.gz"
+	cd "$T"
+	cut_into old.rst.d >got
+	diff got - <<-'END'
+		["a.md:1","High."]
+		["a.md:3","# Low\n\nSand."]
+		["b.rst:1","High.\n\n# Low\n\nSand."]
+		["c.rst.gz:1","High.\n\n# Low\n\nSand."]
+	END
+	mkdir "$T/x" && mv old.rst.d x/
+	cut_into x >got
+	[ "$(grep -c '/a.md:' got)" -eq 2 ]
+}
+
 @test "passages: a folder's texts by name, cut at headings, each with its file and its line" {
 	notes
 	cd "$T"

@@ -72,6 +72,15 @@ column() {
 		END { exit bad || mixed < 20 }' out
 }
 
+@test "tasksample --level: a file is packed, a pipe is not, unless it says so" {
+	tasksample -o packed.mts mix.yaml
+	tasksample --level 0 -o stored.mts mix.yaml
+	tasksample mix.yaml | cat >piped.mts
+	[ "$(stat -c %s packed.mts)" -lt "$(stat -c %s stored.mts)" ]
+	[ "$(stat -c %s packed.mts)" -lt "$(stat -c %s piped.mts)" ]
+	mts diff packed.mts stored.mts
+}
+
 @test "tasksample: names of tasks and data sets do not drive the terminal" {
 	{
 		printf 'batch: 4\ntasks:\n  "a\\u009b31m\\u202e":\n    datasets:\n'
@@ -290,7 +299,7 @@ without_place() {
 
 @test "tasksample: of a list of experts each batch draws one for both sides, in static batches each row; the seed decides" {
 	sed 's/experts:.*/experts: [one, two, three]/' mix.yaml >drawn.yaml
-	tasksample --epochs 9 drawn.yaml >out.mts
+	tasksample --epochs 9 drawn.yaml | cat >out.mts # stored, as below
 	batches <out.mts | grep '^#' | grep -o '"experts":.*}' >drawn
 	[ "$(wc -l <drawn)" -gt 100 ]
 	sort drawn | uniq -c | awk '{ print ($1 > 20) }' | uniq -c | awk '{ print $1, $2 }' | grep -x '3 1'

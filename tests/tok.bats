@@ -80,6 +80,16 @@ ids() {
 	[ "$(ids "the sea")" = "$(TINY=$TINY/tokenizer.json ids "the sea")" ]
 }
 
+@test "tok: of equal lines of vocab.txt the last counts, and white space at a line's end is no part of a token" {
+	mkdir "$T/model"
+	printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' foo bar foo '' $'sea \t\r' $'oil\u00a0' last >"$T/model/vocab.txt"
+	[ "$(TINY=$T/model ids "foo bar sea oil last")" = "2 6 5 8 9 10 3" ]
+	truncate -s -1 "$T/model/vocab.txt"
+	[ "$(TINY=$T/model ids "foo last")" = "2 6 10 3" ]
+	printf 'foo\n\377\n' >>"$T/model/vocab.txt"
+	dies "tok: $T/model/vocab.txt:12: not a vocabulary: invalid UTF-8" tok -m "$T/model" /dev/null
+}
+
 @test "tok: fields of JSON Lines pass through with their types; texts are dropped unless --keep" {
 	printf '%s\n' '{"_id":"q1","text":"the sea","n":3,"x":1.5,"l":["a","b"],"t":true}' \
 		'{"_id":"q2","text":"","n":4,"x":2,"l":[],"t":false}' >"$T/in.jsonl"
@@ -357,6 +367,8 @@ ids() {
 	run -0 --separate-stderr bash -c "tok -m '$TINY' '$T/in.txt' | stream_rows"
 	[ "${lines[1]}" = " text.ids=[2 95 110 3]" ]
 	[ "$stderr" = "tok: warning: $T/in.txt: 3 invalid parts of UTF-8 were replaced by U+FFFD" ]
+	run -0 --separate-stderr tok --learn wordpiece -o "$T/learnt" "$T/in.txt"
+	[[ $stderr == "tok: warning: $T/in.txt: 3 invalid parts of UTF-8 were replaced by U+FFFD"* ]]
 }
 
 @test "tok: inputs with other fields are refused" {

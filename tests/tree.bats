@@ -134,6 +134,8 @@ json() {
 	refused a.json '"a' "1: not valid JSON: a string that does not end"
 	refused a.json '' "1: not valid JSON"
 	refused a.json "$(printf '[%.0s' {1..513})$(printf ']%.0s' {1..513})" "1: JSON is nested deeper than 512"
+	refused a.json "{\"a\": 1,\n\"b\": $(printf '[%.0s' {1..513})" "2: JSON is nested deeper than 512"
+	refused a.json '"\\ud83d"' "1: not valid JSON: invalid escape in a string, or half of a surrogate pair"
 	refused a.json 'version https://git-lfs.github.com/spec/v1\n' " a Git LFS pointer"
 	run -1 tree_show "$T/none.json"
 	[[ $output == *"none.json: no such file"* ]]

@@ -83,6 +83,7 @@ parse(int argc, char **argv)
 {
 	struct settings to = { .seed = -1,
 		.steps = -1,
+		.level = -1,
 		.slice.ranks = 1,
 		.duplicates = -1,
 		.batching = -1,

@@ -19,14 +19,14 @@ struct excerpt {
 	size_t length;
 };
 
-/* Takes the text up to one of `ends` or to its end; false if nothing is left. */
+/* Takes a line of the text; false if nothing is left. */
 static bool
-next_piece(const char **text, const char *ends, struct excerpt *piece)
+next_line(const char **text, struct excerpt *line)
 {
 	if (!**text)
 		return false;
-	*piece = (struct excerpt){ *text, strcspn(*text, ends) };
-	*text += piece->length;
+	*line = (struct excerpt){ *text, strcspn(*text, "\n") };
+	*text += line->length;
 	*text += **text != 0;
 	return true;
 }
@@ -99,7 +99,7 @@ print_text(const struct cli *cli, const struct cli_command *command, const char 
 	struct excerpt line;
 	bool on = true;
 
-	while (next_piece(&text, "\n", &line)) {
+	while (next_line(&text, &line)) {
 		const char *start = line.start;
 		bool its = !command || is_for(cli, command, &line);
 		if (line.start > start)
@@ -162,7 +162,7 @@ print_synopsis(const struct cli *cli, const struct cli_command *command)
 	const char *text = cli->synopsis, *before = "Usage:";
 	struct excerpt line, word;
 
-	while (next_piece(&text, "\n", &line)) {
+	while (next_line(&text, &line)) {
 		const char *at = line.start + strspn(line.start, " ");
 		at +=
 		    strncmp(at, cli->name, strlen(cli->name)) ? 0 : strlen(cli->name) + 1;
@@ -186,7 +186,7 @@ print_examples(const struct cli *cli, const struct cli_command *command)
 	size_t name = strlen(cli->name);
 	struct excerpt line;
 
-	while (next_piece(&text, "\n", &line)) {
+	while (next_line(&text, &line)) {
 		const char *at = line.start;
 		while ((at = strstr(at, cli->name)) && at < line.start + line.length) {
 			at += name;

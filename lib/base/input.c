@@ -44,6 +44,23 @@ struct input {
 	char *buffer; /* [BUFFER] raw bytes */
 };
 
+static bool
+ends(const char *name, size_t length, const char *ending)
+{
+	size_t size = strlen(ending);
+
+	return length > size && !memcmp(name + length - size, ending, size);
+}
+
+bool
+input_name_ends(const char *name, size_t length, const char *ending)
+{
+	for (const char *const *packed = input_endings; *packed; packed++)
+		if (ends(name, length, *packed))
+			return ends(name, length - strlen(*packed), ending);
+	return ends(name, length, ending);
+}
+
 void
 input_take_stdin(void)
 {

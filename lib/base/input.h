@@ -15,6 +15,9 @@ struct input;
 /* Endings of compressed files (".gz", ...); ends with NULL. */
 extern const char *const input_endings[];
 
+/* Whether a file name of `length` bytes has this ending, perhaps before one of a compressed file: ".rst", as a.rst.gz. */
+bool input_name_ends(const char *name, size_t length, const char *ending);
+
 /* Opens a file; "-" is standard input.  Dies if it cannot be opened, or if standard input was opened before. */
 struct input *input_open(const char *path);
 

@@ -291,41 +291,40 @@ static const int32_t extending[][2] = {
 	{ 0x1e6f5, 0x1e6f5 },
 };
 
-/* Whether one of `count` ascending ranges contains the code point; a range is `step` numbers, first and last leading.
- * */
+/* Whether one of `count` ascending ranges, first and last, contains the code point. */
 static bool
-holds(const int32_t *range, size_t count, size_t step, int32_t code)
+holds(const int32_t (*range)[2], size_t count, int32_t code)
 {
 	size_t low = 0, high = count;
 
-	if (code < range[0])
+	if (code < range[0][0])
 		return false;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		if (code > range[middle * step + 1])
+		if (code > range[middle][1])
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < count && code >= range[low * step];
+	return low < count && code >= range[low][0];
 }
 
 bool
 unicode_later(int32_t code)
 {
-	return holds(later[0], sizeof later / sizeof *later, 2, code);
+	return holds(later, sizeof later / sizeof *later, code);
 }
 
 bool
 unicode_nine(int32_t code)
 {
-	return holds(nine[0], sizeof nine / sizeof *nine, 2, code);
+	return holds(nine, sizeof nine / sizeof *nine, code);
 }
 
 bool
 unicode_later_mark(int32_t code)
 {
-	return holds(marks[0], sizeof marks / sizeof *marks, 2, code);
+	return holds(marks, sizeof marks / sizeof *marks, code);
 }
 
 int32_t
@@ -351,19 +350,19 @@ unicode_newer(int32_t code)
 bool
 unicode_consonant(int32_t code)
 {
-	return holds(consonants[0], sizeof consonants / sizeof *consonants, 2, code);
+	return holds(consonants, sizeof consonants / sizeof *consonants, code);
 }
 
 bool
 unicode_linker(int32_t code)
 {
-	return holds(linkers[0], sizeof linkers / sizeof *linkers, 2, code);
+	return holds(linkers, sizeof linkers / sizeof *linkers, code);
 }
 
 int32_t
 unicode_cluster_like(int32_t code)
 {
-	if (holds(extending[0], sizeof extending / sizeof *extending, 2, code))
+	if (holds(extending, sizeof extending / sizeof *extending, code))
 		return 0x301;
 	if (code == 0x2065 || (code >= 0xFFF0 && code <= 0xFFF8))
 		return 0x200B; /* a control, though unassigned */

@@ -247,7 +247,7 @@ open_shard(struct weight_shard *shard)
 		die("%s: not a safetensors file: the header is no JSON object",
 		    shard->path);
 	shard->start = 8 + (size_t)length;
-	shard->header = json_parse(shard->map + 8, (size_t)length, shard->path, 1);
+	shard->header = json_parse(shard->map + 8, (size_t)length, shard->path, 0);
 	if (shard->header->kind != TREE_OBJECT)
 		die("%s: not a safetensors file: the header is no JSON object",
 		    shard->path);

@@ -20,17 +20,14 @@ similarity_name_read(const char *dir)
 	static const char *const names[] = { "cosine", "dot", "euclidean", "manhattan" };
 	static const char key[] = "similarity_fn_name";
 	struct tree *config = json_find(dir, "config_sentence_transformers.json");
-	const struct tree *said = config ? tree_get(config, key) : NULL;
 	bool sparse = !strcmp(tree_string(config, "model_type", ""), "SparseEncoder");
-	const char *name = said && said->kind != TREE_NULL
-			       ? tree_string(config, key, NULL)
-			       : names[sparse ? 1 : 0];
+	const char *name = tree_string(config, key, names[sparse]);
 	size_t i = 0, count = sizeof names / sizeof *names;
 
 	while (i < count && strcmp(names[i], name) != 0)
 		i++;
 	if (i == count)
-		tree_die(said,
+		tree_die(tree_get(config, key),
 		    "similarity_fn_name '%s' is none of cosine, dot, euclidean and manhattan",
 		    name);
 	tree_free(config);

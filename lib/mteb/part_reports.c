@@ -23,7 +23,7 @@ read_report(const char *path)
 	} while (got);
 	if (!length)
 		die("%s: empty, not a report; did the program before it fail?", name);
-	struct tree *report = json_parse(text, length, name, 1);
+	struct tree *report = json_parse(text, length, name, 0);
 	input_close(input);
 	free(text);
 	return report;

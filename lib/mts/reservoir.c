@@ -219,7 +219,7 @@ put_record(struct reservoir *reservoir, struct writer *writer, const struct row_
 {
 	const char *text = strings_get(reservoir->attributes, attributes);
 	struct tree *tree =
-	    json_parse(text, strlen(text), stream_name(reservoir->reader), 1);
+	    json_parse(text, strlen(text), stream_name(reservoir->reader), 0);
 
 	for (int c = 0; c < reservoir->columns; c++)
 		reservoir->arrays[c] = gather_rows(&reservoir->gathers[c],

@@ -40,22 +40,6 @@ documents_is_folder(const char *path)
 	return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-/* Whether a name has this ending, perhaps before that of a compressed file. */
-static bool
-has_ending(const char *name, const char *ending)
-{
-	size_t length = strlen(name), size = strlen(ending);
-
-	for (const char *const *packed = input_endings; *packed; packed++) {
-		size_t more = strlen(*packed);
-		if (length > more && !strcmp(name + length - more, *packed)) {
-			length -= more;
-			break;
-		}
-	}
-	return length > size && !memcmp(name + length - size, ending, size);
-}
-
 static bool
 is_document(const char *name)
 {
@@ -63,7 +47,7 @@ is_document(const char *name)
 		".rst" };
 
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		if (has_ending(name, endings[i]))
+		if (input_name_ends(name, strlen(name), endings[i]))
 			return true;
 	return false;
 }

@@ -1,5 +1,5 @@
 /*
- * stream_format - the parts of mts(5) shared by stream_read and stream_write.  Private to them.
+ * stream_format - the format of mts(5) beneath stream.h: headers, columns, sizes, and their faults.
  */
 #ifndef STREAM_STREAM_FORMAT_H
 #define STREAM_STREAM_FORMAT_H

@@ -53,7 +53,7 @@ parse_text(const char *text, size_t size, const char *name)
 	if (size > STREAM_HEADER)
 		die("%s: header: it is longer than 16 MiB", name);
 	char *called = mem_format("%s: header", name);
-	struct tree *header = json_parse(text + start, size - start, called, 1);
+	struct tree *header = json_parse(text + start, size - start, called, 0);
 	header->name = called;
 	tree_only(header, members);
 	for (const char *const *member = members; *member; member++)

@@ -399,7 +399,7 @@ parse_record(struct reader *reader, struct record *record)
 		fail(reader, "it is shorter than its head and attributes");
 	char *name =
 	    mem_format("%s: %s: attributes", input_name(reader->input), reader->place);
-	reader->attributes = json_parse(reader->block + head, (size_t)length, name, 1);
+	reader->attributes = json_parse(reader->block + head, (size_t)length, name, 0);
 	reader->attributes->name = name;
 	if (reader->attributes->kind != TREE_OBJECT)
 		fail(reader, "its attributes are not a JSON object");

@@ -158,16 +158,29 @@ stream_drop(struct writer *writer, const char *name)
 	move_properties(writer, name, NULL);
 }
 
+static void
+check_column(const struct writer *writer, const struct column *column)
+{
+	const char *fault = column_fault(column);
+
+	if (fault)
+		die("%s: column '%s': %s", output_name(writer->output), column->name,
+		    fault);
+}
+
 void
 stream_rename(struct writer *writer, const char *name, const char *to)
 {
 	struct column_slot *slot = need_slot(writer, name);
+	struct column renamed = slot->column;
 
-	if (strcmp(name, to) && find_slot(writer, to))
-		die("%s: there is a column '%s' already", output_name(writer->output),
-		    to);
 	if (!strcmp(name, to))
 		return;
+	if (find_slot(writer, to))
+		die("%s: there is a column '%s' already", output_name(writer->output),
+		    to);
+	renamed.name = to;
+	check_column(writer, &renamed);
 	move_properties(writer, name, to);
 	char *copy = mem_string(to);
 	free((char *)slot->column.name);
@@ -178,12 +191,9 @@ int
 stream_add(struct writer *writer, const struct column *column)
 {
 	struct column_slot *old = find_slot(writer, column->name);
-	const char *fault = column_fault(column);
 
 	before_records(writer);
-	if (fault)
-		die("%s: column '%s': %s", output_name(writer->output), column->name,
-		    fault);
+	check_column(writer, column);
 	if (old && !old->passes)
 		die("%s: there is a column '%s' already", output_name(writer->output),
 		    column->name);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "stream/kinds.h"
+#include "stream/stream_format.h"
 #include "text/json.h"
 
 struct table_field {
@@ -110,6 +111,9 @@ add_field(struct table *table, const char *name)
 	    table->fields, &table->capacity, table->count + 1, sizeof *table->fields);
 	struct table_field *field = &table->fields[table->count++];
 	*field = (struct table_field){ .column.name = mem_string(name) };
+	const char *fault = column_fault(&field->column);
+	if (fault)
+		fail(table, field, datafile_line(table->file), fault);
 	return field;
 }
 

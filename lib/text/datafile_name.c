@@ -16,14 +16,6 @@ datafile_parse(const char *option, const char *name)
 	return (enum datafile_format)(DATAFILE_JSONL + cli_word(option, name, formats));
 }
 
-static bool
-has_suffix(const char *name, size_t length, const char *suffix)
-{
-	size_t size = strlen(suffix);
-
-	return length > size && !memcmp(name + length - size, suffix, size);
-}
-
 enum datafile_format
 datafile_by_name(const char *name)
 {
@@ -33,15 +25,9 @@ datafile_by_name(const char *name)
 	} known[] = { { ".jsonl", DATAFILE_JSONL }, { ".ndjson", DATAFILE_JSONL },
 		{ ".json", DATAFILE_JSONL }, { ".tsv", DATAFILE_TSV },
 		{ ".csv", DATAFILE_CSV }, { ".txt", DATAFILE_LINES } };
-	size_t length = strlen(name);
 
-	for (const char *const *packed = input_endings; *packed; packed++)
-		if (has_suffix(name, length, *packed)) {
-			length -= strlen(*packed);
-			break;
-		}
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (has_suffix(name, length, known[i].suffix))
+		if (input_name_ends(name, strlen(name), known[i].suffix))
 			return known[i].format;
 	return DATAFILE_GUESS;
 }
@@ -63,6 +49,8 @@ datafile_find(const char *dir, const char *stem)
 	return NULL;
 }
 
+#define MARK "\xEF\xBB\xBF" /* byte order mark */
+
 enum datafile_format
 datafile_guess(struct input *input)
 {
@@ -70,8 +58,8 @@ datafile_guess(struct input *input)
 
 	if (format != DATAFILE_GUESS)
 		return format;
-	static const char *const json[] = { "{", "\xEF\xBB\xBF{", "[{", "[\n", "[\r\n",
-		NULL };
+	static const char *const json[] = { "{", "[{", "[ {", "[\n", "[\r\n", MARK "{",
+		MARK "[{", MARK "[ {", MARK "[\n", MARK "[\r\n", NULL };
 	for (int i = 0; json[i]; i++)
 		if (input_starts_with(input, json[i]))
 			return DATAFILE_JSONL;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "text/jinja_internal.h"
 
 /* Values. -------------------------------------------------------------------------- */
@@ -126,6 +127,14 @@ jinja_joined(struct jinja_run *run, const struct tree *a, const struct tree *b)
 
 /* Filters. ------------------------------------------------------------------------- */
 
+/* White space to Python's strip. */
+static bool
+is_space(int32_t code)
+{
+	return code >= 0 &&
+	       ((code >= 0x1C && code <= 0x1F) || utf8_traits(code) & UTF8_SPACE);
+}
+
 /* A text without white space at its start, its end, or both. */
 const struct tree *
 jinja_trimmed(struct jinja_run *run, const struct tree *text, bool left, bool right)
@@ -133,11 +142,18 @@ jinja_trimmed(struct jinja_run *run, const struct tree *text, bool left, bool ri
 	text =
 	    jinja_need(run, text, TREE_STRING, "white space is stripped from texts only");
 	size_t from = 0, to = text->length;
+	int32_t code;
 	jinja_work(run, to);
-	while (left && from < to && jinja_space(text->string[from]))
-		from++;
-	while (right && to > from && jinja_space(text->string[to - 1]))
-		to--;
+	for (size_t bytes; left && from < to; from += bytes) {
+		bytes = utf8_decode(text->string + from, to - from, &code);
+		if (!is_space(code))
+			break;
+	}
+	for (size_t start; right && to > from; to = start) {
+		start = utf8_before(text->string, to, &code);
+		if (!is_space(code))
+			break;
+	}
 	return jinja_keep(run, tree_of_bytes(text->string + from, to - from), false);
 }
 

@@ -34,14 +34,20 @@ struct json_parser {
 	bool python; /* accept Python's extensions */
 };
 
-_Noreturn static void
-fail(const struct json_parser *parser, const char *what)
+static int
+line_of(const struct json_parser *parser)
 {
 	int line = parser->line;
 
 	for (const char *c = parser->text; c < parser->at; c++)
 		line += *c == '\n';
-	die("%s:%d: not valid JSON: %s", parser->name, line, what);
+	return line;
+}
+
+_Noreturn static void
+fail(const struct json_parser *parser, const char *what)
+{
+	die("%s:%d: not valid JSON: %s", parser->name, line_of(parser), what);
 }
 
 static void
@@ -95,7 +101,7 @@ parse_string(struct json_parser *parser)
 		return string;
 	ptrdiff_t made = json_string_unescape(string->string, start, length);
 	if (made < 0)
-		fail(parser, "invalid escape in a string");
+		fail(parser, "invalid escape in a string, or half of a surrogate pair");
 	string->length = (size_t)made;
 	string->string[made] = 0;
 	return string;
@@ -239,7 +245,7 @@ parse_value(struct json_parser *parser)
 	if (c == '{' || c == '[') {
 		if (++parser->depth > DEPTH_MAX)
 			die("%s:%d: JSON is nested deeper than %d", parser->name,
-			    parser->line, DEPTH_MAX);
+			    line_of(parser), DEPTH_MAX);
 		tree = c == '{' ? parse_object(parser) : parse_list(parser);
 		parser->depth--;
 		return tree;
@@ -251,13 +257,14 @@ parse_value(struct json_parser *parser)
 static struct tree *
 parse(const char *text, size_t length, const char *name, int line, bool python)
 {
-	struct json_parser parser = { text, text, text + length, name, line, 0, python };
+	struct json_parser parser = { text, text, text + length, name, line ? line : 1, 0,
+		python };
 	struct tree *tree = parse_value(&parser);
 
 	skip_blanks(&parser);
 	if (parser.at < parser.end)
 		fail(&parser, "end of file expected");
-	own_name(tree, name, line > 1 ? line : 0);
+	own_name(tree, name, line);
 	return tree;
 }
 
@@ -282,7 +289,7 @@ json_read_optional(const char *path)
 	if (!text)
 		return NULL;
 	char *name = mem_string(path); /* the tree outlives the caller's string */
-	struct tree *tree = json_parse_python(text, length, name, 1);
+	struct tree *tree = json_parse_python(text, length, name, 0);
 	tree->name = name;
 	free(text);
 	return tree;

@@ -12,7 +12,7 @@
 #include "text/tree.h"
 
 /* Parses a text; free the tree with tree_free.  name: for messages, borrowed by the tree.  line: number of the text's
- * first line, usually 1. */
+ * first line, which all values get; 0: a whole file, whose values have no line. */
 struct tree *json_parse(const char *text, size_t length, const char *name, int line);
 
 /* As json_parse, with Python's extensions: NaN, Infinity and -Infinity are reals; an integer beyond 64 bits is a real

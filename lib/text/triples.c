@@ -312,7 +312,7 @@ read_nested(const struct triples *triples, struct input *input)
 	} while (got);
 	size_t skip = *text.data == '{' ? 0 : strlen(mark_and_brace) - 1;
 	struct tree *root =
-	    json_parse_python(text.data + skip, text.used - skip, input_name(input), 1);
+	    json_parse_python(text.data + skip, text.used - skip, input_name(input), 0);
 	const struct tree *all = unwrap(root);
 	for (size_t i = 0; i < all->count; i++)
 		put_query(triples, all->items[i]);

@@ -413,7 +413,7 @@ read_part(const char *path, const char *text, size_t length, struct json_cursor 
 		return;
 	}
 	/* the strict parser reports errors of JSON */
-	tree_free(json_parse(text, length, path, 1));
+	tree_free(json_parse(text, length, path, 0));
 	die("%s: '%s' must be %s", path, part->key,
 	    object	  ? "an object of integers"
 	    : part->score ? "a list of pairs of a string and a number"
@@ -494,7 +494,7 @@ parse_without(const char *path, const char *text, size_t length,
 		from = first->end;
 	}
 	char *name = mem_string(path);
-	struct tree *tree = json_parse(rest, (size_t)(to - rest), name, 1);
+	struct tree *tree = json_parse(rest, (size_t)(to - rest), name, 0);
 	tree->name = name;
 	free(rest);
 	return tree;

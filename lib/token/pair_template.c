@@ -33,22 +33,15 @@ struct pair_template {
 static struct tree *
 named(const char *name)
 {
-	char *path = share_path("rerankers.yaml"), *known = mem_string("");
-	struct tree *file = yaml_read(path), *found = NULL;
+	char *path = share_path("rerankers.yaml");
+	struct tree *file = yaml_read(path);
 	const char **names = mem_zero(file->count + 1, sizeof *names);
 
-	for (size_t i = 0; i < file->count; i++) {
+	for (size_t i = 0; i < file->count; i++)
 		names[i] = file->items[i]->key;
-		known = mem_list(known, names[i]);
-		if (!strcmp(names[i], name))
-			found = tree_copy(file->items[i]);
-	}
-	if (!found)
-		die_usage("--template: '%s' is not one of %s%s", name, known,
-		    cli_suggestion(name, names));
+	struct tree *found = tree_copy(file->items[cli_word("--template", name, names)]);
 	tree_free(file);
 	free(names);
-	free(known);
 	free(path);
 	return found;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/input.h"
 #include "base/mem.h"
 #include "stream/gather.h"
 
@@ -59,7 +60,7 @@ is_rst(const struct passage_rows *cut, size_t row)
 	if (cut->path < 0)
 		return false;
 	const char *path = text_of(cut, cut->path, row, &length);
-	return memmem(path, length, ".rst", 4) != NULL;
+	return input_name_ends(path, length, ".rst");
 }
 
 void

@@ -39,9 +39,9 @@ offset(int64_t bytes, int64_t number, int64_t count)
 }
 
 static int64_t
-between(int64_t value, int64_t least, int64_t most)
+inside(int64_t value, int64_t most)
 {
-	return value < least ? least : value > most ? most : value;
+	return value < 0 ? 0 : value > most ? most : value;
 }
 
 static int64_t
@@ -73,8 +73,8 @@ shard_pieces(struct shard shard, char *const *paths, int count)
 	int64_t low = offset(bytes, shard.number - 1, shard.count);
 	int64_t high = offset(bytes, shard.number, shard.count);
 	for (int i = 0; i < count; i++) {
-		pieces[i].low = between(low - before, 0, pieces[i].size);
-		pieces[i].high = between(high - before, 0, pieces[i].size);
+		pieces[i].low = inside(low - before, pieces[i].size);
+		pieces[i].high = inside(high - before, pieces[i].size);
 		before += pieces[i].size;
 	}
 	return pieces;
@@ -123,7 +123,7 @@ border(const struct shard_piece *piece, int64_t at, int64_t known)
 		cut.searched = 0;
 	}
 	free(block);
-	return between(at, 0, piece->size);
+	return inside(at, piece->size);
 }
 
 static void

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -95,23 +94,13 @@ token_columns_counts(const struct token_columns *made)
 
 /* Columns. ------------------------------------------------------------------------- */
 
+/* Adds a column FIELD.ENDING of i32. */
 static int
-add_ids(struct writer *writer, const char *field, int depth)
+add_column(struct writer *writer, const char *field, const char *ending, int depth)
 {
-	char *name = mem_format("%s.ids", field);
-	struct column ids = { .name = name, .dtype = DTYPE_I32, .depth = depth };
-	int column = stream_add(writer, &ids);
-
-	free(name);
-	return column;
-}
-
-static int
-add_attended(struct writer *writer, const char *field, int depth)
-{
-	char *name = mem_format("%s.attended", field);
-	struct column attended = { .name = name, .dtype = DTYPE_I32, .depth = depth - 1 };
-	int column = stream_add(writer, &attended);
+	char *name = mem_format("%s.%s", field, ending);
+	int column = stream_add(
+	    writer, &(struct column){ .name = name, .dtype = DTYPE_I32, .depth = depth });
 
 	free(name);
 	return column;
@@ -122,19 +111,6 @@ static const struct text_field *
 second_of(const struct token_columns *made, size_t index)
 {
 	return made->options->fields.items[index + (made->options->pair ? 1 : 0)];
-}
-
-static void
-add_seconds(
-    struct token_columns *made, size_t index, const char *name, struct writer *writer)
-{
-	char *whole = mem_format("%s.second", name);
-	struct column second = {
-		.name = whole, .dtype = DTYPE_I32, .depth = made->depths[index] - 1
-	};
-
-	made->seconds[index] = stream_add(writer, &second);
-	free(whole);
 }
 
 void
@@ -159,11 +135,13 @@ token_columns_add(
 		made->depths[f] = columns[field->columns[0]].depth;
 		if (pair && made->count == 1 && made->depths[f] != 1)
 			name = field->name;
-		made->columns[f] = add_ids(writer, name, made->depths[f]);
+		made->columns[f] = add_column(writer, name, "ids", made->depths[f]);
 		if (pair)
-			add_seconds(made, f, name, writer);
+			made->seconds[f] =
+			    add_column(writer, name, "second", made->depths[f] - 1);
 		if (made->role && role_hides(made->role))
-			made->attended[f] = add_attended(writer, name, made->depths[f]);
+			made->attended[f] =
+			    add_column(writer, name, "attended", made->depths[f] - 1);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "stream/documents.h"
 #include "stream/stream.h"
+#include "stream/stream_format.h"
 #include "stream/table.h"
 #include "token/passage_rows.h"
 #include "token/role.h"
@@ -131,12 +132,8 @@ same_columns(const struct tokenise *stream, const struct column *columns, int co
 {
 	bool same = count == stream->column_count;
 
-	for (int i = 0; same && i < count; i++) {
-		const struct column *a = &columns[i], *b = &stream->columns[i];
-		same = !strcmp(a->name, b->name) && a->dtype == b->dtype &&
-		       a->text == b->text && a->depth == b->depth && a->rank == b->rank &&
-		       !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
-	}
+	for (int i = 0; same && i < count; i++)
+		same = !column_difference(&columns[i], &stream->columns[i]);
 	return same;
 }
 

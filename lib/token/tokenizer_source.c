@@ -117,25 +117,30 @@ read_json(struct tokenizer_source *source)
 
 /* vocab.txt. ----------------------------------------------------------------------- */
 
+/* From the last line to the first: of equal lines the last counts, as in the reference. */
 static void
 read_lines(struct tokenizer_source *source)
 {
-	const char *at = source->bytes.text, *end = at + source->bytes.length;
+	const char *text = source->bytes.text, *line;
+	size_t left = source->bytes.length, length;
+	int64_t id = left && text[left - 1] != '\n';
 
-	for (int64_t id = 0; at < end; id++) {
-		const char *line = at, *stop = memchr(at, '\n', (size_t)(end - at));
-		stop = stop ? stop : end;
-		at = stop + 1;
-		while (stop > line && strchr(" \t\r", stop[-1]))
-			stop--;
-		if (id >= VOCABULARY_MAX ||
-		    utf8_valid(line, (size_t)(stop - line)) != (size_t)(stop - line))
-			die("%s:%lld: not a vocabulary: %s", source->path,
-			    (long long)id + 1,
-			    id >= VOCABULARY_MAX ? "too many lines" : "invalid UTF-8");
-		if (stop > line)
-			vocabulary_add(
-			    source->vocabulary, line, (size_t)(stop - line), (int32_t)id);
+	for (size_t i = 0; i < left; i++)
+		id += text[i] == '\n';
+	if (id > VOCABULARY_MAX)
+		die("%s: not a vocabulary: more than %d lines", source->path,
+		    VOCABULARY_MAX);
+	for (; left; left = (size_t)(line - text)) {
+		length = left - (text[left - 1] == '\n');
+		line = memrchr(text, '\n', length);
+		line = line ? line + 1 : text;
+		length = utf8_space_start(line, length - (size_t)(line - text), 0);
+		if (utf8_valid(line, length) != length)
+			die("%s:%lld: not a vocabulary: invalid UTF-8", source->path,
+			    (long long)id);
+		id--;
+		if (length)
+			vocabulary_add(source->vocabulary, line, length, (int32_t)id);
 	}
 }
 
@@ -161,7 +166,7 @@ read_vocabulary(struct tokenizer_source *source)
 			die("%s: not a WordPiece vocabulary: it lacks %s", source->path,
 			    token);
 	}
-	root = json_parse(around, sizeof around - 1, source->path, 1);
+	root = json_parse(around, sizeof around - 1, source->path, 0);
 	model = tree_get(root, "model");
 	const char *unknown = tokenizer_settings_token(settings, "unk_token");
 	tree_set(model, "unk_token", tree_of_string(unknown ? unknown : "[UNK]"));
@@ -402,7 +407,7 @@ read_around(const struct sentencepiece *model, const char *path, int unknown)
 	    "\"replacement\":\"\u2581\",\"prepend_scheme\":\"always\",\"split\":true}]},"
 	    "\"decoder\":{\"type\":\"Metaspace\",\"replacement\":\"\u2581\","
 	    "\"prepend_scheme\":\"always\",\"split\":true}}";
-	struct tree *root = json_parse(around, sizeof around - 1, path, 1);
+	struct tree *root = json_parse(around, sizeof around - 1, path, 0);
 
 	tree_set(tree_get(root, "model"), "unk_id", tree_of_integer(unknown));
 	if (model->charsmap) {

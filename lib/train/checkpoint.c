@@ -165,7 +165,7 @@ checkpoint_state(const char *path)
 
 	struct safetensors *file = safetensors_open(path);
 	const struct safetensor *text = need(file, path, "state", DTYPE_U8);
-	struct tree *state = json_parse(text->data, text->count, path, 1);
+	struct tree *state = json_parse(text->data, text->count, path, 0);
 	safetensors_close(file);
 	return state;
 }

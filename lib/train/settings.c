@@ -125,7 +125,7 @@ settings_agree(const struct tree *settings, const char *name)
 	char *all = mem_zero(ranks, most), *mine = mem_zero(1, most);
 	memcpy(mine, text, own);
 	ranks_gather(all, mine, most);
-	struct tree *first = json_parse(all, strlen(all), "settings", 1);
+	struct tree *first = json_parse(all, strlen(all), "settings", 0);
 	const char *key = differ_but(settings, first, "");
 	if (key)
 		die("%s: has %s %s, the first rank has %s: all must be given the same",

@@ -46,7 +46,7 @@ parse(const char *text)
 
 	for (char *at = json; (at = strchr(at, '\'')); at++)
 		*at = '"';
-	struct tree *tree = json_parse(json, strlen(json), "trainer", 1);
+	struct tree *tree = json_parse(json, strlen(json), "trainer", 0);
 	free(json);
 	return tree;
 }
