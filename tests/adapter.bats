@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-with() { # ADAPTER [MODEL] [OPTION]...: the golden texts through the model and an adapter
+with() { # ADAPTER [MODEL] [OPTION]...: encodes the golden texts by the model with the adapter
 	local adapter=$1 model=${2:-$GOLDEN/bert}
 	ids_stream text.ids <"$model/ids.txt" | encode -m "$model" --adapter "$adapter" "${@:3}"
 }
@@ -20,12 +20,11 @@ refused() { # MESSAGE
 	[[ $stderr == "encode: "*"$1"* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
 }
 
-forget() { # FILE: of what model the adapter is
+forget() { # FILE: removes the adapter's note of its model
 	relabel "$1" . >"$T/forgotten"
 	mv "$T/forgotten" "$1"
 }
-# The weights of a NomicBERT or a GTE under transformers 5's module names: a single matrix of the
-# file is several there.
+# Renames the weights of a NomicBERT or a GTE to transformers 5's module names, under which one matrix of the file is several.
 native() { # MODEL
 	relabel "$1/model.safetensors" 'def parts($names): . as {$key, $value} | ($names | length) as $n |
 			(($value.data_offsets[1] - $value.data_offsets[0]) / $n) as $bytes | range($n) as $i |
@@ -42,17 +41,17 @@ native() { # MODEL
 				sub("lm_head.norm"; "lm_head.layer_norm"))) | from_entries'
 }
 
-@test "adapter: embeddings are PEFT's to 2e-6: rank and alpha, by module, rsLoRA" {
+@test "adapter: embeddings with alpha, a rank and alpha per module, and rsLoRA are PEFT's to 2e-6" {
 	agrees plain
 	agrees mixed
 	run ! cmp -s "$GOLDEN/adapter/plain/embeddings.txt" "$GOLDEN/bert/embeddings.txt"
 }
 
-@test "adapter: a fused Wqkv takes an adapter, of one layer" {
+@test "adapter: a fused Wqkv takes an adapter, also on one layer only" {
 	agrees fused nomic_bert
 }
 
-@test "adapter: Qwen3's projections, saved from the model with its language head; ModernBERT's" {
+@test "adapter: Qwen3's projections, saved from the model with its language head, and ModernBERT's give PEFT's embeddings" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	while read -r case model; do
 		encode -m "$GOLDEN/families/$model" --adapter "$GOLDEN/adapter/$case" --pooling mean --normalize \
@@ -64,14 +63,14 @@ native() { # MODEL
 	E
 }
 
-@test "adapter: the names may have a prefix that the model lacks, and the other way round" {
+@test "adapter: tensor names may have a prefix that the model's names lack, or lack one that these have" {
 	change .
 	relabel "$GOLDEN/adapter/plain/adapter_model.safetensors" \
 		'with_entries(.key |= sub("base_model.model.encoder"; "base_model.model.bert.encoder"))' >"$T/a/adapter_model.safetensors"
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 }
 
-@test "adapter: target_modules are a pattern of whole names, or a list of their ends" {
+@test "adapter: target_modules is a pattern of whole names, or a list of name endings" {
 	for pattern in '.*self\\.(query|value)' 'encoder\\.layer\\.\\d+\\.attention\\.self\\.(?:query|value)' all-linear; do
 		change ".target_modules = \"$pattern\""
 		with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
@@ -90,15 +89,15 @@ native() { # MODEL
 	refused "the module 'encoder.layer.1.attention.self.query' of the adapter is not in 'layers_to_transform'"
 }
 
-@test "adapter: alpha sets the scale; alpha 0 gives the model without it" {
+@test "adapter: alpha sets the scale; alpha 0 gives the model without the adapter" {
 	change '.lora_alpha = 0'
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/bert/embeddings.txt" 1e-6
 	change '.alpha_pattern = {"query": 6, "value": 6} | .lora_alpha = 100'
 	with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 }
 
-# all-linear includes the unused pooler; patterns are regular expressions, ranks differ.
-@test "adapter: matrices for the pooler are accepted without a warning, with a pooler and without; also from .bin" {
+# target_modules is all-linear, which includes the unused pooler; patterns are regular expressions; ranks differ.
+@test "adapter: matrices for the pooler are accepted without a warning, whether the model has a pooler or not; also from .bin" {
 	pooled() { # ADAPTER MODEL
 		ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 		encode -m "$2" --adapter "$1" --pooling mean --normalize "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb |
@@ -114,14 +113,14 @@ native() { # MODEL
 	change . pooled
 	rm "$T/a/adapter_model.safetensors"
 	pooled "$T/a" "$T/m"
-	# the pattern decides: another of them, and the rank is not the tensors'
+	# with another pattern the pooler's rank is no longer that of its tensors
 	change '.rank_pattern = {"output\\.dense": 3, "^pooler\\.d.*": 1}' pooled
 	run -1 --separate-stderr encode -m "$GOLDEN/families/bert" --adapter "$T/a" "$T/ids.mts"
 	[[ $stderr == *"attention.output.dense.lora_A.weight' is of rank 2; adapter_config.json asks for 3" ]]
 	change '.alpha_pattern = {"(query|key)": 5}' pooled
 	encode -m "$GOLDEN/families/bert" --adapter "$T/a" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/other"
 	run ! within "$GOLDEN/adapter/pooled/embeddings.txt" 1e-4 <"$T/other"
-	# merged, the pooler of other programs is what PEFT makes it
+	# a merged file has PEFT's pooler, which other programs use
 	upcycle -q -m "$T/m" --merge-lora "$GOLDEN/adapter/pooled" -o "$T/merged"
 	offsets=$(head -c 9000 "$T/merged/model.safetensors" | grep -ao '"bert.pooler.dense.weight":{[^}]*}' | grep -o '\[[0-9]*,[0-9]*\]}' | tr -d '[]}')
 	size=$(od -An -tu8 -N8 "$T/merged/model.safetensors")
@@ -129,14 +128,14 @@ native() { # MODEL
 		within "$GOLDEN/adapter/pooled/pooler.txt" 1e-6
 	encode -q -m "$T/merged" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb |
 		within "$GOLDEN/adapter/pooled/embeddings.txt" 2e-6
-	# a pair that is not of the pooler's shape
+	# a pair of matrices whose shapes do not fit the pooler
 	change '.rank_pattern["^pooler.*"] = 8 | del(.rank_pattern["^pooler\\.d.*"])' pooled
 	relabel "$GOLDEN/adapter/pooled/adapter_model.safetensors" 'with_entries(if .key | test("pooler") then .value.shape |= reverse else . end)' >"$T/a/adapter_model.safetensors"
 	run -1 --separate-stderr encode -m "$T/m" --adapter "$T/a" "$T/ids.mts"
 	[[ $stderr == *"'lora_B' and 'lora_A' of 'pooler.dense' make [1, 1]; the tensor 'bert.pooler.dense.weight' of $T/m is [8, 8]" ]]
 }
 
-@test "adapter: an adapter of several ranks resumes training and keeps its ranks and frozen matrices" {
+@test "adapter: training resumes from an adapter of several ranks and keeps its ranks and frozen matrices" {
 	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' >"$T/pairs.mts"
 	train -q -j 1 -m "$GOLDEN/families/bert" --lora "$GOLDEN/adapter/pooled" -o "$T/none" --lr 1e-12 --warmup 0 --schedule constant "$T/pairs.mts"
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
@@ -153,8 +152,8 @@ native() { # MODEL
 	E
 }
 
-# Headers of the same weights under the names that transformers 5 has in memory, which save_pretrained turns back.
-@test "adapter: the names of transformers 5 fit checkpoints of the older ones, and the other way round" {
+# The golden headers give the same weights the names that transformers 5 has in memory; save_pretrained writes the older names.
+@test "adapter: names of transformers 5 fit checkpoints with older names, and the other way round" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	near() { # ADAPTER MODEL EXPECTED
 		encode -m "$2" --adapter "$1" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb | within "$3" 2e-6
@@ -169,13 +168,13 @@ native() { # MODEL
 		cp "$F/config.5.json" "$T/$case/config.json"
 		native "$F" >"$T/$case/model.safetensors"
 		near "$GOLDEN/adapter/native_$case" "$T/$case" "$GOLDEN/adapter/native_$case/embeddings.txt"
-		# in the weights of either
+		# merged into a checkpoint with either names
 		for m in "$F" "$T/$case"; do
 			upcycle -q -m "$m" --merge-lora "$GOLDEN/adapter/native_$case" -o "$T/merged"
 			encode -q -m "$T/merged" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb |
 				within "$GOLDEN/adapter/native_$case/embeddings.txt" 2e-6
 		done
-		# one of the older names, which fits its own checkpoint by name
+		# an adapter with older names fits its own checkpoint by name
 		printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' |
 			train -q -j 1 -m "$F" --lora targets=all-linear,rank=2 -o "$T/old" --lr 1 --warmup 0 --schedule constant -
 		encode -m "$F" --adapter "$T/old" --pooling mean --normalize "$T/ids.mts" | ids_stream --rows text.emb >"$T/wanted"
@@ -183,16 +182,16 @@ native() { # MODEL
 		run ! within "$T/base" 1e-3 <"$T/wanted"
 		forget "$T/old/adapter_model.safetensors"
 		near "$T/old" "$T/$case" "$T/wanted"
-		# a part of a packed matrix cannot be trained there
+		# part of a packed matrix cannot be trained in that checkpoint
 		run -1 --separate-stderr train -q -m "$F" --lora "$GOLDEN/adapter/native_$case" -o "$T/out" "$T/ids.mts"
 		[[ $stderr == *"is not one matrix in $F, but part of '"*"train on a folder that has the adapter's names" ]]
 	done
-	# of NomicBERT, as PEFT adapts the older modules
+	# NomicBERT, whose older modules PEFT adapts
 	mkdir "$T/tiny"
 	cp -r "$GOLDEN/nomic_bert"/{1_Pooling,modules.json,config.json,ids.txt,vocab.txt,tokenizer_config.json} "$T/tiny"
 	native "$GOLDEN/nomic_bert" >"$T/tiny/model.safetensors"
 	with "$GOLDEN/adapter/fused" "$T/tiny" | ids_stream --rows text.emb | within "$GOLDEN/adapter/fused/embeddings.txt" 2e-6
-	# with the head that predicts tokens
+	# the model with its masked-language-model head
 	for m in "$GOLDEN/nomic_bert" "$T/tiny"; do
 		printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream |
 			train -q -j 1 -m "$m" -o "$T/predicts" --objective mlm --lr 1e-3 --warmup 0 --steps 3 - 2>"$T/err" || cat "$T/err"
@@ -207,7 +206,7 @@ native() { # MODEL
 	[[ $stderr == *"changes the module 'encoder.layers.9.attn.Wqkv'; $T/tiny has no tensor"* ]]
 }
 
-# PEFT's in double: its own in float32 are up to 4e-6 from them (adapter.py prints it), as ours are.
+# The reference is PEFT in double: PEFT's own float32 gradients are up to 4e-6 from it (adapter.py prints the distance), like ours.
 # bats test_tags=plain
 @test "adapter: the gradient of every A and B is PEFT's to 1e-5" {
 	while read -r case model; do
@@ -220,7 +219,7 @@ native() { # MODEL
 	E
 }
 
-@test "adapter: pairs on every linear layer of every family learn; with dropout too" {
+@test "adapter: pairs of matrices on every linear layer of every family learn, also with dropout" {
 	for family in bert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens qwen2 mistral llama eurobert gemma3_text; do
 		adapter_check "$GOLDEN/families/$family" all-linear "$GOLDEN/families/$family/expected.safetensors"
 		adapter_check "$GOLDEN/families/$family" all-linear "$GOLDEN/families/$family/expected.safetensors" 0.2
@@ -233,7 +232,7 @@ native() { # MODEL
 	with "$T/copy" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
 	diff <(safetensors_list "$GOLDEN/adapter/plain/adapter_model.safetensors" | sort) \
 		<(safetensors_list "$T/copy/adapter_model.safetensors" | sort)
-	adapter_copy "$GOLDEN/adapter/plain" "$T/copy" # an adapter is replaced as a model is
+	adapter_copy "$GOLDEN/adapter/plain" "$T/copy" # a second save replaces the adapter's folder, as it would a model's
 	run -1 adapter_copy "$GOLDEN/adapter/plain" "$T"
 	[[ "$output" == *"exists and is not a model folder"* ]]
 }
@@ -248,7 +247,7 @@ native() { # MODEL
 		refused "$T/a/adapter_config.json: "
 		[[ $stderr == *"'${edit##*;}'"* ]]
 	done
-	# an unknown key is accepted while its value has no effect
+	# an unknown key is accepted if its value means none
 	for value in 0 0.0 '""' null false '[]' '{}'; do
 		change ".something_new = $value"
 		with "$T/a" | ids_stream --rows text.emb | within "$GOLDEN/adapter/plain/embeddings.txt" 2e-6
@@ -263,7 +262,7 @@ native() { # MODEL
 	refused "$T/a/adapter_config.json: no such file"
 }
 
-@test "adapter: tensors that do not fit are refused with names and shapes" {
+@test "adapter: tensors that do not fit the model are refused with names and shapes" {
 	change '.r = 5'
 	refused "'base_model.model.encoder.layer.0.attention.self.query.lora_A.weight' is of rank 4; adapter_config.json asks for 5"
 	change '.r = 0'
@@ -287,7 +286,7 @@ native() { # MODEL
 	refused "make [8, 8]; the tensor 'encoder.layer.1.intermediate.dense.weight' of $GOLDEN/bert is [12, 8]"
 }
 
-@test "adapter: values that are not finite are named" {
+@test "adapter: values that are not finite are refused with the tensor's name" {
 	change .
 	printf '\0\0\300\177' | dd of="$T/a/adapter_model.safetensors" bs=1 conv=notrunc status=none \
 		seek=$(($(stat -c %s "$T/a/adapter_model.safetensors") - 4))
@@ -296,7 +295,7 @@ native() { # MODEL
 
 @test "adapter: with rsLoRA the scale of a new pair is alpha / sqrt(rank)" {
 	G=$GOLDEN/train
-	learn() { # options of --lora
+	learn() { # OPTIONS: the value of --lora
 		pairs_stream '{"temperature": 0.05}' <"$G/pairs.txt" |
 			train -q -j 1 -m "$G/bert" -o "$T/$1" --lr 1e-2 --warmup 0 --schedule constant --lora "$1" -
 		tensor_sums "$T/$1/adapter_model.safetensors"
@@ -309,8 +308,8 @@ native() { # MODEL
 	run -1 cmp -s "$T/rooted" "$T/half"
 }
 
-# PEFT and sentence-transformers save a folder without the model, which it names.
-@test "adapter: -m with an adapter's folder opens the model that it names" {
+# PEFT and sentence-transformers save a folder that names the base model instead of containing it.
+@test "adapter: -m FOLDER of an adapter opens the base model that its configuration names" {
 	cp -r "$GOLDEN/bert" "$T/base"
 	change ".base_model_name_or_path = \"$T/base\""
 	printf 'a red boat\nthe bird flies\n' >"$T/texts"
@@ -321,7 +320,7 @@ native() { # MODEL
 	run ! cmp -s <(encode -m "$T/base" "$T/ids.mts" | mts to jsonl) "$T/wanted"
 	diff <(encode -m "$T/a" "$T/ids.mts" | mts head | grep -o '"gates":"[^"]*"\|"model":"[^"]*"') \
 		<(encode -m "$T/base" --adapter "$T/a" "$T/ids.mts" | mts head | grep -o '"gates":"[^"]*"\|"model":"[^"]*"')
-	# by a name of the Hub, from the cache; beside the model itself
+	# the base model by its name on the Hub, from the cache; in the adapter's own folder
 	mkdir -p "$T/hub/models--some--base/refs" "$T/hub/models--some--base/snapshots"
 	echo abc >"$T/hub/models--some--base/refs/main"
 	cp -r "$T/base" "$T/hub/models--some--base/snapshots/abc"
@@ -330,7 +329,7 @@ native() { # MODEL
 	cp -r "$T/base" "$T/both"
 	cp "$GOLDEN/adapter/plain"/adapter_* "$T/both"
 	encode -m "$T/both" "$T/ids.mts" | mts to jsonl | cmp - "$T/wanted"
-	# what cannot be found or is not meant is said
+	# a base model that is not found, and options that contradict the adapter, are errors
 	HF_HUB_CACHE=$T/none run -1 --separate-stderr encode -m "$T/a" "$T/ids.mts"
 	[ "$stderr" = "encode: $T/a: is a LoRA adapter of 'some/base', which is not a model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --adapter" ]
 	run -1 --separate-stderr tok -m "$T/a" "$T/texts"
@@ -348,7 +347,7 @@ native() { # MODEL
 	[[ $output == *"is a LoRA adapter itself; --adapter and --gates take adapters of the model that -m names"* ]]
 }
 
-@test "adapter: a folder saved by sentence-transformers pools as its own files say" {
+@test "adapter: pooling follows the files of a folder saved by sentence-transformers" {
 	cp -r "$GOLDEN/bert" "$T/base"
 	change ".base_model_name_or_path = \"$T/base\""
 	cp -r "$GOLDEN/bert"/{vocab.txt,tokenizer_config.json,modules.json} "$T/a"
@@ -358,11 +357,11 @@ native() { # MODEL
 	encode -m "$T/base" --adapter "$GOLDEN/adapter/plain" --pooling cls "$T/ids.mts" | ids_stream --rows text.emb >"$T/wanted"
 	encode -m "$T/a" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb | cmp - "$T/wanted"
 	[ ! -s "$T/err" ]
-	# the model may say nothing of it
+	# the base model's folder may lack pooling settings
 	rm -r "$T/base/modules.json" "$T/base/1_Pooling"
 	encode -m "$T/a" "$T/ids.mts" 2>"$T/err" | ids_stream --rows text.emb | cmp - "$T/wanted"
 	[ ! -s "$T/err" ]
-	# beside a model that -m names, and in its weights, too; gates have one pooling
+	# pooling also follows the adapter if -m names another model, and if the adapter is merged; adapters of one batch share one pooling
 	encode -m "$GOLDEN/bert" --adapter "$T/a" "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/wanted"
 	upcycle -q -m "$T/base" --merge-lora "$T/a" -o "$T/merged"
 	encode -m "$T/merged" "$T/ids.mts" | ids_stream --rows text.emb | within "$T/wanted" 2e-6
@@ -381,7 +380,7 @@ native() { # MODEL
 	echo '{"max_seq_length": 7}' >"$T/a/sentence_bert_config.json"
 	tok -m "$T/a" <<<"a" 2>"$T/err" >"$T/x.mts"
 	[ "$(cat "$T/err")" = "tok: warning: $T/a: takes texts of 7 tokens, $T/base of 24, which counts; give --max-length" ]
-	# what the saved file says of lengths and batches makes no other tokens
+	# lengths and padding saved in tokenizer.json do not change the tokens
 	rm "$T/a/sentence_bert_config.json"
 	jq '.truncation = {"max_length": 24}' "$GOLDEN/static/bpe.json" >"$T/a/tokenizer.json"
 	cp "$GOLDEN/static/bpe.json" "$T/base/tokenizer.json"

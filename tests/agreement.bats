@@ -9,25 +9,25 @@ setup() {
 	mkstream 70 f32 texts <"$GOLDEN/agreement.jsonl" >texts.mts
 }
 
-# The five measures of a table's lines.
+# The five measures of each line of a table.
 measures() { tail -n +2 "$@" | cut -f7-11; }
 
 # 1. known answers
 
-@test "geom agreement: of labels, scikit-learn's AMI and NMI, Jaccard of pairs, scipy's matching, to 1e-9" {
+@test "geom agreement: AMI and NMI of labels are scikit-learn's, Jaccard by hand, the matching scipy's, to 1e-9" {
 	geom agreement --label fine --label coarse --label odd texts.mts >out
 	head -n 1 out | tr '\t' ' ' | diff - <(echo a b rows runs clusters_{a,b} ami nmi jaccard matched identical \
 		{ami,nmi,jaccard,matched,identical}_deviation)
 	tail -n +2 out | cut -f1-4 | tr '\t' ' ' | diff - <(printf '%s 300 1\n' "fine coarse" "fine odd" "coarse odd")
 	[ "$(sed -n 2p out | cut -f5,6)" = $'7\t5' ]
 	measures out | within "$GOLDEN/agreement_labels.tsv" 1e-9
-	# of one run there is no deviation
+	# one run has no standard deviation
 	[ "$(sed -n 2p out | cut -f12-)" = $'\t\t\t\t' ]
-	# neither is the truth
+	# neither column is taken as the truth: the measures are symmetric
 	geom agreement --label odd --label fine texts.mts | measures | within <(sed -n 2p "$GOLDEN/agreement_labels.tsv") 1e-9
 }
 
-@test "geom agreement: of 20000 rows" {
+@test "geom agreement: measures of 20,000 rows are the reference's" {
 	seq 0 19999 | awk '{
 		a = $1 * 7919 % 10007 % 100
 		print "{\"a\":" a ",\"b\":" ($1 % 3 ? int(a * 37 / 100) : int($1 / 7) % 37) "}"
@@ -35,38 +35,38 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 	geom agreement --label a --label b large.mts | measures | within "$GOLDEN/agreement_large.tsv" 1e-9
 }
 
-@test "geom agreement: by hand" {
-	# together in a: 1-2, 3-4; in b: 1-2, 2-3, 1-3; in both: 1-2 of four
+@test "geom agreement: measures of six rows, computed by hand" {
+	# pairs in one cluster of a: 1-2, 3-4; of b: 1-2, 2-3, 1-3; of both: 1-2, so Jaccard is 1 of 4
 	printf '{"a":"%s","b":"%s"}\n' x p x p y p y q z r | mkstream >x.mts
 	geom agreement --label a --label b x.mts | tail -n 1 | cut -f9-11 | within <(echo 0.25 0.8 0.2) 1e-15
-	# names of clusters mean nothing
+	# the names of clusters have no effect
 	printf '{"a":%d,"b":"%s"}\n' 5 u 1 v 5 u 7 w 1 v | mkstream >same.mts
 	[ "$(geom agreement --label a --label b same.mts | tail -n 1 | cut -f7-11)" = $'1\t1\t1\t1\t1' ]
-	# all apart in both: no pair that could be apart in one
+	# every row is a cluster of its own in both: no pair is in one cluster
 	printf '{"a":%d,"b":%d}\n' 1 4 2 3 3 9 | mkstream >apart.mts
 	[ "$(geom agreement --label a --label b apart.mts | tail -n 1 | cut -f9-11)" = $'1\t1\t1' ]
 }
 
-@test "geom agreement -k: k-means as scikit-learn's from the runs' seeds, means and deviations" {
+@test "geom agreement -k: clusters are those of scikit-learn's KMeans with the runs' seeds; means and deviations" {
 	geom agreement -k 6 -s 7 --runs 3 -f x -f y texts.mts >out
 	[ "$(sed -n 2p out | cut -f1-6)" = $'x\ty\t300\t3\t6\t6' ]
 	tail -n 1 out | cut -f7- | within "$GOLDEN/agreement_kmeans.tsv" 1e-9
-	# two streams are as two columns
+	# two streams give the numbers of two columns of one stream
 	mts cat -c _id,x.emb texts.mts >x.mts
 	mts cat -c _id,y.emb texts.mts >y.mts
 	geom agreement -k 6 -s 7 --runs 3 x.mts y.mts >two
 	[ "$(sed -n 2p two | cut -f1,2)" = $'x.mts\ty.mts' ]
 	diff <(cut -f3- out) <(cut -f3- two)
 	geom agreement -k 6 -s 7 --runs 3 x.mts - <y.mts | cut -f3- | diff - <(cut -f3- out)
-	# what encode --emit hs makes is called X.hs
+	# encode --emit hs names its column X.hs
 	mts cat --rename x.emb=x.hs texts.mts | geom agreement -k 6 -s 7 --runs 3 -f x.hs -f y | cut -f3- | diff - <(cut -f3- out)
-	# five runs from 42, and threads change nothing
+	# the default is five runs from seed 42; the number of threads has no effect
 	[ "$(geom agreement -k 6 -f x -f y texts.mts | tail -n 1 | cut -f4)" = 5 ]
 	geom agreement -k 6 -f x -f y texts.mts -j 1 | diff - <(geom agreement -k 6 -s 42 --runs 5 -f x -f y texts.mts)
 }
 
-@test "geom agreement: chance-corrected scores; labels against vectors; all pairs of several" {
-	# each clustering has its own seed
+@test "geom agreement: chance-corrected scores; labels against clusters; every pair of several columns" {
+	# each clustering has its own seed, so even equal columns differ
 	geom agreement -k 6 -f x texts.mts texts.mts >own
 	tail -n 1 own | awk -F'\t' '{ exit !($1 == "texts.mts" && $2 == $1 && $7 > 0.5 && $7 < 1) }'
 	geom agreement -k 7 --label fine -f y texts.mts >mixed

@@ -5,12 +5,12 @@ load helper
 A=$GOLDEN/answers
 R=$GOLDEN/rerank
 
-# folder FORM: the model with its tokenizer, in $T/FORM, where a test may change it
+# folder FORM: copies the model and its tokenizer to $T/FORM
 folder() {
 	cp -r "$A/tokenizer" "$T/$1"
 	cp -r "$A/$1"/* "$T/$1"
 }
-# scores FORM FILE OPTION...: those of tok --pair OPTION... | rerank, and of a run, equal FILE
+# scores FORM FILE OPTION...: the scores of tok --pair OPTION... | rerank, and of rerank on a run, equal FILE
 scores() {
 	tok -q -m "$T/$1" --pair -f query -f text "${@:3}" "$R/pairs.jsonl" >"$T/pairs.mts"
 	rerank -q -m "$T/$1" ${template:+--template "$template"} "$T/pairs.mts" | mts to tsv -c pair.score | sed 1d | within "$A/$1/$2" 1e-5 ||
@@ -48,7 +48,7 @@ setup() {
 		scores $template expected.tsv --template $template
 		scores $template instructed.tsv --template $template --instruction "find the keeper"
 	done
-	# a classifier may be asked by a named template, too: the ids are those that the language model reads
+	# a classifier accepts a named template; its ids are those of the language model
 	folder seq
 	tok -q -m seq --pair --template qwen3-reranker --max-length 500 -f query -f text "$R/pairs.jsonl" >ids.mts
 	tok -q -m qwen3-reranker --pair --template qwen3-reranker -f query -f text "$R/pairs.jsonl" | mts cat -c pair.ids | mts diff - <(mts cat -c pair.ids ids.mts)
@@ -67,7 +67,7 @@ setup() {
 	# Python strips white space of all scripts, and U+001C to U+001F
 	jinja_show <<<'{"template": "[{{ x|trim }}][{{ x.lstrip() }}][{{ x.rstrip() }}]", "variables": {"x": "\u3000\u00a0\u001f\ta\u3000b\u200b\u2028\u0085 "}}' >made
 	jq -ce . made | diff - <(jq -c . <<<'"[a\u3000b\u200b][a\u3000b\u200b\u2028\u0085 ][\u3000\u00a0\u001f\ta\u3000b\u200b]"')
-	# values that are missing, in place of each kind
+	# each operation on a missing value is an error
 	for wrong in 'x.rstrip()' 'x | first' 'x | join' 'x[0]' 'n[0]' 'x | map(attribute="a")' 'x | selectattr("a")' '"a" in n' 'x + "a"' 'n[n]' '[n]'; do
 		run -1 jinja_show <<<"$(jq -nc --arg t "{{ $wrong }}" '{template: $t, variables: {n: 1}}')"
 		[[ $output == *": line 1 of the chat template: "* ]] || { echo "$wrong $output"; false; }
@@ -89,7 +89,7 @@ setup() {
 
 # Effects. -------------------------------------------------------------------------------
 
-@test "answers: what follows the document survives the cut; batches give the same bits" {
+@test "answers: the text after the document survives truncation; batches give the same bits" {
 	folder qwen3
 	tok -q -m qwen3 --pair -f query -f text "$R/pairs.jsonl" >pairs.mts
 	tok -q -m qwen3 --pair --max-length 512 -f query -f text "$R/pairs.jsonl" >whole.mts
@@ -103,7 +103,7 @@ setup() {
 	for precision in bf16 int8; do
 		rerank -q -m qwen3 --precision $precision pairs.mts | mts to tsv -c pair.score | sed 1d | within "$A/qwen3/expected.tsv" 0.1
 	done
-	# the prints of models that read other answers differ
+	# models with other answer tokens have other fingerprints
 	print_of() { rerank -q -m qwen3 pairs.mts >scored.mts && mts head --json -n 0 scored.mts | jq -r .properties.model; }
 	before=$(print_of)
 	sed -i 's/71/72/' qwen3/1_LogitScore/config.json
@@ -112,7 +112,7 @@ setup() {
 
 # Usage and bad input. --------------------------------------------------------------------
 
-@test "answers: options and folders that do not fit are refused in one line" {
+@test "answers: options that do not apply and folders that are not rerankers are refused in one line" {
 	pairs=(--pair -f query -f text -o out "$R/pairs.jsonl")
 	texts=(--queries "$R/queries.jsonl" --texts "$R/documents.jsonl" first.run)
 	folder llama_text
@@ -124,7 +124,7 @@ setup() {
 	dies "rerank: qwen3/chat_template.jinja: a pair of at most 50 ids has no room for texts beside the " rerank -m qwen3 --max-length 50 "${texts[@]}"
 	dies "rerank: $R/queries.jsonl: query 'q0' and document 'd1': the pair is longer than 110 tokens" rerank -m qwen3 --no-truncate "${texts[@]}"
 	dies "tok: $R/pairs.jsonl:25: the first text of the pair is longer than 86 tokens" tok -m qwen3 --truncation only_second --max-length 86 "${pairs[@]}"
-	folder llama_parts # the document stands before the query
+	folder llama_parts # this template has the document before the query
 	dies "tok: $R/pairs.jsonl:2: the first text of the pair" tok -m llama_parts --truncation only_second --max-length 40 "${pairs[@]}"
 	sed -i 's/system/tool/' qwen3/chat_template.jinja
 	dies "tok: qwen3/chat_template.jinja: the chat template has no place for an instruction" tok -m qwen3 --instruction x "${pairs[@]}"
@@ -145,7 +145,7 @@ setup() {
 	[ ! -e out ]
 }
 
-@test "answers: a folder that does not say what its model is has no chat template of pairs" {
+@test "answers: a folder whose config.json names no architecture has no chat template for pairs" {
 	folder qwen3
 	jq 'del(.architectures)' qwen3/config.json >c && mv c qwen3/config.json
 	tok -q -m qwen3 --pair -f query -f text "$R/pairs.jsonl" >pairs.mts
@@ -153,7 +153,7 @@ setup() {
 	dies "rerank: qwen3/config.json: 'architectures' is ''" rerank -q -m qwen3 pairs.mts
 }
 
-@test "answers: heads that do not fit are refused in one line" {
+@test "answers: a head whose settings do not fit the model is refused in one line" {
 	folder llama_text
 	tok -q -m llama_text --pair -f query -f text "$R/pairs.jsonl" >pairs.mts
 	score() { # CONFIG MESSAGE

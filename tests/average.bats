@@ -2,7 +2,7 @@
 load helper
 load train
 
-# The moving average of the weights in training: train --ema.
+# train --ema: an exponential moving average of the weights.
 G=$GOLDEN/train
 
 setup() {
@@ -20,9 +20,9 @@ names() {
 }
 
 # bats test_tags=plain
-@test "average: the weights after ten steps are torch's; a decay of 0 is none; the log is of the weights themselves" {
+@test "average: the weights after ten steps are torch's; a decay of 0 turns it off; the log describes the weights that are trained" {
 	train "${options[@]}" -o out --ema 0.8 pairs.mts
-	# the gradient of keys' biases is zero, and AdamW makes steps of its rounding
+	# the gradient of a key's bias is zero; AdamW turns its rounding errors into steps
 	names "$G/bert_ema.safetensors" | grep -v key.bias >learn
 	[ "$(wc -l <learn)" -ge 30 ]
 	while read -r name; do
@@ -36,7 +36,7 @@ names() {
 	cmp none/model.safetensors plain/model.safetensors
 }
 
-@test "average: a weight that does not change keeps its bits" {
+@test "average: a weight that training does not change keeps its bits" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	train "${options[@]}" -m mote -o moved -e left --ema 0.3 pairs.mts
 	for folder in mote moved; do
@@ -46,22 +46,22 @@ names() {
 	diff mote.sums moved.sums
 }
 
-@test "average: --dev measures it, and the best step is its" {
+@test "average: --dev measures the averaged weights, and the best step is chosen by them" {
 	mts cat pairs.mts >dev.mts
 	train "${options[@]}" -o out --ema 0.9 --dev dev.mts --dev-every 5 pairs.mts
 	train "${options[@]}" -o plain --dev dev.mts --dev-every 5 pairs.mts
-	# the weights before the first step are the average
+	# before the first step the average is the weights themselves
 	cmp <(column dev_loss out.log.tsv | head -n 1) <(column dev_loss plain.log.tsv | head -n 1)
 	run ! cmp -s <(column dev_loss out.log.tsv) <(column dev_loss plain.log.tsv)
 	cmp <(column loss out.log.tsv) <(column loss plain.log.tsv)
-	# the written model has the loss that the log says
+	# the written model has the best loss of the log
 	train -q -m out -o again --lr 1e-12 --steps 1 --last-step --dev dev.mts pairs.mts
 	best=$(jq .dev.loss out/train.json)
 	close_to 1e-5 <(column dev_loss again.log.tsv | head -n 1) <(echo "$best")
 	[ "$(jq .settings.ema out/train.json)" = 0.9 ]
 }
 
-@test "average: a run that was killed ends with the same bits; other decays are refused" {
+@test "average: a killed and resumed run has the same bits; another decay is refused" {
 	more=("${options[@]}" --ema 0.9 --dev pairs.mts --dev-every 2 --save-every 1 --last-step)
 	train "${more[@]}" -o whole pairs.mts
 	cut_short 5 "${more[@]}" -o out pairs.mts
@@ -71,7 +71,7 @@ names() {
 	train "${more[@]}" -o out pairs.mts
 	cmp out/model.safetensors whole/model.safetensors
 	cmp out.log.tsv whole.log.tsv
-	# of an adapter
+	# a LoRA adapter
 	lora=("${options[@]}" --lora rank=2 --ema 0.5 --save-every 1)
 	train "${lora[@]}" -o adapter pairs.mts
 	rm -r out

@@ -6,7 +6,7 @@ embed() { # model [option...]
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode -q --any-tokenizer -m "$@" | ids_stream --rows text.emb
 }
 # bats test_tags=plain
-@test "blocks: fewer and in another order, as transformers computes them" {
+@test "blocks: fewer blocks in another order give the embeddings of transformers" {
 	while read -r family order; do
 		copy "$family"
 		[ ! -e "$MODEL/config.5.json" ] || mv "$MODEL/config.5.json" "$MODEL/config.json"
@@ -23,7 +23,7 @@ embed() { # model [option...]
 }
 
 # bats test_tags=plain
-@test "blocks: all of them in their order are the model, in every family" {
+@test "blocks: all blocks in their own order give the same model, in every family" {
 	for path in "$GOLDEN"/families/*/; do
 		family=$(basename "$path")
 		layers=$(jq '.num_hidden_layers // .n_layers // .n_layer // .num_layers' "$path/config.json")
@@ -38,7 +38,7 @@ embed() { # model [option...]
 }
 
 # bats test_tags=plain
-@test "blocks: one that comes again adds nothing, to the bit where norms stand before the sums" {
+@test "blocks: a repeated block leaves the embeddings as they were, to the bit in pre-norm families" {
 	while read -r family order; do
 		upcycle -m "$FAMILIES/$family" --stack "$order" -o "$T/out"
 		embed "$FAMILIES/$family" >"$T/before"
@@ -54,8 +54,8 @@ embed() { # model [option...]
 	E
 }
 
-# The stored model is 256 wide, and a token's variance within a tenth of the mean.
-@test "blocks: where norms follow the sums embeddings stay almost the same, and the first ones are the model again" {
+# The packaged model has 256 channels; a token's variance is within a tenth of their mean.
+@test "blocks: in post-norm families a repeated block changes embeddings little, and removing it restores the model" {
 	embed "$ROOT/share/models/mlm" >"$T/before"
 	upcycle -m "$ROOT/share/models/mlm" --stack 0,0,1,1,1,2,2 -o "$T/out"
 	embed "$T/out" >"$T/after"
@@ -67,8 +67,8 @@ embed() { # model [option...]
 	jq -e '.num_hidden_layers == 3' "$T/again/config.json"
 }
 
-# Of drawn weights the norms have gains of 1 and biases of 0, so that the norms of a block that adds nothing change nothing.
-@test "blocks: where norms follow the sums and have equal gains, embeddings stay the same" {
+# Freshly drawn norms have gains of 1 and biases of 0, so a norm behind a block that adds nothing changes nothing.
+@test "blocks: in post-norm families with equal gains a repeated block leaves the embeddings as they were" {
 	for family in bert nomic_bert jina_bert_code distilbert; do
 		model_copy "$FAMILIES/$family" "$T/drawn" init 1
 		upcycle -m "$T/drawn" --stack 0,0,1,1 -o "$T/out"
@@ -78,14 +78,14 @@ embed() { # model [option...]
 	done
 }
 
-# The offset of a tensor's first number in a file of weights; the number.
+# The byte offset of a tensor's data; its first number.
 offset() { # file tensor
 	local size
 	size=$(od -An -tu8 -N8 "$1")
 	echo $((8 + size + $(head -c $((8 + size)) "$1" | tail -c +9 | jq --arg name "$2" '.[$name].data_offsets[0]')))
 }
 number() { od -An -tf4 -j "$(offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
-@test "blocks: the norms of an expert's second block pass on what its first block gives" {
+@test "blocks: in a repeated block of an expert the expert's norms pass on the first block's output" {
 	upcycle -m "$GOLDEN/bert" --experts a,b --layers 1 -o "$T/mote"
 	weights=$T/mote/model.safetensors
 	norm=encoder.layer.1.output.LayerNorm
@@ -113,7 +113,7 @@ number() { od -An -tf4 -j "$(offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
 }
 
 # bats test_tags=plain
-@test "blocks: one that comes again learns" {
+@test "blocks: a repeated block learns" {
 	learn() { train -q --objective mlm --lr 1e-2 "$@" <(pairs_stream <"$GOLDEN/train/pairs.txt"); }
 	learn --from-scratch --steps 1 -m "$GOLDEN/train/bert" -o "$T/start"
 	upcycle -m "$T/start" --stack 0,0,1 -o "$T/deep"
@@ -124,7 +124,7 @@ number() { od -An -tf4 -j "$(offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
 }
 
 # bats test_tags=plain
-@test "blocks: task experts move with theirs" {
+@test "blocks: a moved block keeps its task experts" {
 	upcycle -m "$GOLDEN/bert" --experts a,b --layers 1 -o "$T/mote"
 	upcycle -m "$T/mote" --stack 1,0 -o "$T/moved"
 	upcycle -m "$GOLDEN/bert" --stack 1,0 -o "$T/turned"
@@ -139,7 +139,7 @@ number() { od -An -tf4 -j "$(offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
 	[ "$(jq -c .task_experts.layers "$T/twice/config.json")" = "[1,2]" ]
 }
 
-@test "blocks: the folder's other parts stay, and a shorter model has fewer tensors" {
+@test "blocks: the folder's other files stay, and a shorter model has fewer tensors" {
 	upcycle -m "$GOLDEN/bert" --stack 0 -o "$T/out"
 	cmp "$GOLDEN/bert/vocab.txt" "$T/out/vocab.txt"
 	cmp <(jq -S .dtype,.vocab_size "$GOLDEN/bert/config.json") <(jq -S .dtype,.vocab_size "$T/out/config.json")
@@ -147,7 +147,7 @@ number() { od -An -tf4 -j "$(offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
 	grep -qa 'cls.predictions.transform' "$T/out/model.safetensors"
 }
 
-@test "blocks: faults are named" {
+@test "blocks: wrong orders and unsupported models are refused by name" {
 	while IFS='|' read -r family order text; do
 		run -1 --separate-stderr upcycle -m "$GOLDEN/$family" --stack "$order" -o "$T/out"
 		[ "$stderr" = "upcycle: $GOLDEN/$family: $text" ]

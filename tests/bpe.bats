@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 load helper
 
-# Tokenizers of every kind but BERT's; tests/golden/bpe.py makes them
+# BPE, WordLevel and WordPiece by tokenizer.json.  Golden values: tests/golden/bpe.py (Hugging Face's tokenizers).
 BPE=$GOLDEN/bpe
 REFERENCE=${MOTES_REFERENCE:-$ROOT/../shared/reference}
 
-# cases FOLDER GROUP COUNT [MOST] - the public cases of a family, without special tokens
+# cases FOLDER GROUP COUNT [MOST]: the public cases of GROUP have their ids, without special tokens
 cases() {
 	run -0 tokenize "$1" 0 bare "$REFERENCE/tokens.json" "$2"
 	[ "$output" = "$3 right, 0 wrong" ]
@@ -17,7 +17,7 @@ need_cases() {
 
 # 1. known answers
 
-@test "bpe: golden ids of the reference, for every splitter, normalizer, template and kind of token" {
+@test "bpe: ids are the reference's for every splitter, normalizer, template and kind of token" {
 	for kind in neox qwen cl100k classes expression marks old falcon letters unknown silent pieces whole runs level level_bert; do
 		run -0 tokenize "$BPE/$kind" <"$BPE/$kind/cases.jsonl"
 		[[ "$output" == *" right, 0 wrong" ]]
@@ -25,7 +25,7 @@ need_cases() {
 	done
 }
 
-@test "bpe: regular expressions of Ruby's syntax, also those with empty matches" {
+@test "bpe: regular expressions have Ruby's syntax, also those with empty matches" {
 	local expression tokenizer cases count=0
 	while read -r expression && read -r tokenizer && read -r cases; do
 		echo "$tokenizer" >"$T/tokenizer.json"
@@ -37,23 +37,23 @@ need_cases() {
 	[ "$count" -eq 27 ]
 }
 
-@test "bpe: a token of a WordLevel vocabulary may be longer than WordPiece's words" {
+@test "bpe: a token of a WordLevel vocabulary may exceed WordPiece's limit of characters" {
 	word=$(printf 'x%.0s' {1..150})
 	jq --arg word "$word" '.model.vocab[$word] = 40' "$BPE/level/tokenizer.json" >"$T/tokenizer.json"
 	jq -nc --arg word "$word" '{text: "the \($word) \($word)x", ids: [1, 40, 0]}' | tokenize "$T/tokenizer.json"
 }
 
-@test "bpe: the public cases of GPT-NeoX" {
+@test "bpe: GPT-NeoX has the ids of the public cases" {
 	need_cases
 	need_model tok-gpt-neox-olmo-dolma
 	cases "$MODELS/tok-gpt-neox-olmo-dolma" "gpt-neox (mpt)" 43
 }
 
-@test "bpe: the public cases of ModernBERT, with their special tokens" {
+@test "bpe: ModernBERT has the ids of the public cases, with its special tokens" {
 	need_cases
 	need_model tok-gpt-neox-olmo-dolma
 	mkdir "$T/model"
-	# the same vocabulary with other tokens behind it
+	# the GPT-NeoX vocabulary, with ModernBERT's tokens behind it
 	jq -c '.added_tokens |= map(select(.id < 50277 and .id > 1)) |
 		.model.vocab |= with_entries(select(.value < 50277)) |
 		.added_tokens += [["<|endoftext|>", "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"] | to_entries[] |
@@ -68,7 +68,7 @@ need_cases() {
 	[ "$output" = "12 right, 0 wrong" ]
 }
 
-@test "bpe: the public cases of DeepSeek and Qwen2" {
+@test "bpe: DeepSeek and Qwen2 have the ids of the public cases" {
 	need_cases
 	[ -e "${MOTES_DEEPSEEK:-}/tokenizer.json" ] || [ -e "${MOTES_QWEN2:-}/tokenizer.json" ] ||
 		skip "needs their tokenizers (set MOTES_DEEPSEEK, MOTES_QWEN2)"
@@ -77,7 +77,7 @@ need_cases() {
 	[ ! -e "${MOTES_QWEN2:-}/tokenizer.json" ] || cases "$MOTES_QWEN2" qwen2 46
 }
 
-@test "bpe: vocab.json with merges.txt is GPT-2's tokenizer, or Qwen2's where the class says so" {
+@test "bpe: vocab.json with merges.txt is GPT-2's tokenizer, or Qwen2's if the tokenizer class says so" {
 	mkdir "$T/pair" "$T/one"
 	jq -c .model.vocab "$BPE/cl100k/tokenizer.json" >"$T/pair/vocab.json"
 	{
@@ -112,7 +112,7 @@ need_cases() {
 	[[ "$stderr" == "tok: $T/pair/tokenizer_config.json: 'tokenizer_class' is missing, and vocab.json is not GPT-2's; "* ]]
 }
 
-@test "bpe: a Llama class puts its first and last token around the text" {
+@test "bpe: a Llama tokenizer class puts its first and last token around the text" {
 	cp -r "$BPE/classes" "$T/model"
 	local plain
 	plain=$(tokenize "$BPE/classes" <<<'"light"')
@@ -124,7 +124,7 @@ need_cases() {
 	[ "$(tokenize "$T/model" <<<'"light"')" = "$first $plain" ]
 	sed -i 's/"add_eos_token":false/"add_eos_token":true/' "$T/model/tokenizer_config.json"
 	[ "$(tokenize "$T/model" <<<'"light"')" = "$first $plain $last" ]
-	# as another class's folder says it, too
+	# tokenizer_class of the folder names another class
 	sed -i 's/"LlamaTokenizerFast","add_bos_token":true/"Qwen2TokenizerFast","add_bos_token":false/' "$T/model/tokenizer_config.json"
 	[ "$(tokenize "$T/model" <<<'"light"')" = "$plain $last" ]
 	sed -i 's/,"eos_token":{"content":"ight"}/,"eos_token":null/' "$T/model/tokenizer_config.json"
@@ -151,7 +151,7 @@ need_cases() {
 
 # 2. what does not change the ids
 
-@test "bpe: add_prefix_space puts a blank before a text that does not begin with one" {
+@test "bpe: add_prefix_space puts a space before a text that does not begin with one" {
 	mkdir "$T/plain" "$T/blank"
 	for blank in false true; do
 		model=$T/plain
@@ -165,7 +165,7 @@ need_cases() {
 	run -1 cmp -s <(echo '"the sea"' | tokenize "$T/plain") <(echo '"the sea"' | tokenize "$T/blank")
 }
 
-@test "bpe: a class has the first and the last of its ranges, and not their neighbours" {
+@test "bpe: a character class includes the ends of its ranges and not the characters beside them" {
 	mkdir "$T/model"
 	jq -c '.pre_tokenizer = {type: "Sequence", pretokenizers: [
 		{type: "Split", pattern: {Regex: "[ã-ñà-éè]+"}, behavior: "Removed", invert: false}, .pre_tokenizer]}' \
@@ -182,7 +182,7 @@ need_cases() {
 	[ "$(grep -c '\b500\b' "$T/found")" -eq 2 ]
 }
 
-@test "bpe: the number of threads, and merges written as strings or as pairs" {
+@test "bpe: the number of threads, and merges as strings or as pairs, do not change the ids" {
 	jq -r .text "$BPE/neox/cases.jsonl" >"$T/texts.txt"
 	for _ in $(seq 40); do cat "$T/texts.txt"; done >"$T/many.txt"
 	tok -j 1 -m "$BPE/neox" "$T/many.txt" | stream_rows | grep -v '^{' >"$T/one"
@@ -191,19 +191,19 @@ need_cases() {
 	cmp "$T/one" "$T/three"
 	jq -c '.model.merges |= map(split(" "))' "$BPE/neox/tokenizer.json" >"$T/pairs.json"
 	tok -j 1 -m "$T/pairs.json" "$T/many.txt" | stream_rows | grep -v '^{' | cmp - "$T/one"
-	# merges before the vocabulary, everything escaped
+	# merges before the vocabulary, all text escaped
 	jq -ca '.model = {merges: .model.merges, vocab: .model.vocab, type: "BPE"}' "$BPE/neox/tokenizer.json" >"$T/turned.json"
 	grep -q '"merges".*"vocab"' "$T/turned.json"
 	tok -j 1 -m "$T/turned.json" "$T/many.txt" | stream_rows | grep -v '^{' | cmp - "$T/one"
 }
 
-@test "bpe: joined fields lose the white space around them and have one blank between them" {
+@test "bpe: joined fields lose leading and trailing white space and have one space between them" {
 	printf '%s\n' '{"a":" the\t","b":"sea"}' '{"a":"","b":"\u3000sea"}' '{"a":"the","b":" "}' '{"b":"sea"}' >"$T/in.jsonl"
 	tok -m "$BPE/neox" -f c=a+b "$T/in.jsonl" | stream_rows | grep -v '^{' | sed 's/c.ids/text.ids/' >"$T/found"
 	printf '%s\n' 'the sea' sea the sea | tok -m "$BPE/neox" | stream_rows | grep -v '^{' | diff - "$T/found"
 }
 
-@test "bpe: a word of a megabyte, blanks without end; a limit stops the work" {
+@test "bpe: a word of a megabyte and a megabyte of spaces are tokenised; --max-length ends the work" {
 	local the
 	the=$(jq -r '.model.vocab.the' "$BPE/neox/tokenizer.json")
 	head -c 1000000 /dev/zero | tr '\0' x >"$T/in.txt"
@@ -225,7 +225,7 @@ need_cases() {
 
 # 4. bad input
 
-# refused KIND FILTER MESSAGE - a golden tokenizer.json that jq has changed
+# refused KIND FILTER MESSAGE: refuses the golden tokenizer.json of KIND, changed by jq's FILTER
 refused() {
 	mkdir -p "$T/model"
 	jq -c "$2" "$BPE/$1/tokenizer.json" >"$T/model/tokenizer.json"
@@ -233,7 +233,7 @@ refused() {
 	[[ "$stderr" == "tok: $T/model/tokenizer.json"*"$3"* && $(wc -l <<<"$stderr") -eq 1 ]] || { echo "$stderr"; return 1; }
 }
 
-@test "bpe: models that are broken or not supported are refused by name" {
+@test "bpe: broken or unsupported models are refused by name" {
 	refused neox '.model.type = "Unigram"' "the 'vocab' of a Unigram must be a list of pairs of a piece and its score"
 	refused neox '.model.type = "WordLevel"' "the vocabulary lacks its unk_token '<unk>'"
 	refused neox '.model.type = "Letters"' "type 'Letters' is not supported"
@@ -261,7 +261,7 @@ refused() {
 	[[ "$stderr" == "tok: $T/model/tokenizer.json:1: not valid JSON"* ]]
 }
 
-@test "bpe: components that are not supported are refused by name" {
+@test "bpe: unsupported components are refused by name" {
 	refused neox '.normalizer = {type: "Nmt"}' "normalizer: 'Nmt' is not supported"
 	refused neox '.normalizer = {type: "Replace", pattern: {String: ""}, content: ""}' "the pattern of a Replace"
 	refused neox '.pre_tokenizer = {type: "Sequence", pretokenizers: [{type: "UnicodeScripts"}]}' "pre_tokenizer: 'UnicodeScripts'"
@@ -288,7 +288,7 @@ refused() {
 	refused cl100k '.normalizer = {type: "Replace", pattern: {Regex: "+"}, content: ""}' "expression '+': target of repeat operator is not specified"
 }
 
-@test "bpe: an expression that does not come to an end is given up" {
+@test "bpe: a regular expression that backtracks without end is given up" {
 	jq -c '.pre_tokenizer.pretokenizers[0].pattern.Regex = "(a+)+$x"' "$BPE/cl100k/tokenizer.json" >"$T/tokenizer.json"
 	run -1 --separate-stderr tok -m "$T/tokenizer.json" <<<"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	[[ "$stderr" == "tok: $T/tokenizer.json: expression '(a+)+\$x': a text of 81 bytes cannot be searched: retry-limit-in-match over" ]]

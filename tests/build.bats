@@ -2,7 +2,7 @@
 # bats file_tags=plain,unsanitized
 load helper
 
-# The Makefile: which files are compiled again, and with which flags; tests/run: its counts.  Each in its own folder.
+# The Makefile: which files it compiles again, and with which flags. tests/run: its counts. Each test has its own folder.
 
 OBJECT=build/cpu/lib/base/utf8.o
 
@@ -13,12 +13,12 @@ setup() {
 	unset MAKEFLAGS MFLAGS MAKEOVERRIDES
 }
 
-# up_to_date VARIABLE...: whether make would compile nothing
+# up_to_date VARIABLE...: succeeds if make would compile nothing
 up_to_date() {
 	make -q "$OBJECT" "$@"
 }
 
-@test "build: another processor, other flags and another compiler compile anew, the same do not" {
+@test "build: another processor, other flags or another compiler compile everything again; the same ones compile nothing" {
 	make -s "$OBJECT"
 	up_to_date
 	run ! up_to_date ARCH=x86-64-v2
@@ -29,11 +29,11 @@ up_to_date() {
 	make -s "$OBJECT" ARCH=x86-64-v2
 	up_to_date ARCH=x86-64-v2
 	run ! up_to_date
-	# another processor, as the folder of a build remembers it
+	# the build folder was made on another processor
 	make -s "$OBJECT"
 	sed -i 's/$/0/' build/cpu/flags
 	run ! up_to_date
-	# a folder given by B= is not compared
+	# the flags of a folder given by B= are not compared
 	make -s "$OBJECT"
 	up_to_date B=build/cpu ARCH=x86-64-v2
 }
@@ -46,7 +46,7 @@ up_to_date() {
 	[[ $output != *-Werror* ]]
 	run -0 make -n CCACHE= CFLAGS=-Og build/cpu/bin/tok
 	[[ $output == *" -O3 "*" -Og "* ]]
-	# a kernel is of the processors that it is for, whatever they say
+	# CFLAGS do not change which processors a kernel is compiled for
 	run -0 make -n CCACHE= ARCH=any CFLAGS="-O2 -march=x86-64" CC="gcc" B=build/any all
 	if [[ $(uname -m) == x86_64 ]]; then
 		grep -e 'x86-64-v4/lib/nn/.*\.o' <<<"$output" | grep -e ' -c ' >kernels
@@ -58,7 +58,7 @@ up_to_date() {
 	grep -q '^export WERROR=1' "$ROOT/.ci/run"
 }
 
-@test "build: compilers of every spelling have the flags that decide bits, and folders of their own" {
+@test "build: every spelling of a compiler gets the flags that decide bits, and its own folder" {
 	for compiler in gcc gcc-12 /usr/bin/gcc cc "ccache gcc" aarch64-linux-gnu-gcc-12; do
 		run -0 make -n CC="$compiler" CCACHE= all
 		[[ $output == *avoid-fma-max-bits* ]]
@@ -69,7 +69,7 @@ up_to_date() {
 	done
 	run -0 make -n CC=aarch64-linux-gnu-gcc-12 CCACHE= all
 	[[ $output == *build/cpu-aarch64-linux-gnu/* && $output == *aarch64-linux-gnu-ar* ]]
-	# C++, too
+	# C++ compilers
 	for compiler in gcc-12=g++-12 /opt/gcc/bin/gcc=/opt/gcc/bin/g++ "ccache clang-14=ccache clang++-14" cc=c++; do
 		make -p -n CC="${compiler%=*}" help >printed 2>/dev/null || true
 		grep -qx "CXX := ${compiler#*=}" printed
@@ -91,7 +91,7 @@ up_to_date() {
 	[ "${lines[-1]}" = "2 passed, 0 failed" ]
 	run -0 tree/tests/run "$T" --filter-tags plain
 	[ "${lines[-1]}" = "1 passed, 0 failed" ]
-	# a sanitized build leaves out tests that do not depend on the sanitizers, unless tags are chosen
+	# a sanitized build leaves out tests tagged unsanitized, unless tags are given
 	printf '# bats test_tags=plain,unsanitized\n@test "sources" { true; }\n' >>tree/tests/b.bats
 	mkdir cpu-sanitize
 	run -0 tree/tests/run "$T" tests/a.bats tests/b.bats

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 load helper
 
-# Vectors as floats of 16 bits, codes of 8 bits and single bits: mts cast, encode --dtype, and the programs that read them.
+# Vectors as f16, codes of 8 bits and single bits: mts cast, encode --dtype, and the programs that read them.
 
 setup() { cd "$T" || return; }
 
 golden() { mkstream 5 <"$GOLDEN/quantise.jsonl" >x.mts; }
 
-# column NAME: the column of the stream on standard input, a line a row
+# column NAME: the column of the stream on standard input, a row a line
 column() { mts to jsonl | jq -c ".\"$1\""; }
 
 # empty TYPE PROPERTIES: a stream of a column x.emb without records
@@ -19,29 +19,29 @@ empty() {
 	printf 'end\0\0\0\0\0%b' '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' | zstd -qc --stream-size=24
 }
 
-# Unit vectors, with ids and texts: random COUNT WIDTH SEED
+# random COUNT WIDTH SEED: unit vectors with ids and texts
 random() { mkstream random "$1" "$2" "$3"; }
 
 # 1. known answers
 
-@test "cast: codes of 8 bits and single bits are those of sentence-transformers" {
+@test "cast: codes of 8 bits and single bits equal those of sentence-transformers" {
 	golden
 	mts cast i8 --ranges x.mts x.mts >every.mts
 	column x.emb <every.mts | cmp - <(jq -c .every "$GOLDEN/quantise.jsonl")
 	mts rows --rows 1-8 x.mts >sample.mts
 	mts cast i8 --ranges sample.mts x.mts | column x.emb | cmp - <(jq -c .some "$GOLDEN/quantise.jsonl")
 	mts cast bit x.mts | column x.emb | cmp - <(jq -c .bits "$GOLDEN/quantise.jsonl")
-	# the ranges may come from codes; those of a small stream are its own, with a warning
+	# the ranges may come from a stream of codes; a small stream uses its own ranges, with a warning
 	mts cast i8 --ranges every.mts sample.mts | column x.emb | cmp - <(jq -c .every "$GOLDEN/quantise.jsonl" | sed -n 1,8p)
 	run -0 --separate-stderr mts cast i8 -o own.mts x.mts
 	[[ $stderr == *"the ranges of the codes are those of 12 vectors; take those of more with --ranges" ]]
 	mts diff own.mts every.mts
-	# other columns, and records, are passed on
+	# other columns and the records' attributes pass through
 	mts cat -c every,some x.mts | mts diff - <(mts cat -c every,some every.mts)
 	mts stat --json every.mts | jq -e '.records == 3 and .rows == 12'
 }
 
-@test "cast: all-MiniLM-L6-v2's vectors, too, beside sentence-transformers" {
+@test "cast: codes of all-MiniLM-L6-v2's vectors equal those of sentence-transformers" {
 	need_minilm
 	"${PEER_PYTHON:-python3}" -c 'import sentence_transformers' 2>/dev/null || skip "needs sentence-transformers (set PEER_PYTHON)"
 	for word in one small red old; do for thing in house boat idea cat road; do echo "$word $thing, $thing"; done; done >texts.txt
@@ -58,7 +58,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	END
 }
 
-@test "cast: floats again are the middle of a step, or a bit's sign; f16 rounds" {
+@test "cast: f32 from codes is the middle of a step, or the sign of a bit; f16 rounds" {
 	golden
 	mts cast i8 --ranges x.mts x.mts | mts cast f32 | column x.emb >back
 	paste -d' ' back <(jq -c '."x.emb"' "$GOLDEN/quantise.jsonl") | jq -se '[range(0; length; 2) as $i | [.[$i], .[$i + 1]] | transpose] as $rows
@@ -73,29 +73,29 @@ random() { mkstream random "$1" "$2" "$3"; }
 	mts cast f32 half.mts >whole.mts
 	mts head whole.mts >head
 	grep -q 'x.emb (f32 \[11\])' head
-	# the same kind again is the stream itself
+	# casting to the dtype that a stream has copies the stream
 	for kind in f32 f16 i8 bit; do
 		mts cast -q $kind x.mts >one.mts
 		mts cast -q $kind one.mts | mts diff - one.mts
 	done
-	# codes of other ranges are made from the floats that codes stand for
+	# codes of other ranges are made from the decoded floats
 	mts rows --rows 1-8 x.mts >sample.mts
 	mts cast -q i8 x.mts | mts cast i8 --ranges sample.mts | mts cast f32 | mts diff --atol 0.06 - <(mts cast i8 --ranges sample.mts x.mts | mts cast f32)
 }
 
-@test "cast: the first 10,000 vectors make the ranges; those beyond are cut" {
+@test "cast: the first 10,000 vectors decide the ranges; later values are clipped" {
 	awk 'BEGIN { for (i = 0; i < 10001; i++) printf "{\"id\":%d,\"x.emb\":[%s,%d]}\n", i, i < 10000 ? i % 256 : 1000, i < 10000 ? -i % 2 : -7 }' | mkstream 1000 >x.mts
 	mts cast i8 x.mts >i8.mts
 	mts head -n 0 --json i8.mts | jq -e '.properties["x.emb.ranges"] == "0 -1 255 0"'
 	mts rows --rows 1-3,10001 i8.mts | column x.emb | paste -sd' ' | found -x '\[-128,126\] \[-127,-128\] \[-126,126\] \[127,-128\]'
 	[ "$(mts to jsonl i8.mts | jq .id | tail -1)" = 10000 ]
-	# from a pipe the bytes are the same
+	# a pipe gives the same bytes
 	cat x.mts | mts cast i8 -q - | mts diff - i8.mts
 }
 
 # 2. programs that read them
 
-@test "cast: encode --dtype writes what mts cast makes of its floats" {
+@test "cast: encode --dtype writes the same as mts cast of encode's floats" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >ids.mts
 	encode -m "$GOLDEN/bert" ids.mts >x.mts
 	for kind in f32 f16 bit "i8 --ranges x.mts"; do
@@ -117,7 +117,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	run -2 --separate-stderr encode -m "$GOLDEN/bert" --dtype i4 ids.mts
 }
 
-@test "cast: near finds in codes what it finds in the floats that they stand for, to the byte" {
+@test "cast: near's answer on codes equals its answer on the decoded floats, to the byte" {
 	random 700 50 1 >c.mts
 	random 9 50 2 >q.mts
 	for kind in f16 i8 bit; do
@@ -132,15 +132,15 @@ random() { mkstream random "$1" "$2" "$3"; }
 		near --json few.mts small.mts | cmp - <(near --json <(mts cast f32 few.mts) floats.mts)
 		near --json --exclude-self few.mts small.mts few.mts >/dev/null
 	done
-	# Hamming distances: cosine 1 - 2 d / 50
+	# cosines of bits are 1 - 2 d / 50 for Hamming distance d
 	near --json -k 700 <(mts cast bit q.mts) <(mts cast bit c.mts) | jq -e '[.hits[].score * 25 | . - round | fabs] | max < 1e-4'
-	# the best by bits, rescored by floats
+	# --candidates rescores the best by bits with floats
 	near --run - -k 100 q.mts <(mts cast bit c.mts) | near -k 5 --candidates - --run rescored q.mts c.mts
 	near --run exact -k 5 q.mts c.mts
 	[ "$(cat rescored exact | awk '{ print $1, $3, $5 }' | sort | uniq -d | wc -l)" -ge 40 ]
 }
 
-@test "cast: streams of several codes are one corpus; their ranges follow a column" {
+@test "cast: streams with different ranges are one corpus; the ranges follow a renamed column" {
 	random 300 20 1 >a.mts
 	random 200 20 2 | mts to jsonl | jq -c '._id += "b"' | mkstream >b.mts
 	random 5 20 3 >q.mts
@@ -157,7 +157,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	mts head -n 0 --json left.mts | jq -e '.properties | keys == ["left.emb.ranges"]'
 	mts split -n 2 -o part a8.mts
 	mts cat part.0*.mts | mts cast f32 | mts diff - <(mts cast f32 a8.mts)
-	# a program that writes floats in a column's place removes them
+	# a program that replaces the column by floats removes the ranges
 	geom whiten fit a8.mts >w.mts
 	geom whiten apply w.mts a8.mts >white.mts
 	mts head -n 0 --json white.mts | jq -e '.properties | has("text.emb.ranges") | not'
@@ -175,7 +175,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	dies "moee-sim: hs.mts: there is no column 'X.hs' of hidden states" moee-sim hs.mts
 }
 
-@test "cast: vectors of tokens as codes" {
+@test "cast: MaxSim of token vectors stored as codes equals MaxSim of the decoded floats" {
 	L=$GOLDEN/late/colbert
 	for role in query document; do
 		printf 'a small red house\nthe boat\n' | tok -q -m "$L" --task $role | encode -q -m "$L" >$role.mts
@@ -187,7 +187,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 		mts head d.mts | found 'text.tokens'
 		near -q --json query.mts d.mts | cmp - <(near -q --json query.mts <(mts cast f32 d.mts))
 		printf 'a small red house\nthe boat\n' | tok -q -m "$L" --task document | encode -q -m "$L" --dtype $kind | mts diff - d.mts
-		# queries, too; the candidates of a run; the mean
+		# queries as codes; --candidates; the mean of the similarities
 		mts cast -q $kind query.mts >q.mts
 		near -q --json q.mts d.mts | cmp - <(near -q --json <(mts cast f32 q.mts) <(mts cast f32 d.mts))
 		mts paste ids.mts query.mts >named.mts
@@ -197,7 +197,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 			cmp - <(near -q --json --similarity meanmaxsim <(mts cast f32 q.mts) <(mts cast f32 d.mts))
 		dies "mts: d.mts: there is no column '*.emb' of vectors, only: text.tokens" mts index -o $kind.index d.mts
 	done
-	# other ranges than the codes have cannot be one stream, but can be one corpus
+	# codes of different ranges cannot be concatenated, but are one corpus for near
 	mts cast -q i8 document.mts >d.mts
 	mts cast i8 --ranges query.mts document.mts >other.mts
 	run -1 --separate-stderr mts cat -o out d.mts other.mts
@@ -207,7 +207,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 
 # 3. usage
 
-@test "cast: options that do not apply" {
+@test "cast: options that do not apply are refused" {
 	golden
 	run -2 --separate-stderr mts cast f16 --ranges x.mts x.mts
 	[[ $stderr == "mts: cast: --ranges does not apply to f16"* ]]
@@ -223,7 +223,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 
 # 4. damaged and wrong input
 
-@test "cast: ranges of another width, none, of bits; properties that do not fit" {
+@test "cast: ranges that are missing, malformed or of another width are refused, also those of bits" {
 	golden
 	random 20 5 1 >five.mts
 	dies "mts: five.mts: column 'text.emb' has vectors of width 5; those to cast have 11" mts cast i8 --ranges five.mts x.mts
@@ -234,7 +234,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	mts rows --rows 21 five.mts >none.mts
 	dies "mts: none.mts: column 'text.emb' has no vector to take ranges from" mts cast i8 --ranges none.mts five.mts
 	mts cast -q i8 x.mts >i8.mts
-	# a number fewer, one more, none, NaN, least above greatest, beyond f32
+	# too few numbers, too many, none, NaN, a minimum above the maximum, numbers beyond f32
 	for ranges in '0 0 1' '0 0 1 1 1' '' '0 0 1 NaN' '2 0 1 1' '0 0 1 1e39' '-3e38 0 3e38 1' '0 0  1 1'; do
 		empty '"dtype":"i8","shape":[2]' "\"x.emb.ranges\":\"$ranges\"" >bad.mts
 		dies "near: bad.mts: the property 'x.emb.ranges' does not fit the column's 2 bytes a vector" near -q bad.mts bad.mts
@@ -244,13 +244,13 @@ random() { mkstream random "$1" "$2" "$3"; }
 		empty '"dtype":"u8","shape":[2]' "\"x.emb.bits\":\"$bits\"" >bad.mts
 		dies "mts: bad.mts: the property 'x.emb.bits' does not fit the column's 2 bytes a vector" mts cast f32 bad.mts
 	done
-	# without the property they are numbers
+	# without the property the codes are plain integers
 	mts to npy i8.mts | mts from npy -c x.emb >numbers.mts
 	near -q --json numbers.mts numbers.mts | cmp - <(mts to jsonl -c x.emb i8.mts | mkstream | near -q --json - numbers.mts)
 	dies "mts: numbers.mts: there is no column 'emb', '*.emb' or '*.tokens'" mts cast f32 numbers.mts
 }
 
-@test "cast: NaN has no code; f16 has an end; a truncated stream leaves no file" {
+@test "cast: NaN and numbers beyond f16 are refused; a truncated stream leaves no file" {
 	printf '{"x.emb":[%s]}\n' 1,2 null,1 | mkstream 1 >nan.mts
 	dies "mts: nan.mts: record 2: column 'x.emb': vector 1 has the number nan, which codes cannot hold" mts cast i8 -o out nan.mts
 	dies "mts: nan.mts: record 2: column 'x.emb': vector 1 has the number nan, which codes cannot hold" mts cast bit -o out nan.mts
@@ -265,6 +265,6 @@ random() { mkstream random "$1" "$2" "$3"; }
 			dies "mts: cut.mts: " mts cast $kind -o out cut.mts
 		done
 	done
-	# without rows
+	# a stream without rows
 	mts rows --rows 9999- c.mts 2>/dev/null | mts cast i8 | mts cast f32 | mts stat --json | jq -e '.rows == 0'
 }

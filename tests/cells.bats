@@ -6,7 +6,7 @@ load index
 
 setup() { cd "$T" || return; }
 
-@test "cells: without --probe, with all and with as many as there are: the exact answer, to the byte" {
+@test "cells: without --probe, and with --probe of all cells or more, the answer is exact to the byte" {
 	grouped_vectors 3000 1 | mkstream 700 >c.mts
 	grouped_vectors 40 2 | mkstream >many.mts
 	mts rows --rows 1-4 many.mts >few.mts
@@ -27,14 +27,14 @@ setup() { cd "$T" || return; }
 	mts rows --rows 100-150 c.mts >own.mts
 	near --json --exclude-self own.mts c.mts >answer
 	near --json --exclude-self own.mts c.index | cmp - answer
-	# by products
+	# --similarity dot
 	mts index --similarity dot --cells 7 -o dot.index c.mts
 	near --json --similarity dot many.mts c.mts >answer
 	near --json --similarity dot --probe all many.mts dot.index | cmp - answer
 	near --json --similarity dot --probe 7 few.mts dot.index | cmp - <(near --json --similarity dot few.mts c.mts)
 }
 
-@test "cells: --probe N is exact in the N cells, and finds more with more" {
+@test "cells: --probe N is exact within N cells; a greater N finds more" {
 	grouped_vectors 4000 1 | mkstream >c.mts
 	grouped_vectors 30 2 | mkstream >q.mts
 	mts index --cells 40 -o c.index c.mts
@@ -43,20 +43,20 @@ setup() { cd "$T" || return; }
 		near --json --probe $n q.mts c.index >n$n
 		MOTES_ISA=plain near -j 1 --json --probe $n q.mts c.index | cmp - n$n
 		MOTES_ISA=avx2 near --json --probe $n q.mts c.index | cmp - n$n
-		# scores are exact: all that is found, and is better than the tenth of the exact answer, is in it
+		# scores are exact: each hit that is better than the tenth hit of the exact answer is in the exact answer
 		[ "$(jq -s 'map(.hits[9].score)' exact | jq -c --slurpfile n n$n '[., [$n[].hits[9].score]] | transpose | map(.[0] >= .[1]) | all')" = true ]
 		common exact n$n
 	done >found
 	paste -sd' ' found
 	awk '$1 < last { exit 1 } { last = $1 } NR == 1 && $1 < 150 { exit 1 } NR == 3 && $1 < 270 { exit 1 } END { if (last < 299) exit 1 }' found
-	# one query after the other has the answers of all at once
+	# queries searched one by one have the same answers
 	for i in 1 2 3; do near --json --probe 4 <(mts rows --rows $i q.mts) c.index; done | cmp - <(head -3 n4)
-	# under a condition, and by bits
+	# with --rescore
 	near --json --probe 4 --rescore 100 q.mts c.index >bits
 	[ "$(common bits n4)" -ge 299 ]
 }
 
-@test "cells: a row is in the cell of the nearest centroid, and cells lie together" {
+@test "cells: each row is in the cell of its nearest centroid; the rows of a cell are contiguous" {
 	grouped_vectors 500 1 | mkstream >c.mts
 	mts index --cells 8 -o c.index c.mts
 	floats() { od -An -v -w$((24 * 4)) -t f4 "c.index/$1"; }
@@ -67,7 +67,7 @@ setup() { cd "$T" || return; }
 	uniq -c cell | awk '{ sum += $1; print sum }' >ends
 	od -An -v -w8 -t u8 c.index/cells.u64 | tr -d ' ' | diff ends -
 	od -An -v -w4 -t u4 c.index/places.u32 | tr -d ' ' | sort -n | diff - <(seq 0 499)
-	# the same rows make the same cells
+	# one thread makes the same cells
 	mts index -j 1 --cells 8 -o again.index c.mts
 	cmp c.index/cells.f32 again.index/cells.f32
 	cmp c.index/places.u32 again.index/places.u32
@@ -93,7 +93,7 @@ setup() { cd "$T" || return; }
 	[ ! -e c.index/unsorted.f32 ]
 }
 
-@test "cells: every column that -c names is kept, also where the program starts itself anew" {
+@test "cells: an index keeps every column that -c names, also if the program restarts itself" {
 	grouped_vectors 60 1 8 | mkstream >c.mts
 	for kind in "--cells 4" "--graph 4" ""; do
 		for policy in "" passive; do
@@ -108,7 +108,7 @@ setup() { cd "$T" || return; }
 	done
 }
 
-@test "cells: NaN, zeros, equal rows, rows without ids, one cell, as many cells as rows" {
+@test "cells: rows with NaN, zeros, equal rows, rows without ids, one cell, as many cells as rows" {
 	{
 		for i in 1 2 3 4 5 6; do echo "{\"x.emb\":[1,2,2]}"; done
 		printf '{"x.emb":[%s]}\n' null,0,1 0,0,0 1,0,0 0,1,0 0,0,1 -1,0,0
@@ -128,7 +128,7 @@ setup() { cd "$T" || return; }
 	near -q --json --probe 1 nan.mts nan.index | jq -se 'map(.hits | length == 3) | all'
 }
 
-@test "cells: usage; damage; killed at any step" {
+@test "cells: usage errors and damage are refused; an append killed at any step leaves a valid index" {
 	grouped_vectors 60 1 8 | mkstream >a.mts
 	grouped_vectors 20 2 8 | mkstream >b.mts
 	grouped_vectors 2 3 8 | mkstream >q.mts
@@ -161,7 +161,7 @@ setup() { cd "$T" || return; }
 	killed_appends
 }
 
-@test "codes: an index without floats: a quarter of the size, the answer that of the vectors that the codes stand for" {
+@test "codes: an index without floats takes a quarter of the size and gives the answer of the decoded vectors" {
 	grouped_vectors 3000 1 64 | mkstream 700 >c.mts
 	grouped_vectors 40 2 64 | mkstream >many.mts
 	mts rows --rows 1-5 many.mts >few.mts
@@ -175,7 +175,7 @@ setup() { cd "$T" || return; }
 	done
 	[ "$(stat -c %s small.index/codes.u8)" = $((3000 * 64)) ]
 	cmp small.index/codes.u8 c.index/codes.u8
-	# the vectors of the codes, as a stream, are searched to the same answer
+	# a stream of the decoded vectors has the same answer
 	{ od -An -v -w256 -t f4 small.index/columns.f32; od -An -v -w64 -t u1 small.index/codes.u8; } | awk '
 		NR == 1 { for (i = 1; i <= 64; i++) start[i] = $i } NR == 2 { for (i = 1; i <= 64; i++) step[i] = $i }
 		NR > 4 { printf "{\"_id\":\"d1-%d\",\"x.emb\":[", NR - 4; for (i = 1; i <= 64; i++) printf "%.9g%s", start[i] + step[i] * $i, i < 64 ? "," : "]}\n" }' |
@@ -184,13 +184,13 @@ setup() { cd "$T" || return; }
 	near --json --similarity cosine many.mts c.mts >exact
 	near --json many.mts small.index >answer
 	[ "$(common <(jq -c '.hits |= map(.score = 1)' exact) <(jq -c '.hits |= map(.score = 1)' answer))" -ge 380 ]
-	# queries are unit vectors
+	# near scales queries to unit length
 	mts to jsonl many.mts | jq -c '(."x.emb" | map(. * .) | add | sqrt) as $n | ."x.emb" |= map(. / $n)' | mkstream >units.mts
 	near --json --similarity dot units.mts decoded.mts >decoded
 	jq -s '[.[].hits[].score]' decoded >one
 	jq -s '[.[].hits[].score]' answer >other
 	jq -se '.[0] as $a | .[1] as $b | [range($a | length) | ($a[.] - $b[.]) | fabs] | max < 1e-5' <(cat one other) >/dev/null
-	# few queries and many, plain and fast, cells and none, conditions: the same bytes
+	# the bytes do not depend on the number of queries, the instruction set, cells or conditions
 	head -5 answer >few
 	for isa in plain avx2; do MOTES_ISA=$isa near -j 1 --json few.mts small.index | cmp - few; done
 	near --json few.mts cells.index | cmp - few
@@ -202,7 +202,7 @@ setup() { cd "$T" || return; }
 	[ "$(common few probed)" -ge 49 ]
 }
 
-@test "codes: without floats: rows are added; NaN; what is damaged or missing" {
+@test "codes: an index without floats takes appended rows and NaN; damaged or missing files are refused" {
 	{ grouped_vectors 50 1 6; printf '{"_id":"n","text":"","part":0,"x.emb":[null,0,0,0,0,0]}\n{"_id":"z","text":"","part":0,"x.emb":[0,0,0,0,0,0]}\n'; } | mkstream >a.mts
 	grouped_vectors 40 2 6 | jq -c '."x.emb"[0] *= 3' | mkstream >b.mts
 	mts index -q --codes-only -o c.index a.mts

@@ -9,7 +9,7 @@ setup() {
 	mkstream 9 <"$GOLDEN/columns_test.jsonl" >new.mts
 }
 
-# column NUMBER of the predictions equals the golden table's, probabilities to $2
+# same COLUMN TOLERANCE: predictions equal the column of the golden table, probabilities within the tolerance
 same() {
 	mts to tsv -c prediction,probability out.mts | tail -n +2 >out
 	cut -f1 out | diff <(tail -n +2 "$GOLDEN/columns_classify.tsv" | cut -f"$1") -
@@ -18,8 +18,8 @@ same() {
 
 # 1. known answers
 
-# The same steps in double, summed in another order: on real data, probabilities differ by 3e-14 to 6e-8.
-@test "classify: scikit-learn's LogisticRegression, four labels and two" {
+# The reference sums in double, in another order: on real data, probabilities differ by 3e-14 to 6e-8.
+@test "classify: predictions are scikit-learn's LogisticRegression's, for four labels and two" {
 	classify --train train.mts new.mts >out.mts
 	same 1 1e-9
 	classify --label number --train train.mts -f text <new.mts >out.mts
@@ -30,22 +30,22 @@ same() {
 	[ "$(mts stat --json out.mts | jq .records)" = "$(mts stat --json new.mts | jq .records)" ]
 }
 
-@test "classify --method knn: scikit-learn's KNeighborsClassifier" {
+@test "classify --method knn: predictions are scikit-learn's KNeighborsClassifier's" {
 	classify --method knn --train train.mts new.mts >out.mts
 	same 5 1e-15
 	classify --method knn -k 1 -j 1 --train train.mts new.mts >out.mts
 	same 7 0
 }
 
-@test "classify: by hand" {
+@test "classify --method knn: ties, computed by hand" {
 	printf '{"label":"%s","x.emb":[%s]}\n' b 0,0 a 2,0 c 1,1 c 1,-1 b 9,9 | mkstream >few.mts
 	printf '{"x.emb":[%s]}\n' 1,0 0.9,0 8,8 | mkstream >x.mts
 	knn() { classify --method knn "$@" --train few.mts x.mts | mts to tsv -c prediction,probability | tail -n +2 | paste -sd' '; }
-	# as near as each other: the earlier row; as frequent: the first label
+	# of equal distances the earlier row, of equal counts the first label
 	[ "$(knn -k 1)" = $'b\t1 b\t1 b\t1' ]
 	[ "$(knn -k 4)" = $'c\t0.5 c\t0.5 b\t0.5' ]
 	[ "$(knn -k 2)" = $'a\t0.5 b\t0.5 b\t0.5' ]
-	# more rows than a tile has: the nearest of all of them
+	# the nearest among more rows than fit a tile
 	{ printf '{"label":%d,"x.emb":[%d,1]}\n' 7 5000 && seq 1 2100 | awk '{ printf "{\"label\":%d,\"x.emb\":[%d,0]}\n", $1 % 3, -$1 }'; } | mkstream 500 >many.mts
 	printf '{"x.emb":[%s]}\n' 4000,0 -2100.4,0 -1024.6,0 | mkstream >x.mts
 	classify --method knn -k 1 --train many.mts x.mts | mts to tsv -c prediction | tail -n +2 | paste -sd' ' | diff - <(echo "7 0 2")
@@ -66,15 +66,15 @@ same() {
 		classify --load kept.mts new.mts | mts cat -c prediction,probability >loaded.mts
 		classify --train train.mts --label $label new.mts | mts cat -c prediction,probability | mts diff -a 0 -r 0 - loaded.mts
 	done
-	# numbers that are no whole ones, and names of any kind
+	# labels that are not integers
 	printf '{"label":%s,"x.emb":[%s]}\n' 0.5 0,1 -2 1,0 | mkstream >real.mts
 	classify --train real.mts --save kept.mts
 	classify --load kept.mts real.mts | mts to tsv -c label,prediction | tail -n +2 | awk '$1 != $2 { exit 1 }'
-	# a row a label, in scikit-learn's order
+	# a row for each label, in scikit-learn's order
 	mts to tsv -c label kept.mts | diff - <(printf '%s\n' label -2 0.5)
 }
 
-@test "classify: columns of these names that are there are replaced; numbers in text are in order of value" {
+@test "classify: columns named prediction and probability are replaced; numeric labels in text are ordered by value" {
 	printf '{"label":"%s","x.emb":[%s]}\n' 10 0,0 9 2,0 | mkstream >few.mts
 	printf '{"prediction":3,"probability":"x","x.emb":[1,0]}\n' | mkstream >x.mts
 	classify --method knn -k 2 --train few.mts x.mts | mts to jsonl -c prediction,probability | diff - <(echo '{"prediction":"9","probability":0.5}')
@@ -122,11 +122,11 @@ same() {
 	refused "nowhere.mts: " nowhere.mts new.mts
 	run -1 --separate-stderr classify --train train.mts new.mts -o /dev/full
 	[[ $stderr == "classify: /dev/full: "* ]]
-	# nothing to label is no fault
+	# a stream without rows gives one without rows
 	[ "$(classify --train train.mts none.mts | mts stat --json | jq .rows)" = 0 ]
 }
 
-@test "classify --load: a file that is no classifier, or of another model, is refused in one line" {
+@test "classify --load: a file that is not a classifier, or that is of another model, is refused in one line" {
 	refused() { dies "classify: $1" classify -o out --load "${@:2}"; }
 	for model in one two; do mkstream 16 f32 $model <"$GOLDEN/columns_train.jsonl" >$model.mts; done
 	classify --train one.mts --save kept.mts
@@ -158,10 +158,10 @@ same() {
 	grep -qE '^(0\.[0-9]+|1)$' out
 }
 
-# real data, with MiniLM: figures of tests/bench/columns.sh
+# Real data, encoded by MiniLM; the figures are those of tests/bench/columns.sh.
 
 # bats test_tags=plain
-@test "classify: banking77 has scikit-learn's accuracy" {
+@test "classify: the accuracy on banking77 is scikit-learn's" {
 	need_data classification/banking77/test.jsonl.zst
 	need_minilm
 	[[ $BUILD != *-sanitize ]] || skip "minutes, sanitized"
@@ -169,7 +169,7 @@ same() {
 		tok -m "$MOTES_MINILM" -f text "$DATA/classification/banking77/$part.jsonl.zst" | encode -m "$MOTES_MINILM" >$part.mts
 	done
 	right() { mts to tsv -c label,prediction | awk -F'\t' 'NR > 1 { n++; right += $1 == $2 } END { print right / n }'; }
-	# of 3080 texts: LogisticRegression 0.90812, KNeighborsClassifier(5) 0.91883; vectors differ by processor in 1e-6
+	# scikit-learn on 3,080 texts: LogisticRegression 0.90812, KNeighborsClassifier(5) 0.91883; vectors differ by 1e-6 between processors
 	classify --train train.mts test.mts | right | within <(echo 0.90812) 0.001
 	classify --method knn --train train.mts test.mts | right | within <(echo 0.91883) 0.001
 }

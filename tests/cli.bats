@@ -9,7 +9,7 @@ load helper
 	[[ $output == *"  -n, --number N              a whole number, 1..10"* ]]
 	[[ $output == *"      --bytes SIZE            a size"* ]]
 	[[ $output == *$'a whole number, 1..10\n  -r, --real X '* ]]
-	# lines of one option stand under each other
+	# the texts of one option are aligned
 	[[ $output == *"a number, 0..1"$'\n'"                              and a second line"* ]]
 	for option in progress quiet verbose help version; do
 		[[ $output == *"--$option"* ]]
@@ -83,7 +83,7 @@ load helper
 	[ -z "$output" ]
 }
 
-@test "cli: a command has its options and its number of operands" {
+@test "cli: a command refuses options that are not its own and a wrong number of operands" {
 	[ "$(cli_commands -n 3 join a b c)" = "join: c" ]
 	while read -r words message; do
 		# shellcheck disable=SC2086
@@ -102,7 +102,7 @@ load helper
 	E
 }
 
-@test "cli: each command of each program has a line, a synopsis and an example, and no option without a text" {
+@test "cli: each command of each program has a summary, a synopsis and an example, and each option has a text" {
 	for program in mteb-score mts leaderboard; do
 		run -2 --separate-stderr "$program"
 		commands=${stderr_lines[0]##* one of }
@@ -118,13 +118,13 @@ load helper
 	done
 }
 
-@test "cli: --version" {
+@test "cli: --version prints name and version" {
 	run -0 cli_check --version
 	[[ ${lines[0]} == "cli_check (motes) "[0-9]* ]]
 	[ "${lines[1]}" = about ]
 }
 
-@test "cli: a full disk is noticed, a closed pipe is quiet" {
+@test "cli: a full disk is an error, a closed pipe is silent" {
 	[ -e /dev/full ] || skip "needs /dev/full"
 	run -1 bash -c 'cli_check --help >/dev/full'
 	[[ $output == "cli_check: standard output: "* ]]
@@ -139,7 +139,7 @@ load helper
 	[ "$(cli_check -q -)" = "word -" ]
 }
 
-# usage ARGUMENT...: exit 2, nothing on standard output, a message and where help is
+# usage ARGUMENT...: exit 2, empty standard output, the message and a hint to --help
 usage() {
 	run -2 --separate-stderr cli_check "$@"
 	[ -z "$output" ]
@@ -186,7 +186,7 @@ usage() {
 	E
 }
 
-@test "cli: numbers, reals, sizes, words and lists go to their members" {
+@test "cli: numbers, reals, sizes, words and lists are stored in their settings" {
 	for n in 1 10; do [ "$(cli_check -q -n "$n")" = "number $n" ]; done
 	[ "$(cli_check -q -r 0)" = "real 0" ]
 	[ "$(cli_check -q -r 2.5e-1)" = "real 0.25" ]
@@ -216,7 +216,7 @@ usage() {
 	[ "$("$BUILD/support/cli_check" -q --command)" = "cli_check -q --command" ]
 }
 
-@test "cli: -q and -v" {
+@test "cli: -q suppresses warnings, -v prints details" {
 	run -0 --separate-stderr cli_check
 	[ "$stderr" = "cli_check: warning: a warning" ]
 	run -0 --separate-stderr cli_check -q
@@ -225,13 +225,13 @@ usage() {
 	[ "$stderr" = $'cli_check: warning: a warning\ncli_check: a word' ]
 }
 
-@test "cli: progress on a terminal" {
+@test "cli: progress is shown on a terminal" {
 	need_terminal
 	TERM=xterm run -0 script -qec 'cli_check --bar --pause 0.2' /dev/null
 	[[ $output == *"3/3 steps"* ]]
 }
 
-@test "cli: progress elsewhere only when it is asked for" {
+@test "cli: progress is shown elsewhere only with --progress" {
 	run -0 --separate-stderr cli_check --bar
 	[[ $stderr != *steps* ]]
 	run -0 --separate-stderr cli_check --bar --progress
@@ -242,12 +242,12 @@ usage() {
 	[[ $stderr == *"cli_check: 3 steps, "*" s" ]]
 }
 
-@test "err: a message is one line, whatever it speaks of" {
+@test "err: a message is one line without control characters, whatever name it contains" {
 	run -1 --separate-stderr tree_show "$T/$(printf 'a\nb\033[31m.yaml')"
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == *"a?b?[31m.yaml: No such file or directory" ]]
-	# C1's control characters, as UTF-8 and as the byte they are in Latin-1
+	# C1 control characters, as UTF-8 and as single bytes
 	run -1 --separate-stderr tree_show "$T/"$'\u009b31mé\x9b1m\x80\u009f\u00a0ü.yaml'
 	[[ $stderr == *$'/?31mé?1m??\u00a0ü.yaml: '* ]]
 	run -2 --separate-stderr cli_check $'--\u009b31m'

@@ -9,7 +9,7 @@ setup() {
 	ids_stream text.ids <"$G/texts.txt" >texts.mts
 }
 
-# The folder of a checkpoint that tests/golden/clm.py has values of.
+# folder NAME: the checkpoint of which tests/golden/clm.py has values
 folder() { # name
 	case $1 in
 	qwen3) echo "$G/qwen3" ;;
@@ -23,7 +23,7 @@ folder() { # name
 	esac
 }
 
-# agrees NAME: loss and balance within 1e-6, gradients within 1e-4 of transformers', in pieces too
+# agrees NAME: loss and balance within 1e-6, gradients within 1e-4 of the reference, also in chunks
 agrees() {
 	run -0 clm_check "$(folder "$1")" texts.mts "$G/$1.safetensors"
 	echo "$output"
@@ -34,13 +34,13 @@ agrees() {
 # bats test_tags=plain
 @test "clm: Qwen3 with tied embeddings agrees" { agrees qwen3_tied; }
 # bats test_tags=plain
-@test "clm: OLMoE agrees, balancing loss and all" { agrees olmoe; }
+@test "clm: OLMoE agrees, also in its balancing loss" { agrees olmoe; }
 # bats test_tags=plain
 @test "clm: Qwen2-MoE agrees" { agrees qwen2_moe; }
 # bats test_tags=plain
 @test "clm: DeepSeekMoE agrees with torch" { agrees deepseek; }
 # bats test_tags=plain
-@test "clm: Gemma 3 agrees; its embeddings are scaled as input and not as output matrix" { agrees gemma3_text; }
+@test "clm: Gemma 3 agrees; its embeddings are scaled at the input and not in the output matrix" { agrees gemma3_text; }
 # bats test_tags=plain
 @test "clm: Llama agrees" { agrees llama; }
 
@@ -49,7 +49,7 @@ agrees() {
 	for name in qwen3 qwen3_tied olmoe qwen2_moe deepseek gemma3_text llama; do
 		for tokens in 9 1000; do
 			case $name in qwen3* | gemma3_text | llama) balance= ;; *) balance="--balance 0.3" ;; esac
-			# torch knows no experts that a step leaves alone
+			# torch's AdamW would also decay experts without tokens, which ours leaves unchanged
 			# shellcheck disable=SC2086
 			train -q -m "$(folder $name)" -o out --objective clm $balance --schedule constant --warmup 0 --lr 5e-3 \
 				--decay 0.1 --beta2 0.98 --eps 1e-6 --clip 0.5 --epochs 5 --update-unused --tokens $tokens texts.mts
@@ -60,20 +60,20 @@ agrees() {
 			done
 			[ "$(wc -l <ours)" = 5 ]
 		done
-		# every token but the first of each text, of texts that have another
+		# examples: each token of a text but the first
 		[ "$(column examples out.log.tsv | sort -u)" = "$(awk 'NF > 1 { n += NF - 1 } END { print n }' "$G/texts.txt")" ]
 	done
 }
 
 # bats test_tags=plain
-@test "clm: --dev is the loss of held-out texts after the step; for the training texts it is the next step's loss" {
+@test "clm: --dev is the loss of held-out texts after a step: of the training texts, the next step's loss" {
 	clm=(-q -m "$(folder olmoe)" --objective clm --schedule constant --warmup 0 --lr 5e-3 --epochs 5)
 	for tokens in 9 1000; do
 		train "${clm[@]}" -o out --tokens $tokens --save-every 1 --dev texts.mts texts.mts
 		close_to 1e-5 <(column dev_loss out.log.tsv | head -n 5) <(column loss out.log.tsv | tail -n 5)
 		[ "$(column dev_loss out.log.tsv | wc -l)" = 6 ]
 	done
-	# nothing is learned from it, and it is measured when it is due
+	# held-out texts change no weight and are measured at their interval
 	head -n 7 "$G/texts.txt" | ids_stream text.ids >held.mts
 	train "${clm[@]}" -o held --save-every 2 --dev held.mts texts.mts
 	cmp out/model.safetensors held/model.safetensors
@@ -93,7 +93,7 @@ agrees() {
 	[ ! -e none ]
 }
 
-# scratch [EDIT]: config/ for a small OLMoE, config.json changed by jq
+# scratch [FILTER]: config/ of a small OLMoE, its config.json edited by jq's FILTER
 scratch() {
 	mkdir -p config
 	jq "${1:-.}" >config/config.json <<-'E'
@@ -113,7 +113,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	diff <(shapes out) <(shapes "$GOLDEN/families/olmoe")
 	grep -q '^lm_head.weight' <(shapes out)
 	[ "$(jq .tie_word_embeddings out/config.json)" = false ]
-	# drawn as transformers draws: normal with the deviation of config.json, norms of one
+	# weights are drawn as transformers draws them: normal with config.json's deviation, norms of ones
 	train "${clm[@]}" -m config --from-scratch --lr 1e-12 -o drawn texts.mts
 	for name in lm_head.weight model.embed_tokens.weight model.layers.1.mlp.gate.weight model.layers.0.mlp.experts.5.down_proj.weight; do
 		mts from safetensors -c $name drawn/model.safetensors | mts to jsonl | jq -s --arg name $name 'map(.[$name][]) |
@@ -121,7 +121,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 			grep -qx true
 	done
 	mts from safetensors -c model.norm.weight drawn/model.safetensors | mts to jsonl | jq -s 'map(.[] | . == 1) | all' | found -x true
-	# the logits are near 0: the loss is the entropy of all tokens
+	# with logits near 0 the loss is the entropy of a uniform distribution
 	close_to 1e-2 <(column loss drawn.log.tsv | head -n 1) <(echo 3.6889) # ln 40
 	train "${clm[@]}" -m out -o more texts.mts
 	encode -q -m more texts.mts | ids_stream --rows text.emb >rows
@@ -134,15 +134,15 @@ shapes() { # MODEL: name, type and shape of its tensors
 	train "${clm[@]}" -m tied -o more texts.mts
 }
 
-@test "clm: loss falls to the entropy of the text, and not below; tokens see no other text" {
-	# each token is one of two that may follow the one before
+@test "clm: loss falls to the entropy of the text and not below; tokens see no other text" {
+	# each token is followed by one of two tokens
 	awk 'BEGIN { srand(7); for (i = 0; i < 600; i++) { t = int(8 * rand()); for (n = 0; n < 16; n++) {
 		printf "%d ", t + 3; t = (t + (rand() < 0.5 ? 1 : 3)) % 8 } print "" } }' | ids_stream text.ids >walk.mts
 	scratch '.num_hidden_layers = 1 | .num_experts = 4'
 	train -q -m config --from-scratch -o out --objective clm --lr 1e-2 --batch-tokens 800 --epochs 12 walk.mts
 	column loss out.log.tsv | tail -n 12 | awk '{ sum += $1 } END { print sum / NR; exit !(sum / NR > 0.68 && sum / NR < 0.71) }' # ln 2
 	column accuracy out.log.tsv | tail -n 12 | awk '{ sum += $1 } END { print sum / NR; exit !(sum / NR > 0.45 && sum / NR < 0.58) }'
-	# the first token of a text is not predicted from the text before, nor sees it: where the second repeats it, nothing is left
+	# the first token of a text is not predicted, nor sees the text before: if the second token repeats it, the loss goes to 0
 	awk 'BEGIN { srand(8); for (i = 0; i < 600; i++) { t = 3 + int(8 * rand()); print t, t } }' | ids_stream text.ids >twice.mts
 	train -q -m config --from-scratch -o out --objective clm --lr 1e-2 --batch-tokens 100 --epochs 12 twice.mts
 	[ "$(column loss out.log.tsv | tail -n 12 | awk '{ sum += $1 } END { print (sum / NR < 0.02) }')" = 1 ]
@@ -161,14 +161,14 @@ shapes() { # MODEL: name, type and shape of its tensors
 	cmp own.log.tsv little.log.tsv
 	train "${clm[@]}" -m config -o none --balance 0 texts.mts
 	run ! grep -q balance none.log.tsv
-	# it evens out who is chosen: 2 where all are equally likely
+	# the balancing loss evens out the choice of experts: its minimum is 2
 	awk -v a="$(column balance said.log.tsv | tail -n 1)" -v b="$(column balance little.log.tsv | tail -n 1)" \
 		'BEGIN { exit !(a < b && a >= 2) }'
 	scratch '.router_aux_loss_coef = -1'
 	run -1 --separate-stderr train "${clm[@]}" -m config -o out texts.mts
 	[[ $stderr == "train: config/config.json"*"'router_aux_loss_coef' is -1; it must be in 0..1e6" ]]
 	[ ! -e out ]
-	# DeepSeek's word for it, which is said to be of another loss
+	# DeepSeek's key, which belongs to another loss
 	scratch '.aux_loss_alpha = 0.7'
 	clm=("${clm[@]:1}")
 	run -0 --separate-stderr train "${clm[@]}" -m config -o alpha texts.mts
@@ -192,7 +192,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 }
 
 # bats test_tags=plain
-@test "clm: killed and resumed, of a file and of a pipe: the same bits; another --balance is refused" {
+@test "clm: a killed and resumed run has the same bits, from a file and from a pipe; another --balance is refused" {
 	for _ in {1..80}; do cat "$G/texts.txt"; done | ids_stream text.ids >long.mts
 	scratch
 	options=(-q -m config --from-scratch --objective clm --batch-tokens 100 --save-every 7 --steps 30 --dev texts.mts)
@@ -225,12 +225,12 @@ shapes() { # MODEL: name, type and shape of its tensors
 }
 
 # bats test_tags=plain
-@test "clm: the logits of a batch are never there all at once" {
+@test "clm: memory holds slices of the logits, not those of a whole batch" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	scratch '.vocab_size = 60000 | .hidden_size = 8 | .num_hidden_layers = 1'
 	awk 'BEGIN { for (i = 0; i < 32; i++) { for (t = 0; t < 128; t++) printf "%d ", (i * 977 + t * 131) % 60000; print "" } }' |
 		ids_stream text.ids >wide.mts
-	# 4064 of them would take 975 MB; parameters, gradients and moments take 15, slices of the logits 62
+	# 4,064 rows of logits would take 975 MB; parameters, gradients and moments take 15 MB, slices of the logits 62 MB
 	(ulimit -v 450000 && train -q -m config --from-scratch -o out --objective clm wide.mts)
 	[ "$(column examples out.log.tsv)" = 4064 ]
 }
@@ -246,14 +246,14 @@ shapes() { # MODEL: name, type and shape of its tensors
 	cp config.json both
 	run -1 --separate-stderr train -q -m both -o out --objective clm texts.mts
 	[[ $stderr == "train: both: is not a causal language model"* ]]
-	# no matrix to predict with: base models, which config.json may not say to be tied
+	# base models without an output matrix, also if config.json denies that it is tied
 	cp -r "$GOLDEN/families/qwen3" base
 	for edit in '.tie_word_embeddings = false' 'del(.tie_word_embeddings)'; do
 		jq "$edit" "$GOLDEN/families/qwen3/config.json" >base/config.json
 		run -1 --separate-stderr train -q -m base -o out --objective clm texts.mts
 		[ "$stderr" = "train: base: has no 'lm_head.weight' to predict tokens with, and config.json does not say \"tie_word_embeddings\": true; a model made by train --from-scratch --objective clm has one" ]
 	done
-	# which other objectives do not need
+	# other objectives need no output matrix
 	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' >pairs.mts
 	train -q -m base -o pairs pairs.mts
 	run -1 --separate-stderr train -q -m olmoe -o out --objective clm <(printf '3 40\n' | ids_stream text.ids)
@@ -267,7 +267,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[[ $stderr == "train: cut.mts: "* ]]
 	run -1 --separate-stderr train -q -m "$G/qwen3" -o out --objective clm --balance 0.1 texts.mts
 	[ "$stderr" = "train: --balance: $G/qwen3 has no token experts" ]
-	# not a number where the output matrix, the last tensor of the file, is
+	# NaN in the output matrix, the last tensor of the file
 	size=$(wc -c <olmoe/model.safetensors)
 	head -c 64 /dev/zero | tr '\0' '\377' | dd of=olmoe/model.safetensors conv=notrunc bs=1 seek=$((size - 64)) status=none
 	run -1 --separate-stderr train -q -m olmoe -o out --objective clm texts.mts
@@ -275,7 +275,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[ ! -e out ]
 }
 
-@test "clm: options that do not apply to it are refused" {
+@test "clm: options that do not apply are refused" {
 	for option in "mask-share 0.5" "temperature 1" bidirectional "reze 1" no-mask-duplicates "lora rank=2" freeze-documents "documents x"; do
 		# shellcheck disable=SC2086
 		does_not_apply "--${option% *}" train -m "$(folder olmoe)" -o out --objective clm --$option texts.mts
@@ -283,7 +283,7 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[ ! -e out.log.tsv ]
 }
 
-@test "clm: of a decoder with task experts only the named one is trained" {
+@test "clm: in a decoder with task experts only the named one is trained" {
 	upcycle -q -m "$G/qwen3" --experts left,right -o mote
 	clm=(-q --objective clm --decay 0 -m mote)
 	run -2 --separate-stderr train "${clm[@]}" -o out texts.mts

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# The shells' completions, by calling their functions as the shells do.
+# Completion in bash and zsh, by calling the functions that the shells call.
 
 setup() {
 	cd "$T" || return
@@ -15,7 +15,7 @@ setup() {
 	touch base/config.json more/deep/model/config.json x.mts y.jsonl.gz z.tsv picture.png 'a b.mts' mix.yaml
 }
 
-# completes WORD... -> EXPECTED: the last WORD, to these words with blanks between
+# completes WORD... -> EXPECTED: the last WORD has these completions, separated by spaces
 completes() {
 	local words=()
 	while [ "$1" != "->" ]; do words+=("$1") && shift; done
@@ -35,7 +35,7 @@ completes() {
 	done
 }
 
-@test "completion: each option of --help, and each command's own options" {
+@test "completion: every option of --help is completed, and each command's own options" {
 	for name in ${programs//.c/}; do
 		"$name" --help >help
 		help=$(sed -n '/^Examples:/q; s/^  \(-., \|    \)\(--[a-z0-9-]*\).*/\2/p' help | sort)
@@ -49,7 +49,7 @@ completes() {
 	completes mts cat -o out -- "->" "--columns --help --level --output --progress --quiet --rename --verbose --version"
 }
 
-@test "completion: commands, and words that an option or a command takes" {
+@test "completion: commands are completed, and the words that an option or a command takes" {
 	completes mts s "->" "split stat"
 	completes mts -o out s "->" "split stat"
 	completes mts --output = out s "->" "split stat"
@@ -66,7 +66,7 @@ completes() {
 	completes tok --prompt "" "->" ""
 }
 
-@test "completion: files have a suffix that the program reads, models are folders with a config" {
+@test "completion: files have a suffix that the program reads, models are folders with a config.json" {
 	completes encode "" "->" "a b.mts base empty more x.mts"
 	completes encode 'a\ ' "->" "a b.mts"
 	completes tok -q z "->" z.tsv
@@ -89,7 +89,7 @@ completes() {
 	completes tok -m base z "->" z.tsv
 }
 
-@test "completion: motes completes its words, and the options of each" {
+@test "completion: motes completes programs and pipelines, and the options of each" {
 	completes motes ge "->" "geom get"
 	completes motes mte "->" "mteb mteb-score"
 	completes motes get --fe "->" --fetch
@@ -115,8 +115,8 @@ completes() {
 	[ "$output" = "tok: standard output: No space left on device" ]
 }
 
-# Types at a zsh on a pseudo-terminal; ^T shows the completed line.
-@test "completion: zsh" {
+# Types into zsh on a pseudo-terminal; ^T prints the completed line.
+@test "completion: zsh completes programs, options and files" {
 	command -v zsh >/dev/null || skip "needs zsh"
 	need_terminal
 	cat >"$T/typed" <<-'E'

@@ -2,15 +2,15 @@
 load helper
 load families
 
-# Keys of config.json that change what the reference computes: each is honoured or refused by name.
+# Keys of config.json that change the reference's result: each is applied or refused by name.
 
-# embeds EDIT: of one text with the copy under another configuration, a line of numbers
+# embeds EDIT: the embedding of one text by the copy, its config.json edited by jq, a line of numbers
 embeds() {
 	jq "$1" "$FAMILIES/$FAMILY/config${SPELLING:-}.json" >"$MODEL/config.json"
 	encode -q -m "$MODEL" < <(seq -s ' ' 39 | ids_stream text.ids) | ids_stream --rows text.emb
 }
 
-@test "config: layer_types of a Mistral name the layers that have a window" {
+@test "config: layer_types of a Mistral name the layers with a sliding window" {
 	agrees_with mistral layers '.layer_types = ["full_attention", "sliding_attention"]'
 	agrees_with mistral layers '.model_type = "ministral" | .layer_types = ["full_attention", "sliding_attention"]'
 	agrees_with mistral expected '.layer_types = ["sliding_attention", "sliding_attention"]'
@@ -25,10 +25,10 @@ embeds() {
 	agrees_with modernbert expected '.local_attention = 99 | .sliding_window = 4'
 }
 
-@test "config: the activation and the biases of ModernBERT's head that predicts tokens" {
+@test "config: ModernBERT's masked-language-model head has the activation and the biases of config.json" {
 	agrees_with modernbert head '.classifier_activation = "silu"'
 	run ! agrees_with modernbert expected '.classifier_activation = "silu"'
-	# a bias in the file that config.json denies counts for nothing
+	# a bias in the file is ignored if config.json says that there is none
 	agrees_with modernbert no_bias '.decoder_bias = false'
 	while read -r edit bias; do
 		copy modernbert
@@ -43,7 +43,7 @@ embeds() {
 	E2
 }
 
-@test "config: MPNet's padding is 1 whatever pad_token_id is" {
+@test "config: MPNet's padding id is 1 whatever pad_token_id is" {
 	model_check "$FAMILIES/mpnet" "$FAMILIES/mpnet/padded.safetensors"
 	for number in 0 2 null; do
 		agrees_with mpnet expected ".pad_token_id = $number"
@@ -53,14 +53,14 @@ embeds() {
 	[[ "$output" == *"more than the 512 that"* ]]
 }
 
-@test "config: T5's encoder has the embeddings that are its own" {
+@test "config: a T5 encoder uses its own embeddings if the file has them" {
 	agrees t5_own
-	# saved under their own name
+	# a copy has them under their own name
 	model_copy "$FAMILIES/t5_own" "$T/saved" f32
 	safetensors_list "$T/saved" | found '^encoder.embed_tokens.weight'
-	diff <(tensor_sums "$FAMILIES/t5_own" | sort) <(tensor_sums "$T/saved" | sort) # those of the decoder as they were
+	diff <(tensor_sums "$FAMILIES/t5_own" | sort) <(tensor_sums "$T/saved" | sort) # the decoder's are unchanged
 	model_check "$T/saved" "$FAMILIES/t5_own/expected.safetensors"
-	# of two that are equal the shared ones stand for both
+	# if both are equal, a copy has the shared ones only
 	copy t5_own
 	header=$(od -An -tu8 -N8 "$MODEL/model.safetensors")
 	offset() {
@@ -85,7 +85,7 @@ embeds() {
 	[[ "$output" == *"tensor 'encoder.block.0.layer.1.DenseReluDense.wi.weight' is missing"* ]]
 }
 
-@test "config: a number may stand under its family's name or the common one, and is one number" {
+@test "config: a size may have its family's key or the common one; two keys that differ are refused" {
 	agrees_with distilbert expected 'del(.n_layers, .dim, .n_heads) | .num_hidden_layers = 3 | .hidden_size = 8 | .num_attention_heads = 4'
 	agrees_with t5 expected 'del(.num_layers, .d_kv) | .num_hidden_layers = 2 | .head_dim = 6'
 	refusals distilbert <<-'E2'
@@ -100,7 +100,7 @@ embeds() {
 	E2
 }
 
-@test "config: rope_scaling stands for rope_parameters where both are there; where no theta is" {
+@test "config: rope_scaling overrides rope_parameters; a missing rope_theta gets the reference's default" {
 	yarn='{"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}'
 	agrees_with llama yarn ".rope_scaling = $yarn | .rope_parameters = {\"rope_type\": \"linear\", \"factor\": 3, \"rope_theta\": 77}"
 	agrees_with llama yarn ".rope_scaling = {} | .rope_parameters = $yarn"
@@ -112,7 +112,7 @@ embeds() {
 	run ! cmp -s "$T/default" <(embeds '.rope_parameters = {"rope_type": "default", "rope_theta": 10000}')
 }
 
-@test "config: positions without a table reach max_seq_length" {
+@test "config: models without a table of positions take texts up to max_seq_length" {
 	for family in qwen3 modernbert jina_bert gte; do
 		copy $family
 		sed -i 's/"max_position_embeddings": 2048/"max_position_embeddings": 100/' "$MODEL/config.json"
@@ -120,27 +120,27 @@ embeds() {
 		[[ "$output" == *"127 tokens, more than the 100"* ]]
 		echo '{"max_seq_length": 2048, "do_lower_case": false}' >"$MODEL/sentence_bert_config.json"
 		copy_agrees $family
-		# as far, and no further
+		# up to the limit, and no longer
 		echo '{"max_seq_length": 128}' >"$MODEL/sentence_bert_config.json"
 		seq 129 | sed 's/.*/3/' | paste -sd' ' | ids_stream text.ids >"$T/129.mts"
 		run -1 encode -q -m "$MODEL" "$T/129.mts"
 		[[ "$output" == *"129 tokens, more than the 128 that"* ]]
 	done
-	# a table ends where it ends
+	# the table of positions sets the limit
 	copy mpnet
 	echo '{"max_seq_length": 2048}' >"$MODEL/sentence_bert_config.json"
 	run -1 encode -q -m "$MODEL" < <(seq 513 | sed 's/.*/3/' | paste -sd' ' | ids_stream text.ids)
 	[[ "$output" == *"513 tokens, more than the 512 that"* ]]
 }
 
-@test "config: sentence-transformers' own file, by any of its names; encode and tok refuse unknown keys" {
+@test "config: sentence_bert_config.json is read under each of its names; encode and tok refuse unknown keys" {
 	copy bert
 	cp "$GOLDEN"/bert/{vocab.txt,tokenizer_config.json} "$MODEL"
 	echo "a text" >"$T/text"
 	echo "3 4" | ids_stream text.ids >"$T/ids.mts"
 	encode -q -m "$MODEL" "$T/ids.mts" | ids_stream --rows text.emb >"$T/plain"
 	text='"modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}'
-	# the current and the former format
+	# the current format and the former one
 	for known in "{\"transformer_task\": \"feature-extraction\", $text}, \"module_output_name\": \"token_embeddings\"}" \
 		"{$text, \"image\": {\"method\": \"get_image_features\"}}, \"module_output_name\": \"token_embeddings\"}" \
 		'{"max_seq_length": 12, "do_lower_case": false, "query_length": null, "model_args": {"torch_dtype": "float32"}}'; do
@@ -177,7 +177,7 @@ embeds() {
 	E2
 }
 
-@test "config: folders of other kinds of models of sentence-transformers are refused" {
+@test "config: folders of sentence-transformers' CrossEncoder are refused by encode" {
 	copy bert
 	for kind in CrossEncoder; do
 		echo "{\"model_type\": \"$kind\"}" >"$MODEL/config_sentence_transformers.json"
@@ -188,7 +188,7 @@ embeds() {
 	copy_agrees bert
 }
 
-@test "config: modules.json without a Pooling is not called missing" {
+@test "config: modules.json without a Pooling gets its own message, not that of a missing file" {
 	copy bert
 	jq 'del(.[1])' "$FAMILIES/bert/modules.json" >"$MODEL/modules.json"
 	run -0 --separate-stderr encode -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 load helper
 
-# the recipes of motes-cookbook.7 as printed; a recipe skips if its package is absent
+# Runs the recipes of motes-cookbook.7 as printed; a recipe is skipped if its package is missing.
 PYTHON=${PEER_PYTHON:-python3}
 
-# recipe NAME N - the N-th block under a heading of the page
+# recipe NAME N: the N-th block under the heading NAME of the page
 recipe() {
 	awk -v name="$1" -v wanted="$2" '
 		/^\.Ss / { here = substr($0, 5) == name; block = 0 }
@@ -16,7 +16,7 @@ recipe() {
 	cat "$T/block"
 }
 
-# with MODULE... - or skip
+# with MODULE...: skips the test unless Python has the modules
 with() {
 	for module; do
 		"$PYTHON" -c "import $module" 2>/dev/null || skip "needs the Python module $module (set PEER_PYTHON)"
@@ -63,7 +63,7 @@ setup() {
 }
 
 @test "cookbook: pgvector" {
-	# stands in for a server: records its statements and the copied data
+	# a stand-in for psql, which records its statements and the copied data
 	mkdir bin
 	printf '#!/bin/sh\necho "$*" >>%q/statements\ncase $* in *STDIN*) cat >%q/copied;; *query*) cat >>%q/statements;; esac\n' "$T" "$T" "$T" >bin/psql
 	chmod +x bin/psql
@@ -72,7 +72,7 @@ setup() {
 	[ "$(mts from csv --numbers start copied | mts to jsonl | jq -c '[.path, .start, (."text.emb" | fromjson | length)]' | paste -sd' ')" = \
 		'["harbour.md",1,256] ["harbour.md",5,256] ["house.md",1,256]' ]
 	grep -q '^-v query=\[[-0-9.e,]*\]$' statements
-	# of the package, where it is there, the text of a vector is that
+	# pgvector's Python package, if it is installed, reads the copied text as the vector
 	with pgvector numpy
 	"$PYTHON" -c 'import csv, pgvector; rows = list(csv.DictReader(open("copied"))); assert len(pgvector.Vector.from_text(rows[2]["text.emb"]).to_list()) == 256'
 }
@@ -118,14 +118,14 @@ setup() {
 	cp -r "$R/bert" reranker
 	cp "$GOLDEN/settings/bert/tokenizer.json" reranker
 	jq -c '.model_max_length = 32' "$GOLDEN/settings/bert/tokenizer_config.json" >reranker/tokenizer_config.json
-	grep -v '"q4"' "$R/queries.jsonl" >queries.jsonl # it has no words
+	grep -v '"q4"' "$R/queries.jsonl" >queries.jsonl # q4 has no words
 	cp "$R/documents.jsonl" corpus.jsonl
 	sed -i 's/"text": ""/"text": "x"/' corpus.jsonl
 	printf 'query-id\tcorpus-id\tscore\nq0\td0\t1\nq1\td1\t1\nq2\td1\t1\n' >test.tsv
 	recipe Reranking 1 >recipe.sh
 	RERANKER=reranker bash -eu -o pipefail recipe.sh >out
 	[ "$(wc -l <out)" -eq 1 ]
-	# the model's order, of pairs that were scored one by one
+	# the model's best document by scores of single pairs
 	jq -rs 'map(.text)[]' corpus.jsonl | sed 's/^/light of the lighthouse\t/; 1i query\ttext' >pairs.tsv
 	best=$(tok -m reranker --pair -f query -f text pairs.tsv | rerank -m reranker | mts to tsv -c pair.score | sed 1d |
 		awk '{ print "d" NR - 1, $1 }' | sort -k2,2gr | sed -n '1s/ .*//p')
@@ -160,7 +160,7 @@ setup() {
 	cut -f1,3 all.run | sort | diff - <(cut -f1,2 all)
 }
 
-# A tiny BERT with its tokenizer, in start, which is the model of the recipe
+# The folder start: a tiny BERT with its tokenizer, in place of the recipe's model.
 start() {
 	mkdir start
 	cp "$GOLDEN/rerank/bert/model.safetensors" "$GOLDEN/settings/bert/tokenizer.json" start
@@ -172,7 +172,7 @@ start() {
 @test "cookbook: Training a reranker" {
 	R=$GOLDEN/rerank
 	start
-	grep -v '"q4"' "$R/queries.jsonl" >queries.jsonl # it has no words
+	grep -v '"q4"' "$R/queries.jsonl" >queries.jsonl # q4 has no words
 	sed 's/"text": ""/"text": "x"/' "$R/documents.jsonl" >corpus.jsonl
 	printf 'query-id\tcorpus-id\tscore\nq0\td0\t1\nq1\td1\t1\nq2\td1\t1\n' >train.tsv
 	recipe 'Training a reranker' 1 >recipe.sh
@@ -187,7 +187,7 @@ start() {
 @test "cookbook: A smaller model" {
 	start
 	jq -r .text "$GOLDEN/rerank/documents.jsonl" | grep . >texts.txt
-	recipe 'A smaller model' 1 | sed 's/0,2,5/1/' >recipe.sh # the model has two blocks
+	recipe 'A smaller model' 1 | sed 's/0,2,5/1/' >recipe.sh # the tiny model has two blocks
 	bash -eu -o pipefail recipe.sh
 	[ "$(jq .num_hidden_layers small/config.json)" = 1 ]
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "loss") at = i; next } NR == 2 { first = $at } { last = $at }
@@ -249,7 +249,7 @@ start() {
 	recipe systemd 7 >ask
 	XDG_RUNTIME_DIR=$T bash -eu -o pipefail ask | jq -e '.hits[0].text | test("keys hang")'
 	kill $!
-	# the unit files themselves, where systemd looks at them
+	# systemd-analyze verifies the unit files where systemd looks for them
 	recipe systemd 3 | bash -n
 	systemd-analyze verify --help >/dev/null 2>&1 || skip "needs systemd-analyze"
 	cp motes@.service motes@1.service

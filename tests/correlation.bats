@@ -2,9 +2,9 @@
 # bats file_tags=plain
 load helper
 
-# geom correlation.  Golden values: tests/golden/rank_correlation.py (scipy).
+# geom correlation. Golden values: tests/golden/rank_correlation.py (scipy).
 
-# Tables of one model each, as mteb-score sts --per-query writes them: hs/1.tsv, hs/2.tsv, rw/1.tsv, rw/2.tsv, rw/3.tsv
+# Tables of five models, as mteb-score sts --per-query writes them: hs/1.tsv, hs/2.tsv, rw/1.tsv, rw/2.tsv, rw/3.tsv.
 setup() {
 	cd "$T"
 	mkdir hs rw
@@ -17,16 +17,16 @@ setup() {
 
 # 1. known answers
 
-@test "geom correlation: scipy's Spearman correlations, ties and all, to 1e-9" {
+@test "geom correlation: Spearman correlations are scipy's to 1e-9, also with ties" {
 	geom correlation {hs,rw}/*.tsv >out
 	head -n 1 out | diff - <(printf 'name\ths/1\ths/2\trw/1\trw/2\trw/3\n')
 	cut -f1 out | diff - <(printf '%s\n' name hs/1 hs/2 rw/1 rw/2 rw/3)
 	tail -n +2 out | cut -f2- | within "$GOLDEN/rank_correlation_expected.tsv" 1e-9
-	# the diagonal is 1, and nothing else
+	# only the diagonal is 1
 	[ "$(awk 'NR > 1 { for (i = 2; i <= NF; i++) n += $i == 1; d += $NR == 1 } END { print n, d }' out)" = "5 5" ]
 }
 
-@test "geom correlation --blocks: means over the files of each folder, without a file against itself" {
+@test "geom correlation --blocks: means over the pairs of files of two folders, without a file and itself" {
 	geom correlation {hs,rw}/*.tsv | tail -n +2 | cut -f2- >rho
 	geom correlation --blocks hs/1.tsv rw/1.tsv hs/2.tsv rw/2.tsv rw/3.tsv >out
 	cut -f1-3 out | diff - <(printf '%s\t%s\t%s\n' a b pairs hs hs 1 hs rw 6 rw rw 3)
@@ -43,7 +43,7 @@ setup() {
 		}
 		print least, greatest
 	}' OFMT=%.15g rho | within <(sed -n 3p out | cut -f5,6) 1e-12
-	# a folder of one file, and the one that stands around all
+	# a folder of one file; a file outside of a folder
 	cp hs/1.tsv x.tsv
 	geom correlation --blocks hs/1.tsv x.tsv | diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\n' a b pairs mean min max hs hs 0 "" "" "" \
 		hs . 1 1 1 1 . . 0 "" "" "")
@@ -57,13 +57,13 @@ setup() {
 	geom correlation hs/1.tsv hs/2.mts rw/{1,2,3}.tsv | diff - out
 	cat hs/2.mts | geom correlation hs/1.tsv - rw/{1,2,3}.tsv | tail -n +2 | cut -f2- | diff - <(tail -n +2 out | cut -f2-)
 	geom correlation hs/1.tsv - rw/{1,2,3}.tsv <hs/2.tsv | tail -n +2 | cut -f2- | diff - <(tail -n +2 out | cut -f2-)
-	# rows without ids have their places
+	# rows without ids are matched by their place
 	printf '{"similarity":%s}\n' 0.5 0.25 1 | mkstream >a.mts
 	printf '{"similarity":%s}\n' 5 7 -2 | mkstream >b.mts
 	[ "$(geom correlation a.mts b.mts | sed -n 2p)" = $'a\t1\t-1' ]
 }
 
-@test "geom correlation --column, -o" {
+@test "geom correlation: --column names the column of scores; -o writes to a file" {
 	geom correlation --column gold hs/1.tsv rw/1.tsv -o out
 	diff out - <<-END
 		name	hs/1	rw/1
@@ -115,11 +115,11 @@ setup() {
 	[[ $stderr == "geom: /dev/full: "* ]]
 }
 
-@test "geom correlation: as a heat map" {
+@test "geom correlation: the heat map has every name and number" {
 	command -v gnuplot >/dev/null || skip "needs gnuplot"
 	geom correlation {hs,rw}/*.tsv >matrix.tsv
 	gnuplot -e "matrix='matrix.tsv'" "$ROOT/pipelines/correlation.gnuplot" >map.svg
-	# each name on both axes, each number in its cell
+	# each name is on both axes, each number in its cell
 	[ "$(grep -o '>rw/3<' map.svg | wc -l)" -eq 2 ]
 	[ "$(grep -c '>1.00<' map.svg)" -eq 5 ]
 	number=$(sed -n 3p matrix.tsv | cut -f2 | xargs printf '%.2f')

@@ -5,7 +5,7 @@ load helper
 rows=$GOLDEN/covariance_rows.tsv
 expected=$GOLDEN/covariance_expected.tsv
 
-# the population's covariance: the expected matrix times 29 / 30
+# The covariance divided by n: the expected matrix times 29 / 30.
 population() {
 	awk 'NR > 1 { for (i = 1; i <= NF; i++) $i = sprintf("%.17g", $i * 29 / 30) } 1' <(head -n 6 "$expected")
 }
@@ -20,7 +20,7 @@ population() {
 	done
 }
 
-@test "covariance: over several blocks with distant means, divided by the count" {
+@test "covariance: sums over several blocks with distant means are numpy's, divided by n" {
 	population >"$T/expected"
 	for _ in {1..40}; do cat "$rows"; done >"$T/in turns"
 	sort "$T/in turns" >"$T/sorted"
@@ -31,7 +31,7 @@ population() {
 	done
 }
 
-@test "covariance: 1, 2, 3 or 8 threads agree, idle ones too; the same number gives the same bits" {
+@test "covariance: 1, 2, 3 and 8 threads agree, also if some have no rows; equal numbers of threads give equal bits" {
 	covariance_show 5 5 1 0 <"$rows" | within "$expected" 1e-10
 	population >"$T/expected"
 	for _ in {1..40}; do cat "$rows"; done | sort >"$T/sorted"
@@ -42,12 +42,12 @@ population() {
 	done
 }
 
-@test "eigen: of some, the greatest" {
+@test "eigen: asked for two eigenvectors, gives those of the greatest eigenvalues" {
 	{ head -n 6 "$expected" && sed -n 7p "$expected" | cut -f 1-2 && sed -n 8,9p "$expected"; } >"$T/two"
 	covariance_show 5 2 1 30 <"$rows" | within "$T/two" 1e-10
 }
 
-@test "eigen: of one number, of a matrix of zeros, of equal eigenvalues" {
+@test "eigen: one number, a matrix of zeros, and equal eigenvalues have the expected eigenvectors" {
 	run -0 covariance_show 1 1 0 9 <<<"1 2 6"
 	[ "$output" = $'3\n4.666666666666667\n4.666666666666667\n1' ]
 	run -0 covariance_show 2 2 0 9 <<<"1 7 1 7"
@@ -56,7 +56,7 @@ population() {
 	[ "${lines[3]}" = $'1\t1' ]
 }
 
-@test "eigen: a matrix that is not finite is an error" {
+@test "eigen: a matrix with NaN or infinity is an error" {
 	run -1 --separate-stderr covariance_show 2 2 0 9 <<<"1 2 nan 3"
 	[[ "$stderr" == *"the matrix whose eigenvectors are wanted is not finite at 1, 1" ]]
 }

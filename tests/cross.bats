@@ -2,7 +2,7 @@
 load helper
 load train
 
-# Training of cross-encoders: the losses bce and listnet, beside sentence-transformers' (tests/golden/cross.py).
+# Training of cross-encoders: the losses bce and listnet. Golden values: tests/golden/cross.py (sentence-transformers).
 G=$GOLDEN/cross
 R=$GOLDEN/rerank
 
@@ -11,7 +11,7 @@ setup() {
 	options=(-q --warmup 0 --schedule constant --lr 1e-3 --decay 0.1 --beta2 0.98 --eps 1e-6 --clip 0)
 }
 
-# folder FORM: a reranker with its tokenizer, in FORM
+# folder FORM: copies a reranker and its tokenizer to the folder FORM
 folder() {
 	local form tokenizer class most
 	IFS=$'\t' read -r form tokenizer class most < <(grep -P "^$1\t" "$R/forms.tsv")
@@ -22,14 +22,14 @@ folder() {
 	jq -c ".model_max_length = $most$([ "$class" = - ] || echo " | .tokenizer_class = \"$class\"")" \
 		"$GOLDEN/settings/$tokenizer/tokenizer_config.json" >"$form/tokenizer_config.json"
 }
-# pairs FORM, lists FORM: batches as the golden values have them
+# pairs FORM, lists FORM: FORM.pairs.mts and FORM.lists.mts, batches like the golden values'
 pairs() {
 	tok -q -m "$1" --pair -f query -f text --record-rows 8 "$G/labelled.jsonl" >"$1.pairs.mts"
 }
 lists() {
 	tok -q -m "$1" --pair -f query -f document -f negatives --record-rows 4 "$G/lists.jsonl" >"$1.lists.mts"
 }
-# agrees NAME MODEL FILE OPTION...: the steps are those of sentence-transformers in NAME_MODEL.tsv
+# agrees NAME MODEL FILE OPTION...: loss and gradient norm of each step are those of NAME_MODEL.tsv
 agrees() {
 	train "${options[@]}" -m "$2" -o out "${@:4}" "$3"
 	for name in loss gradient_norm; do
@@ -37,7 +37,7 @@ agrees() {
 	done
 	[ "$(wc -l <out.log.tsv)" -eq 5 ]
 }
-# start: an embedding model of the same weights and tokenizer as bert, without a classifier, in start
+# start: the folder start, an embedding model with the weights and the tokenizer of bert and no classifier
 start() {
 	cp -r bert start
 	rm start/*sentence* start/modules.json
@@ -45,7 +45,7 @@ start() {
 	jq '.architectures = ["BertModel"] | del(.id2label, .label2id)' "$R/bert/config.json" >start/config.json
 	echo '{"max_seq_length": 20}' >start/sentence_bert_config.json
 }
-# sums FOLDER: of the tensors that have values which no step of 1e-12 changes
+# sums FOLDER: checksums of the encoder's tensors
 sums() {
 	tensor_sums "$1/model.safetensors" | grep ^bert. | sort
 }
@@ -54,7 +54,7 @@ tensors() {
 }
 
 # bats test_tags=plain
-@test "cross: steps of bce are sentence-transformers' for every family, in one chunk and through the gradient cache" {
+@test "cross: steps of bce are sentence-transformers' for every family, in one chunk and with the gradient cache" {
 	for form in bert roberta distilbert electra mpnet modernbert modernbert_mean gte nomic_bert qwen3; do
 		folder $form
 		pairs $form
@@ -64,7 +64,7 @@ tensors() {
 	done
 }
 
-@test "cross: train --dropout: masks do not depend on chunks; held-out pairs have none" {
+@test "cross: dropout masks do not depend on chunks; held-out pairs have no dropout" {
 	folder bert
 	lists bert
 	listnet=(-m bert --objective listnet --dev bert.lists.mts)
@@ -77,7 +77,7 @@ tensors() {
 }
 
 # bats test_tags=plain
-@test "cross: steps of bce with --positive-weight and with negatives, and of listnet, are sentence-transformers'" {
+@test "cross: steps of bce with --positive-weight, of bce with negatives, and of listnet are sentence-transformers'" {
 	folder bert
 	pairs bert
 	lists bert
@@ -96,7 +96,7 @@ tensors() {
 	run ! cmp -s sharp.log.tsv soft.log.tsv
 }
 
-@test "cross: tok --pair with lists makes the pairs of each text of them" {
+@test "cross: tok --pair with lists of texts makes a pair of each text" {
 	folder bert
 	lists bert
 	jq -c '. as $r | ([.document] + .negatives)[] | {query: $r.query, text: .}' "$G/lists.jsonl" >flat.jsonl
@@ -109,7 +109,7 @@ tensors() {
 
 # A new classifier. -------------------------------------------------------------------------
 
-@test "cross: an encoder without a classifier gets one: drawn by the seed, beside the pooler that it has" {
+@test "cross: an encoder without a classifier gets one, drawn by the seed; an existing pooler is kept" {
 	folder bert
 	start
 	pairs bert
@@ -124,12 +124,12 @@ tensors() {
 	cmp made/model.safetensors again/model.safetensors
 	train -q -m start --objective bce --lr 1e-12 --decay 0 -s 1 -o other bert.pairs.mts
 	run ! cmp -s made/model.safetensors other/model.safetensors
-	# the trained reranker is trained on as it is
+	# a trained reranker keeps its classifier in the next training
 	train -q -m made --objective bce --lr 1e-12 --decay 0 -s 1 -o third bert.pairs.mts
 	diff <(sums made) <(sums third)
 }
 
-@test "cross: --freeze leaves weights as they are; a checkpoint goes on; two epochs of pairs are learnt" {
+@test "cross: --freeze keeps weights unchanged; a resumed run has the same bits; the loss falls" {
 	folder bert
 	pairs bert
 	train "${options[@]}" -m bert --objective bce --freeze 'bert.*' -o out bert.pairs.mts
@@ -146,7 +146,7 @@ tensors() {
 	cmp whole/model.safetensors out/model.safetensors
 }
 
-@test "cross: --dev has nDCG@10 of each query's candidates, and average precision" {
+@test "cross: --dev reports nDCG@10 of each query's candidates, average precision and accuracy" {
 	folder bert
 	jq -sc 'unique_by(.query)[]' "$G/lists.jsonl" >distinct.jsonl
 	tok -q -m bert --pair -f query -f document -f negatives --record-rows 4 distinct.jsonl |
@@ -160,14 +160,14 @@ tensors() {
 		| reduce .[] as $e ({n: 0, sum: 0}; if $e.value[1] == 1 then .n += 1 | .sum += .n / ($e.key + 1) else . end) | .sum / .n' scored.jsonl >expected
 	column dev_ap out.log.tsv | tail -n 1 | close_to 1e-5 - expected
 	column dev_accuracy out.log.tsv | tail -n 1 | close_to 1e-5 - <(jq -s 'map(if ."document.score" > (."negatives.score" | max) then 1 else 0 end) | add / length' scored.jsonl)
-	# flat pairs are a query's by their first segment
+	# single pairs belong to the query of their first segment
 	jq -c '. as $r | ([[.document, 1]] + (.negatives | map([., 0])))[] | {query: $r.query, text: .[0], label: .[1]}' distinct.jsonl |
 		tok -q -m bert --pair -f query -f text --format jsonl >flat.mts
 	train "${options[@]}" -m bert --lr 1e-12 --objective bce -o flat --dev flat.mts flat.mts
 	for name in dev_ndcg_at_10 dev_ap; do
 		close_to 1e-4 <(column $name flat.log.tsv | grep .) <(column $name out.log.tsv | grep .)
 	done
-	# a model without segments does not tell queries
+	# without token types the first segment, and so the query, is unknown
 	folder roberta
 	pairs roberta
 	train "${options[@]}" -m roberta --objective bce -o out2 --dev roberta.pairs.mts roberta.pairs.mts

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 load helper
 
-# The programs of make CUDA=1 on a device, held to those of build/cpu: make CUDA=1 check runs this file alone.
-# MOTES_CUDA: another folder of such programs (build/cpu/shim: how these tests are tested without a device).
+# Compares the programs of make CUDA=1 on a device with those of build/cpu: make CUDA=1 check runs only this file.
+# MOTES_CUDA: another folder of such programs, as build/cpu/shim, which tests this file without a device.
 
 C=${MOTES_CUDA:-$BUILD}
 P=$ROOT/build/cpu
@@ -17,7 +17,7 @@ setup() {
 	cd "$T" || return
 }
 
-# drawn_model FAMILY WIDTH INNER: a model of so many channels, drawn, in bf16, in ./model
+# drawn_model FAMILY WIDTH INNER: the folder model, with random weights in bf16
 drawn_model() {
 	mkdir config
 	jq ".vocab_size = 5000 | .hidden_size = $2 | .num_hidden_layers = 3 | .num_attention_heads = $2 / 64 |
@@ -26,7 +26,7 @@ drawn_model() {
 	"$P/support/model_copy" config model init 7
 }
 
-# drawn_ids COUNT: texts of 1 to 200 tokens
+# drawn_ids COUNT: a stream of texts of 1 to 200 tokens
 drawn_ids() {
 	awk -v count="$1" 'BEGIN { srand(1); for (n = 1; n <= count; n++) {
 		for (i = 0; i < n * n % 199 + 1; i++) printf "%d ", rand() * 5000; print "" } }' |
@@ -37,7 +37,7 @@ rows() {
 	"$P/support/ids_stream" --rows text.emb
 }
 
-# alike LEAST A B: rows of two files of numbers have at least that cosine, and are as many
+# alike LEAST A B: two files have as many rows, each pair with at least that cosine
 alike() {
 	[ "$(wc -l <"$2")" = "$(wc -l <"$3")" ]
 	paste "$2" "$3" | awk -v least="$1" '{
@@ -47,7 +47,7 @@ alike() {
 	} END { printf "%d rows, least cosine %.7f\n", NR, worst; exit !(NR && worst >= least) }'
 }
 
-# checks PROGRAM CHECK...
+# checks PROGRAM CHECK...: the checks print nothing
 checks() {
 	[ -x "$C/support/$1" ] || skip "needs $1, which make CUDA=1 check builds"
 	for check in "${@:2}"; do
@@ -56,25 +56,25 @@ checks() {
 	done
 }
 
-@test "cuda: products and linear layers, forward and back" { checks nn_check linear product half; }
-@test "cuda: norms, activations, gates" { checks nn_check norm heads normalize activate; }
-@test "cuda: attention, rotary positions" {
+@test "cuda: products and linear layers, forward and backward" { checks nn_check linear product half; }
+@test "cuda: norms, activations, GLU" { checks nn_check norm heads normalize activate; }
+@test "cuda: attention and rotary positions" {
 	checks nn_check attention
 	checks nn_check_tokens rotary
 }
-@test "cuda: bf16 arrays: conversions, products, gates, norms, heads" { checks bf16_check convert linear gated norm heads; }
+@test "cuda: bf16 arrays: conversions, products, GLU, norms, heads" { checks bf16_check convert linear gated norm heads; }
 @test "cuda: embeddings, pooling, loss, AdamW, sums" { checks nn_check_tokens embed pool loss adamw vector; }
-@test "cuda: routes to experts" { checks mixture_check softmax routes rows; }
+@test "cuda: routes of tokens to experts" { checks mixture_check softmax routes rows; }
 @test "cuda: values not below a threshold, groups, routes of every size" { checks nn_check_sizes not_below groups routes scatter; }
 @test "cuda: products of token experts in one launch" { checks grouped_check kinds sizes many; }
 @test "cuda: products by Hopper's instructions, their epilogues, groups and edges" {
 	[[ $("$C/bin/encode" --version) == *"compute capability 9.0"* ]] || skip "needs compute capability 9.0"
 	checks hopper_check epilogues beside sizes groups
 }
-@test "cuda: at real sizes" { checks nn_check_real product linear attention parameters tokens vector memory; }
+@test "cuda: products, attention, parameters, tokens and memory at real sizes" { checks nn_check_real product linear attention parameters tokens vector memory; }
 
-# a sum's order is another, and products may be of bf16: 0.9995 is what a change of precision may cost an embedding
-@test "cuda: encode: every family has the processor's embeddings" {
+# Sums are in another order and products may be of bf16: a cosine of 0.9995 is what a change of precision may cost.
+@test "cuda: encode: embeddings of every family are those of the CPU" {
 	"$P/support/ids_stream" text.ids <"$GOLDEN/bert/ids.txt" >ids.mts
 	for folder in "$GOLDEN"/bert "$GOLDEN"/families/{gte,jina_bert,jina_bert_code,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen2_moe,qwen3,t5,qwen2,mistral,gemma3_text}; do
 		"$P/bin/encode" -q -m "$folder" ids.mts | rows >cpu
@@ -84,7 +84,7 @@ checks() {
 	done
 }
 
-@test "cuda: encode: at real width, in every precision, in batches of any size" {
+@test "cuda: encode: embeddings at real width, in every precision and batch size, are those of the CPU" {
 	drawn_model bert 256 1024
 	drawn_ids 120 >ids.mts
 	"$P/bin/encode" -q -m model ids.mts | rows >cpu
@@ -96,7 +96,7 @@ checks() {
 	done
 }
 
-@test "cuda: encode: the same command has the same bytes, alone and beside another" {
+@test "cuda: encode: the same command writes the same bytes, alone and beside another process" {
 	drawn_model bert 256 1024
 	drawn_ids 120 >ids.mts
 	"$C/bin/encode" -q -m model -o one ids.mts
@@ -108,7 +108,7 @@ checks() {
 	rows <beside | cmp - one.rows
 }
 
-@test "cuda: near: the processor's hits, to the byte" {
+@test "cuda: near: hits are those of the CPU, to the byte" {
 	"$P/support/mkstream" random 300 96 1 >q.mts
 	"$P/support/mkstream" random 30000 96 2 >c.mts
 	for options in "-k 20" "-k 1000 --threshold 0.1" "-k 5 --similarity dot --memory 10M"; do
@@ -121,7 +121,7 @@ checks() {
 	done
 }
 
-@test "cuda: train: the loss goes where the processor's goes, twice to the same bytes" {
+@test "cuda: train: losses are close to those of the CPU; two runs write the same bytes" {
 	"$P/support/pairs_stream" '{"task": "play", "temperature": 0.05}' <"$G/pairs.txt" >pairs.mts
 	for options in "" "--tokens 20" "--accumulate 2"; do
 		mkdir cpu one two

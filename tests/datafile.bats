@@ -2,19 +2,19 @@
 # shellcheck disable=SC2154 # stderr is set by run
 load helper
 
-# records FILE: line, offset and content of each record of a text file
+# records FILE (tests/support): line, byte offset and content of each record of a text file
 
-@test "utf8: decoding, repair, normal forms, categories as the standard has them" {
+@test "utf8: decoding, repair, normal forms and categories follow the Unicode standard" {
 	run -0 utf8_check
 	[ -z "$output" ]
 }
 
-@test "utf8: traits, lower case and normal forms of all code points are the reference's" {
+@test "utf8: properties, lower case and normal forms of all code points are the reference's" {
 	utf8_check all >"$T/ours.tsv"
 	diff "$T/ours.tsv" "$GOLDEN/unicode.tsv"
 }
 
-@test "datafile: JSON Lines, blank lines skipped, lines and offsets kept" {
+@test "datafile: JSON Lines: blank lines are skipped; line numbers and offsets count them" {
 	printf '{"a":1}\n\n  \n{"b":[1,"x"]}\r\n{"c":null}' >"$T/x.jsonl"
 	run -0 records "$T/x.jsonl"
 	[ "${lines[0]}" = '1 0 {"a":1}' ]
@@ -23,7 +23,7 @@ load helper
 	[ "${lines[3]}" = 'repaired 0' ]
 }
 
-@test "datafile: plain, gzip and zstd give the same records; the name decides the format" {
+@test "datafile: plain, gzip and zstd files give the same records; the file name decides the format" {
 	printf 'title\ttext\nA\tfirst\n\tsecond\n' >"$T/x.tsv"
 	gzip -k "$T/x.tsv"
 	zstd -q "$T/x.tsv" -o "$T/x.tsv.zst"
@@ -35,7 +35,7 @@ load helper
 	[ "${lines[0]}" = '1 0 {"text":"title\ttext"}' ]
 }
 
-@test "datafile: a file that begins with a brace is JSON Lines, any other is lines" {
+@test "datafile: a file that begins with a brace is JSON Lines, any other is plain lines" {
 	printf '{"a":"b"}\n' >"$T/one"
 	printf 'plain {\n\n' >"$T/two"
 	run -0 records "$T/one"
@@ -52,7 +52,7 @@ load helper
 	done
 }
 
-@test "datafile: a byte order mark and carriage returns are no text" {
+@test "datafile: a byte order mark and carriage returns at line ends are not part of the text" {
 	printf '\357\273\277one\r\ntwo\r\n' >"$T/x.txt"
 	run -0 records "$T/x.txt"
 	[ "${lines[0]}" = '1 0 {"text":"one"}' ]
@@ -70,14 +70,14 @@ load helper
 	[ "${lines[0]}" = '1 0 {"x":"�"}' ]
 }
 
-@test "datafile: lines longer than any buffer" {
+@test "datafile: a line longer than any buffer is one record" {
 	head -c 3000000 /dev/zero | tr '\0' x >"$T/x.txt"
 	printf '\nlast' >>"$T/x.txt"
 	run -0 bash -c "records '$T/x.txt' | cut -c 1-30"
 	[ "${lines[1]}" = '2 3000001 {"text":"last"}' ]
 }
 
-@test "datafile: faults name file and line" {
+@test "datafile: errors name file and line" {
 	printf '{"a":1}\n{"a":\n' >"$T/x.jsonl"
 	run -1 --separate-stderr records "$T/x.jsonl"
 	[[ "$stderr" == "records: $T/x.jsonl:2: not valid JSON: "* ]]
@@ -97,7 +97,7 @@ load helper
 	[[ "$stderr" == "records: $T/absent: "* ]]
 }
 
-@test "csv: quotes hold commas, line ends and quotes; lines are counted through them" {
+@test "csv: quoted values may contain commas, line ends and quotes; line numbers count the lines inside" {
 	printf 'id,text\r\n1,"a, b"\r\n2,"two\nlines, ""quoted"""\r\n3,\r\n"4",plain' >"$T/x.csv"
 	run -0 records "$T/x.csv"
 	[ "${lines[0]}" = '2 9 {"id":"1","text":"a, b"}' ]
@@ -109,7 +109,7 @@ load helper
 	[ "${lines[3]}" = '6 50 {"id":"4","text":"plain"}' ]
 }
 
-@test "csv: a record longer than any buffer" {
+@test "csv: a record longer than any buffer is one record" {
 	{
 		printf 'a,b\n1,"'
 		head -c 3000000 /dev/zero | tr '\0' '\n'
@@ -140,7 +140,7 @@ load helper
 	[[ "$stderr" == "records: $T/x.csv:2: the record is longer than 67108864 bytes; is a quote missing?" ]]
 }
 
-@test "datafile: a binary file is refused by its name" {
+@test "datafile: a binary file is refused with the name of its format" {
 	refused() { # MESSAGE [FORMAT] ; the file from standard input
 		cat >"$T/x.bin"
 		for packed in cat gzip 'zstd -q'; do
@@ -163,14 +163,14 @@ load helper
 	{ printf 'PK\3\4'; zeros 30; } | refused 'not text but a zip archive' csv
 	printf 'first\nsecond \0 line\n' | refused '2: a byte 0'
 	printf '{"a": 1}\n{"a": "\0"}\n' | refused '2: a byte 0' jsonl
-	# what begins like that and is text is text
+	# a text may begin with the magic bytes of a binary format
 	printf 'PAR1 is a word\nmts too\n' >"$T/x"
 	run -0 records "$T/x"
 	[ "${lines[0]}" = '1 0 {"text":"PAR1 is a word"}' ]
 }
 
-@test "datafile: mostly invalid UTF-8 is no text; some of it is repaired" {
-	# bytes without order and without 0
+@test "datafile: mostly invalid UTF-8 is refused; a little of it is repaired" {
+	# random bytes without zeros
 	awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) printf "%03o\n", 1 + int(255 * rand()) }' |
 		while read -r byte; do printf "\\$byte"; done >"$T/random"
 	run -1 --separate-stderr records "$T/random" lines
@@ -198,7 +198,7 @@ load helper
 	[ "${lines[1]}" = '3 4 {"a":""}' ]
 }
 
-@test "datafile: lines that end in a carriage return alone" {
+@test "datafile: lines may end in a carriage return alone" {
 	for format in 'lines.txt a\rb\r\rc' 'lines.txt a\rb\r\rc\r'; do
 		printf "${format#* }" >"$T/x.txt"
 		run -0 records "$T/x.txt"
@@ -216,7 +216,7 @@ load helper
 	printf '{"a":1}\r{"a":2}\r' >"$T/x.jsonl"
 	run -0 records "$T/x.jsonl"
 	[ "${lines[1]}" = '2 8 {"a":2}' ]
-	# a text with one carriage return and a line feed is one line, as before
+	# if the file has line feeds, a carriage return is part of the text
 	printf 'a\rb\nc\n' >"$T/x.txt"
 	run -0 records "$T/x.txt"
 	[ "${lines[0]}" = '1 0 {"text":"a\rb"}' ]
@@ -244,7 +244,7 @@ load helper
 		{"a":"\"","b":"\"x"}
 		{"a":"\"We are fine.","b":"said he.\""}
 	END
-	# where the names are in quotes, all values may be
+	# if the header is quoted, every value may be
 	printf '"a"\t"b"\n"Hello."\t"1"\n"x ""y"""\t2\n' >"$T/x.tsv"
 	run -0 records "$T/x.tsv"
 	[ "${lines[0]#* * }" = '{"a":"Hello.","b":"1"}' ]
@@ -257,7 +257,7 @@ load helper
 	[[ "$stderr" == "records: $T/x.tsv:2: 1 fields where the header line has 2; a value in quotes may have an end of line in it in CSV"* ]]
 }
 
-@test "csv, tsv: a column without a name is called as by pandas; trailing commas add no column" {
+@test "csv, tsv: an unnamed column gets pandas' name; trailing commas add no column" {
 	printf ',id,text\n0,a,x\n1,b,y\n' >"$T/x.csv"
 	run -0 records "$T/x.csv"
 	[ "${lines[1]#* * }" = '{"Unnamed: 0":"1","id":"b","text":"y"}' ]
@@ -278,7 +278,7 @@ load helper
 	[ "$stderr" = "records: $T/x.csv:2: 3 fields where the header line has 2" ]
 }
 
-@test "datafile: an array of JSON is its elements, wherever lines end" {
+@test "datafile: the elements of a JSON array are the records, wherever lines end" {
 	printf ' [\n {"a": "]}\\"",\n  "b": [1, {}]}\n ,{"a": 2}\n]\n' >"$T/x.json"
 	run -0 records "$T/x.json"
 	[ "${lines[0]}" = '2 4 {"a":"]}\"","b":[1,{}]}' ]

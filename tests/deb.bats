@@ -2,8 +2,8 @@
 # bats file_tags=plain,unsanitized
 load helper
 
-# The package of make deb; what apt does with it is tried by hand.  It is made once, of the programs for any processor that
-# make check has built beside the plain build.
+# The package of make deb, made once of the programs that make check has built for any processor. Its installation by apt is tried
+# by hand.
 
 needed() {
 	[ -x "$BUILD-any-quick/bin/encode" ] || { echo "make check has built no programs for any processor beside this build"; return; }
@@ -26,7 +26,7 @@ setup() {
 	root=$BATS_FILE_TMPDIR/root
 }
 
-@test "deb: its fields: the version of --version, the libraries' packages, OpenBLAS with OpenMP" {
+@test "deb: the package's fields: the version of --version, the packages of the linked libraries, OpenBLAS with OpenMP" {
 	version=$(tok --version | sed -n 's/^tok (motes) //p')
 	architecture=$(dpkg --print-architecture)
 	[ "${package##*/}" = "motes_${version}_$architecture.deb" ]
@@ -34,28 +34,28 @@ setup() {
 	[ "$(dpkg-deb -f "$package" Version)" = "$version" ]
 	[ "$(dpkg-deb -f "$package" Architecture)" = "$architecture" ]
 	dpkg-deb -f "$package" Depends | tr , '\n' | sed 's/^ *\([^ ]*\).*/\1/' >"$T/depends"
-	# the library of each that is linked
+	# the package of each linked library
 	for library in $(readelf -d "$root"/usr/bin/* | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u); do
 		path=$(ldconfig -p | sed -n "s/^\t$library (libc6,.*) => //p" | sed -n 1p)
 		path=$(readlink -f "$path")
-		# a package may still call /usr/lib by its old name; of OpenBLAS's builds the administrator's choice is found
+		# dpkg may know /usr/lib by its old name; of OpenBLAS's builds ldconfig finds the one that the administrator chose
 		{ dpkg -S "$path" 2>/dev/null || dpkg -S "${path#/usr}"; } |
 			sed 's/:.*//; s/^libopenblas0-.*/libopenblas0-openmp/' >>"$T/linked"
 	done
 	diff <(sort -u "$T/linked") <(sort "$T/depends")
-	# other packages with files of the same names
+	# Debian packages with files of the same names
 	[ "$(dpkg-deb -f "$package" Conflicts)" = "psi3, tracetuner" ]
 	[ "$(dpkg-deb -f "$package" Maintainer)" = "${DEBFULLNAME:-The motes developers} <${DEBEMAIL:-motes@example.org}>" ]
 	[[ $(dpkg-deb -f "$package" Depends) == *", libopenblas0-openmp | libopenblas0, "* ]]
 }
 
-@test "deb: the package has the files of make install in Debian's places, and its control files" {
+@test "deb: the package has the files of make install in Debian's places, and control files" {
 	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/installed" PREFIX=/usr SHIPPED="$ROOT/share/models/base"
 	(cd "$T/installed" && find . -type f) | sed -e '/motes\/folders$/d' -e 's/^\(.*\/man\/.*\)/\1.gz/' \
 		-e 's/site-functions/vendor-completions/' >"$T/files"
 	printf './usr/share/doc/motes/%s\n' README.md changelog.gz copyright >>"$T/files"
 	diff <(sort "$T/files") <(cd "$root" && find . -type f | sort)
-	# root's, programs to run and everything else to read
+	# all files belong to root; programs are executable, the rest is readable
 	dpkg-deb -c "$package" | awk '{
 		mode = $6 ~ /^\.\/usr\/bin\/.|\.sbatch$|\/one-device$/ ? "-rwxr-xr-x" : /^d/ ? "drwxr-xr-x" : "-rw-r--r--"
 		if ($1 != mode || $2 != "root/root") { print; bad = 1 } } END { exit bad || !NR }'
@@ -67,7 +67,7 @@ setup() {
 	run ! grep -rl /usr/local "$root/usr/share/man" "$root/usr/bin"
 }
 
-@test "deb: its programs run with the packaged model, with the kernels that MOTES_ISA names" {
+@test "deb: the packaged programs run with the packaged model, by the kernels that MOTES_ISA names" {
 	output=$(cd / && echo hello | env -i PATH="$root/usr/bin" MOTES_MODEL="$root/usr/share/motes/models/base" \
 		"$BASH" -o pipefail -c 'tok | encode | mts head')
 	[[ $output == *$'\nrow 1\n\ttext.emb\t['* ]]
@@ -75,7 +75,7 @@ setup() {
 	run ! grep -qE 'R(UN)?PATH' <(readelf -d "$root"/usr/bin/*)
 }
 
-@test "deb: motes mteb runs from it; a missing model of a pipeline is named" {
+@test "deb: motes mteb runs from the package; a pipeline names the model that it lacks" {
 	mkdir -p "$T/here/data/shelf/qrels"
 	cd "$T/here"
 	printf '{"_id": "d%d", "title": "", "text": "%s"}\n' 1 "the cook stirs the soup" 2 "a ship leaves the harbour" >data/shelf/corpus.jsonl
@@ -92,6 +92,6 @@ setup() {
 }
 
 @test "deb: lintian reports no error" {
-	found=$(lintian --fail-on error,warning "$package" 2>/dev/null) # there it says that root should not run it
+	found=$(lintian --fail-on error,warning "$package" 2>/dev/null) # its messages on stderr concern a run as root
 	[ -z "$found" ]
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 load helper
 
-# The texts of a golden folder's ids, as JSON strings.
-decoded() { # name [option]...
+# decoded NAME [OPTION]...: the texts of a golden folder's ids, as JSON strings
+decoded() {
 	ids_stream text.ids <"$GOLDEN/decode/$1/ids.txt" |
 		tok -q -m "$GOLDEN/decode/$1" --decode "${@:2}" | mts to jsonl | jq -c .text
 }
 
-@test "decode: every decoder gives the reference's texts, with and without special tokens" {
+@test "decode: texts of every decoder are the reference's, with and without special tokens" {
 	for folder in "$GOLDEN"/decode/*/; do
 		name=$(basename "$folder")
 		decoded "$name" | diff - <(jq -c '.[0]' "$folder/texts.jsonl")
@@ -21,7 +21,7 @@ decoded() { # name [option]...
 	[ "$(ids_stream text.ids <<<'2 3' | tok -q -m "$base" --decode | mts to jsonl | jq -c .text)" = '""' ]
 }
 
-@test "decode: a text comes back through its tokens" {
+@test "decode: a decoded text has the same tokens again" {
 	text='the lamp, "lit" at 7; e.g. by the sea?'
 	tok -m "$ROOT/share/models/base" <<<"$text" >"$T/ids.mts"
 	tok -m "$ROOT/share/models/base" --decode "$T/ids.mts" >"$T/text.mts"
@@ -29,18 +29,18 @@ decoded() { # name [option]...
 		printf 'lamp %.0s' {1..99} | tok -m "$ROOT/share/models/base" | tok -m "$ROOT/share/models/base" --decode --level $level >"$T/$level.mts"
 	done
 	[ "$(wc -c <"$T/0.mts")" -gt "$(wc -c <"$T/19.mts")" ]
-	# blanks are where the model's words are
+	# blanks stand between the tokenizer's words
 	[ "$(mts to jsonl "$T/text.mts" | jq -r .text | tr -d ' ')" = "$(tr -d ' ' <<<"$text")" ]
 	tok -m "$ROOT/share/models/base" "$T/text.mts" | mts diff --atol 0 - "$T/ids.mts"
 }
 
-@test "decode: with vocab.txt alone pieces of a word are joined, and signs are tidied" {
+@test "decode: with vocab.txt alone subwords are joined, and blanks around punctuation are removed" {
 	mkdir "$T/bert"
 	cp "$GOLDEN/token/plain/vocab.txt" "$T/bert/"
 	[ "$(tok -m "$T/bert" <<<"Keeper's lamps, isn't" | tok -m "$T/bert" --decode | mts to jsonl | jq -r .text)" = "keeper ' s lamps, isn ' t" ]
 }
 
-@test "decode: lists of texts, several columns; the rest passes; --keep" {
+@test "decode: lists of texts and several columns are decoded; other columns pass; --keep keeps the ids" {
 	printf '%s\n' '{"id":"a","q":"old sea","d":["a lamp","the storm"]}' '{"id":"b","q":"red","d":[]}' |
 		tok -q -m "$ROOT/share/models/base" -f q -f d --format jsonl >"$T/ids.mts"
 	tok -q -m "$ROOT/share/models/base" --decode "$T/ids.mts" | mts to jsonl >"$T/out"

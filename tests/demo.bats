@@ -2,7 +2,7 @@
 load helper
 load drawn
 
-# pipelines/demo.mk and what its acts are made of.
+# pipelines/demo.mk and its scripts.
 
 setup() {
 	cd "$T"
@@ -10,7 +10,7 @@ setup() {
 
 P=$ROOT/pipelines
 
-# lists of apt, drawn: packages of the sources p1 to p$1; each source but the first three has two
+# lists SOURCES [FOLDER]: package lists like apt's, of source packages p1 to pSOURCES; all but the first three have two packages
 lists() {
 	awk -v sources="$1" -v folder="${2:-.}" 'BEGIN {
 		split("plays shows copies finds counts draws sends reads", does, " ")
@@ -27,7 +27,7 @@ lists() {
 	}'
 }
 
-@test "packages: a source is one row, its main package's; paragraphs are one text; debtags span lines" {
+@test "packages: each source package is a row with its main package's texts; paragraphs are joined; debtags may span lines" {
 	lists 5
 	awk -f "$P/packages.awk" Translation-en Packages | cut -f1,3- | diff - <(printf '%s\t%s\t%s\t%s\n' \
 		id program synopsis description \
@@ -38,7 +38,7 @@ lists() {
 		p5 1 'draws music' 'This is number 5 of the programs, one that draws some music.')
 }
 
-@test "packages: descriptions that two sources share, and very short ones, are left out" {
+@test "packages: descriptions that two source packages share, and very short ones, are left out" {
 	{ cat <<-'END'; } >Translation-en
 		Package: one
 		Description-en: the first
@@ -77,14 +77,14 @@ lists() {
 	awk -F'\t' 'NR > 1 && ($2 != "train" || $3) { print $1 }' table.tsv | diff - <(jq -r ._id corpus.jsonl)
 }
 
-@test "bm25: scores equal bm25s'" {
+@test "bm25: scores are those of bm25s" {
 	awk -f "$P/terms.awk" -f "$P/bm25.awk" "$GOLDEN"/bm25-{corpus,queries}.jsonl | sort >run
 	awk '{ print $1 "\t" $3 }' run | diff - <(cut -f1,2 "$GOLDEN/bm25.tsv")
-	# of 32 bits there, and five decimals
+	# bm25s computes in float32; our scores have five decimals
 	awk '{ print $5 }' run | within <(cut -f3 "$GOLDEN/bm25.tsv") 2e-5
 }
 
-@test "bm25: of many documents the best hundred come, whatever the order" {
+@test "bm25: the best hundred of many documents are listed, whatever the documents' order" {
 	seq 300 | awk '{ printf "{\"_id\": \"d%d\", \"text\": \"word", $1
 		for (more = $1 * 7 % 300; more > 1; more--) printf " more"
 		print " more\"}" }' >corpus.jsonl
@@ -93,17 +93,17 @@ lists() {
 	awk -f "$P/terms.awk" -f "$P/bm25.awk" corpus.jsonl queries.jsonl | sort -k5,5gr >run
 	[ "$(wc -l <run)" -ge 100 ]
 	[ "$(wc -l <run)" -lt 200 ]
-	# the shortest are the best
+	# the shortest documents have the best scores
 	seq 300 | awk '{ print $1 * 7 % 300, "d" $1 }' | sort -n | head -n 100 | cut -d' ' -f2 | sort >shortest
 	head -n 100 run | cut -d' ' -f3 | sort | diff - shortest
 }
 
-@test "fuse: BM25 plus weighted cosine; documents missing in one run; the best weight" {
+@test "fuse: BM25 plus weighted cosine, with documents missing in one run; the best weight" {
 	printf '%s Q0 %s 1 %s x\n' q q 2 q b 3 r r 1 >words.run
 	printf '%s Q0 %s 1 %s x\n' q q 0.5 q c 0.25 r r 0.5 r b 0.75 >near.run
 	awk -v weight=4 -f "$P/fuse.awk" words.run near.run | awk '{ print $1, $3, $5 }' | sort | diff - <(printf '%s %s %s\n' \
 		q b 4.000000 q c 1.000000 q q 4.000000 r b 3.000000 r r 3.000000)
-	# q is first from 4 on, r until 4
+	# query q's document is first for weights from 4, query r's for weights up to 4
 	awk -v weights="1 3 5" -f "$P/fuse.awk" words.run near.run | grep -x 1
 	sed -i '/^r/d' words.run near.run
 	awk -v weights="1 3 5" -f "$P/fuse.awk" words.run near.run | grep -x 5
@@ -115,11 +115,11 @@ lists() {
 	awk -f "$P/terms.awk" -f "$P/few-words.awk" corpus.jsonl queries.jsonl | diff - <(printf '%s\n' a c)
 }
 
-@test "versus: means, differences and their standard errors; a column of some queries" {
+@test "versus: means, differences and their standard errors, over all queries and over some" {
 	printf '%s\t%s\t%s\n' id x ndcg_at_10 1 9 0.5 2 9 0 3 9 1 4 9 0.5 >a.tsv
 	printf '%s\t%s\n' id ndcg_at_10 4 1 3 1 2 0.5 1 0.75 >b.tsv
 	printf '%s\n' 2 4 >ids
-	# differences 0.25, 0.5, 0, 0.5: mean 0.3125, deviation 0.2394, over the root of four 0.1197
+	# differences 0.25, 0.5, 0, 0.5: mean 0.3125, deviation 0.2394, standard error 0.1197
 	awk -v by=by -f "$P/versus.awk" column=all row=a a.tsv row="b b" b.tsv column=some ids=ids row=a a.tsv row="b b" b.tsv |
 		diff - <(cat <<-'END'
 			by               all, 4               some, 2
@@ -130,7 +130,7 @@ lists() {
 		)
 }
 
-# as make text would have made it; the definitions are sentences
+# a_demo ARGUMENT...: make on drawn lists, the dictionaries' texts drawn as well
 a_demo() {
 	[ -e out ] || {
 		drawn_text
@@ -152,13 +152,13 @@ a_demo() {
 	grep -A3 '^an instrument' shown | grep 'kettle *water boils'
 	tail -n +3 out/demo/act2.txt | cut -c1-16 | diff - <(printf '%-16s\n' words base adapter words+base words+adapter)
 	tail -n +3 out/demo/act3.txt | cut -c1-16 | diff - <(printf '%-16s\n' base adapter routed words words+routed)
-	# every query is counted, found or not
+	# the score counts every query, also those without a hit
 	[[ $(head -n 1 out/demo/act2.txt) == *"all, $(wc -l <out/demo/packages/test.jsonl) "* ]]
 	touch made
 	a_demo demo >again
 	diff shown again
 	find out -newer made -type f | diff - /dev/null
-	# a missing table is made again from the existing results
+	# a removed table is made again from the existing results
 	rm out/demo/act3.txt out/demo/packages/test-adapter.run
 	a_demo demo >again
 	diff shown again
@@ -166,7 +166,7 @@ a_demo() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "demo: a cross-encoder is trained on drawn packages and reranks; a second run makes nothing, another RERANK_EVERY trains again" {
+@test "demo: a cross-encoder is trained on drawn packages and reranks; a second run makes nothing; another RERANK_EVERY trains again" {
 	reranked() { a_demo RERANK_TOP=5 rerank-packages "$@" 2>log || { cat log >&2; false; }; }
 	reranked RERANK_EVERY=24 >shown
 	tail -n 3 shown | cut -c1-16 | diff - <(printf '%-16s\n' search reranked blend)
@@ -179,18 +179,18 @@ a_demo() {
 	find out -newer made -type f | diff - /dev/null
 	reranked RERANK_EVERY=12 >again
 	grep -c '^A cross-encoder learns' log
-	# a query's own description is no negative of it
+	# a query's own description is never its negative
 	jq -e 'select(.document as $d | .negatives | index($d))' out/demo/packages/rerank/hard.jsonl && false
 	[ "$(wc -l <out/demo/packages/rerank/queries.jsonl)" -gt "$(wc -l <out/demo/packages/rerank/hard.jsonl)" ] ||
 		[ "$(wc -l <out/demo/packages/rerank/queries.jsonl)" -eq "$(wc -l <out/demo/packages/rerank/hard.jsonl)" ]
 }
 
 # bats test_tags=plain,unsanitized
-@test "demo: another STEPS or SEED trains the adapter again, the same does not" {
+@test "demo: another STEPS or SEED trains the adapter again, the same ones do not" {
 	learned() { a_demo "$@" "$T/out/demo/packages/adapter/adapter_config.json" 2>log; grep -c '^An adapter learns' log; }
 	[ "$(learned)" = 1 ]
 	run -1 learned
-	# the checkpoint of a run with other settings is not gone on from
+	# a run with other settings does not resume from the checkpoint
 	echo broken >out/demo/packages/adapter.checkpoint
 	[ "$(learned STEPS=3)" = 1 ]
 	[ "$(tail -n +2 out/demo/packages/adapter.log.tsv | wc -l)" = 3 ]
@@ -202,7 +202,7 @@ a_demo() {
 	make -C "$ROOT" -pn OUT="$T/out" help | grep '/routed/pilots:.*/demo/seed'
 }
 
-@test "demo: without lists of packages the first act remains, and one line says why" {
+@test "demo: without package lists only the first act is made, and one line says why" {
 	drawn_text
 	printf '_id\ttext\nkettle\tkettle\n' | tee out/text/lookup.tsv >out/text/definitions.tsv
 	a_demo APT=false demo >shown 2>log || { cat log; false; }

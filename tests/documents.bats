@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# pipelines/documents.mk: documentation as passages and as training pairs.
+# pipelines/documents.mk: documentation becomes passages and training pairs.
 
 setup() {
 	cd "$T"
@@ -9,21 +9,21 @@ setup() {
 
 P=$ROOT/pipelines
 
-# pages TREE: its pages as passages
+# pages TREE: the passages of its pages
 pages() {
 	find "$1" -type f | sort | awk -v tree="$1/" -f "$P/sentences.awk" -f "$P/pages.awk"
 }
 
-# page FILE: standard input as its body
+# page FILE: writes a page whose body is the standard input
 page() {
 	mkdir -p "$(dirname "$1")"
 	{ printf '<!DOCTYPE html>\n<html lang="%s"><head><title>All of it</title></head><body>' "${2:-en}"; cat; printf '</body></html>\n'; } >"$1"
 }
 
-# words N: N words of a sentence, one in five common
+# words N: a sentence of N words, one in five common
 words() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%s%s", (i > 1 ? " " : ""), (i % 5 == 1 ? "the" : "tea" i) }'; }
 
-@test "pages: paragraphs under a heading are one passage; code, tables, menus and lists of names are left out" {
+@test "pages: paragraphs under a heading form one passage; code, tables, menus and lists of names are left out" {
 	page tree/one/a.html <<-'END'
 		<nav><p>This is the menu of the page, and it is not for the reader of the text.</p></nav>
 		<h2>On &lt;tea&gt; &amp; <i>its</i> pots</h2>
@@ -42,7 +42,7 @@ words() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%s%s", (i > 1 
 	pages tree | diff want -
 }
 
-@test "pages: what another language or another page has said is left out; a heading without a text is not carried on" {
+@test "pages: a paragraph in another language, or one that another page has, is left out; a heading without text is dropped" {
 	text='<p>This is the one text that is on both of the pages, and it is of twelve words or more.</p>'
 	page tree/one/a.html <<<"<h1>First</h1>$text"
 	page tree/one/b.html de <<<"<h1>Other</h1><p>This is in English, and the page says that it is not for the reader.</p>"
@@ -51,7 +51,7 @@ words() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%s%s", (i > 1 
 	pages tree | cut -f1,2 | diff - <(printf '%s\t%s\n' one First two Second)
 }
 
-@test "pages: passages end at sentences and have 110 words at most; a sentence of more than 80 ends one and is left out" {
+@test "pages: passages end at sentences and have at most 110 words; a longer sentence than 80 words ends a passage and is left out" {
 	repeated() { for ((n = 0; n < $1; n += 5)); do printf 'the %s of it is ' "$2"; done; }
 	{
 		echo '<h1>Long ones</h1><p>'
@@ -65,7 +65,7 @@ words() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%s%s", (i > 1 
 	cut -d' ' -f1,3 got | paste -sd' ' | grep -x 'A s1 A s3 A s5 B last'
 }
 
-@test "pages: least and most words of a passage and a sentence, shares of common words and of letters" {
+@test "pages: limits of words in a passage and a sentence, of the shares of common words and of letters" {
 	echo "<h1>Few words</h1><p>$(words 12)</p><h1>Too few</h1><p>$(words 11)</p>" | page tree/one/a.html
 	echo "<h1>Long one</h1><p>A $(words 79).</p><h1>Too long</h1><p>A $(words 80).</p>" | page tree/one/b.html
 	echo "<h1>Full one</h1><p>A $(words 49). B $(words 59).</p><h1>Too full</h1><p>A $(words 49). B $(words 60).</p>" | page tree/one/c.html
@@ -77,14 +77,14 @@ words() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%s%s", (i > 1 
 		'1 Common enough' '1 Letters enough')
 }
 
-@test "pages: elements within elements that are left out, those without an end, blanks of other kinds; a passage is printed once" {
+@test "pages: nested and unclosed elements are left out, no-break spaces are spaces; a passage is printed once" {
 	text='It is the one text of all that are on both of the pages.'
 	page tree/one/a.html <<-END
 		<h1>First page</h1><div class="highlight"><div>The inner part is not for the reader of it.</div>It is code to the end.</div>
 		<svg width="1"/><p class="highlight">It$(printf '\302\240')is the<span>first</span> of the two that are on a page with a picture.</p>
 		<h1>Second text</h1><p>$text</p>
 	END
-	# a page that ends within its heading says nothing of the next
+	# a page that ends inside its heading gives the next page none
 	page tree/one/b.html <<<"<h1>Without an end"
 	echo "<p>It is the text of a page that has no heading, and it is to be read as the others are.</p>" >tree/one/c.html
 	page tree/two/a.html <<<"<h1>Third page</h1><p>$text</p>"
@@ -92,7 +92,7 @@ words() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%s%s", (i > 1 
 		one 'Second text' "$text" one '' 'It is the text of a page that has no heading, and it is to be read as the others are.')
 }
 
-@test "pages: a page of a manual is named by its NAME section" {
+@test "pages: a manual page's heading is its NAME section" {
 	command -v mandoc >/dev/null || skip "needs mandoc"
 	mkdir -p tree/one
 	printf '%s\n' '.TH POUR 1' '.SH NAME' 'pour \- put the tea in a cup' '.SH DESCRIPTION' \
@@ -102,7 +102,7 @@ words() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%s%s", (i > 1 
 		'It is the one command that you can use for it - and the others are not to be used.')
 }
 
-# 3,000 passages of five sentences, whose words tell them apart
+# passages.tsv: 3,000 passages of five sentences with distinct words
 passages() {
 	awk 'BEGIN { for (n = 1; n <= 3000; n++) {
 		printf "one\tThe \"heading\" of %d\t", n
@@ -112,11 +112,11 @@ passages() {
 	printf 'package\tgroup\tmegabytes\none\tfirst\t1\n' >documents.tsv
 }
 
-crops() { # draws
+crops() { # DRAWS: pairs of each passage
 	awk -v out=. -v draws="$1" -f "$P/json.awk" -f "$P/sentences.awk" -f "$P/crops.awk" documents.tsv passages.tsv
 }
 
-@test "crops: a sentence asks for the rest, or for all; a few words ask; headings begin documents and ask" {
+@test "crops: the query is a sentence, of the rest or of the whole passage, or a phrase; headings begin documents and are queries" {
 	passages
 	crops 1
 	cat >kind.jq <<-'END'
@@ -136,14 +136,14 @@ crops() { # draws
 		phrase headed right 0.05
 	END
 	[ "$(wc -l <crop-first.jsonl)" -eq 3000 ]
-	# each sentence of a passage asks as often
+	# each sentence of a passage is equally often the query
 	jq -r .query crop-first.jsonl | grep -oP '^Sentence \Ks\d(?= of n\d+ has a .* words\.$)' | sort | uniq -c |
 		awk '{ print $2, int($1 / 2700 * 20 + 0.5) / 20 }' | diff - <(printf 's%d 0.2\n' 1 2 3 4 5)
 	jq -r '[.query, .document] | @tsv' title-first.jsonl | grep -cP '^The "heading" of (\d+)\tSentence s1 of n\1 .* words\.$' |
 		awk '{ exit !($1 > 800 && $1 < 1000) }'
 }
 
-@test "crops: a passage is asked for as often as there are draws, four times in five by two sentences" {
+@test "crops: each passage gives as many pairs as draws, mostly with two different sentences" {
 	passages
 	crops 2
 	[ "$(wc -l <crop-first.jsonl)" -eq 6000 ]
@@ -152,7 +152,7 @@ crops() { # draws
 	[ "$(jq -r .document title-first.jsonl | sort -u | wc -l)" -eq "$(wc -l <title-first.jsonl)" ]
 }
 
-@test "crops: passages of one sentence, and rests of fewer than 12 words, make no pair; control characters are blanks" {
+@test "crops: passages of one sentence, and rests of fewer than 12 words, give no pair; control characters become spaces" {
 	printf 'package\tgroup\tmegabytes\none\tfirst\t1\n' >documents.tsv
 	printf '%s\t\t%s\n' one 'A passage of one sentence, which is long enough, has no rest for it to ask for.' \
 		one 'These are six words, one more. And here are some.' \
@@ -167,24 +167,24 @@ crops() { # draws
 	jq -r 'select(.query | startswith("Here are five words")) | .document' crop-first.jsonl | awk '{ n[NF]++ } END { print n[11] + 0, (n[12] > 5) }' | grep -x '0 1'
 }
 
-@test "crops: sentences of 5 to 40 words ask" {
+@test "crops: a sentence of 5 to 40 words may be the query" {
 	printf 'package\tgroup\tmegabytes\none\tfirst\t1\n' >documents.tsv
 	for n in 4 5 40 41; do
 		for i in {1..40}; do printf 'one\t\tA%d %s. This rest is of %d words, which nobody would ask with, %s.\n' "$i" "$(words $((n - 1)))" "$n" "$(words 41)"; done
 	done >passages.tsv
 	crops 1
-	# of those with a sentence that fits, all but the phrases
+	# a share of the queries are phrases instead
 	jq -r .query crop-first.jsonl | awk '/^A/ { n[NF]++ } END { print n[4] + 0, (n[5] > 28), (n[40] > 28), n[41] + 0 }' | grep -x '0 1 1 0'
 }
 
-@test "crops: of a long passage any 4 to 8 neighbouring words ask" {
+@test "crops: any 4 to 8 neighbouring words of a long passage may be the query" {
 	passages
 	crops 1
 	jq -r .query crop-first.jsonl | awk 'NF < 9 { n[NF]++; first += /^Sentence s1 / } END { for (i = 4; i <= 8; i++) printf "%d ", (n[i] > 30); print (NR > 0), (first < 30) }' |
 		grep -x '1 1 1 1 1 1 1'
 }
 
-# deb NAME PAGE: a package with a page and a manual
+# deb NAME PAGE: a package with that page and a manual page
 deb() {
 	mkdir -p "$1/DEBIAN" "$1/usr/share/doc/$1" "$1/usr/share/man/man1"
 	printf '%s\n' "Package: $1" 'Version: 1' 'Architecture: all' 'Maintainer: nobody <n@example.org>' "Description: $1" >"$1/DEBIAN/control"
@@ -194,7 +194,7 @@ deb() {
 	dpkg-deb --build "$1" "debs/$1_1_all.deb" >/dev/null
 }
 
-@test "documents: packages are fetched and unpacked, their pages become passages and pairs; a group without a page has none" {
+@test "documents: packages are fetched and unpacked, their pages become passages and pairs; a group without pages gives none" {
 	command -v mandoc >/dev/null || skip "needs mandoc"
 	mkdir -p debs out/demo/packages/lists share/recipes
 	deb one "It is the first of the two that there are. You can read it as it is, or with the other in the same room."
@@ -206,7 +206,7 @@ deb() {
 	done
 	printf '.so man1/none.1\n' | gzip >one/usr/share/man/man1/other.1.gz
 	dpkg-deb --build one debs/one_1_all.deb >/dev/null
-	# of a package with no room left nothing is read
+	# a package beyond the limit of megabytes is not read
 	deb three "It is the third of them, and there is no room for it."
 	printf 'three\tserver\t0.00005\n' >>documents.tsv
 	touch out/demo/packages/lists/{Packages,Translation-en}

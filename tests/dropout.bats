@@ -2,7 +2,7 @@
 load helper
 load train
 
-# Dropout in training: train --dropout.
+# train --dropout.
 G=$GOLDEN/train
 
 setup() {
@@ -11,21 +11,21 @@ setup() {
 	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-3)
 }
 
-# same A B: the runs have equal logs and weights
+# same A B: the two runs have equal logs and weights
 same() {
 	cmp "$1.log.tsv" "$2.log.tsv" && cmp "$1/model.safetensors" "$2/model.safetensors"
 }
-# close A B: their losses and gradients are equal but for rounding
+# close A B: losses and gradients of the two runs are equal but for rounding
 close() {
 	for name in loss gradient_norm; do
 		close_to 1e-3 <(column $name "$1.log.tsv") <(column $name "$2.log.tsv")
 	done
 }
-# unlike A B: their losses differ
+# unlike A B: the losses of the two runs differ
 unlike() {
 	run ! cmp -s <(column loss "$1.log.tsv") <(column loss "$2.log.tsv")
 }
-# rates FILTER: the tiny BERT as `model`, with another config.json
+# rates FILTER: the folder model, the tiny BERT with its config.json edited by jq
 rates() {
 	cp -r "$G/bert" model
 	jq "$1" "$G/bert/config.json" >model/config.json
@@ -33,7 +33,7 @@ rates() {
 
 # bats test_tags=plain
 @test "dropout: with the same masks embeddings and gradients are those of transformers, wherever a family has dropout" {
-	# those of ReLU are held to a wider bound of the differences
+	# families with ReLU have a wider bound of the central differences
 	for family in "albert 2e-2" bert camembert "distilbert 4e-2" electra ernie "modernbert 2e-2" mpnet nomic_bert roberta xlm-roberta; do
 		read -r name bound <<<"$family"
 		# shellcheck disable=SC2086
@@ -44,13 +44,13 @@ rates() {
 }
 
 # bats test_tags=plain
-@test "dropout: attention equals plain loops, forward and back" {
+@test "dropout: attention equals plain loops, forward and backward" {
 	run -0 nn_check_cpu dropped
 	[ -z "$output" ]
 }
 
 # bats test_tags=plain
-@test "dropout: train: masks depend on the seed, not on chunks or threads; a rate of 0 is none" {
+@test "dropout: train: masks depend on the seed and not on chunks or threads; a rate of 0 turns dropout off" {
 	train "${options[@]}" -o none pairs.mts
 	train "${options[@]}" -o zero --dropout 0 pairs.mts
 	same none zero
@@ -60,12 +60,12 @@ rates() {
 	same out again
 	train "${options[@]}" -o other --seed 1 --dropout 0.3 pairs.mts
 	unlike other out
-	# pieces are computed twice, and both times the same is left out
+	# the gradient cache computes a chunk twice, with the same masks
 	train "${options[@]}" -o pieces --tokens 40 --dropout 0.3 pairs.mts
 	close pieces out
-	# the first loss, before a step, to the bit
+	# the first loss, before any step, is the same to the bit
 	cmp <(column loss pieces.log.tsv | head -n 1) <(column loss out.log.tsv | head -n 1)
-	# a piece so long that threads take parts of it the first time
+	# a chunk so long that threads divide it the first time
 	for _ in 1 2 3; do
 		grep -v '^$' "$G/pairs.txt"
 		echo
@@ -75,13 +75,13 @@ rates() {
 	close parts long
 }
 
-@test "dropout: train: the rates of config.json, under the names of the family, absent ones as transformers has them" {
+@test "dropout: train: --dropout config takes the rates of config.json under the family's keys, and transformers' defaults" {
 	rates '. + {hidden_dropout_prob: 0.3, attention_probs_dropout_prob: 0.3}'
 	options=(--schedule constant --warmup 0 --lr 1e-3)
 	train "${options[@]}" -q -m model -o out --dropout config pairs.mts
 	train "${options[@]}" -q -m "$G/bert" -o rate --dropout 0.3 pairs.mts
 	cmp out.log.tsv rate.log.tsv
-	# the written folder keeps them
+	# the written folder keeps the rates
 	jq -e '.hidden_dropout_prob == 0.3' out/config.json
 	rates 'del(.hidden_dropout_prob, .attention_probs_dropout_prob)'
 	run -0 --separate-stderr env train -j 1 "${options[@]}" -v -m model -o absent --dropout config pairs.mts
@@ -103,14 +103,14 @@ rates() {
 	[[ $stderr == *"nomic_bert: dropout: embeddings 0.2, attention weights 0.2, attention 0.2, MLP 0.2"$'\n'* ]]
 }
 
-@test "dropout: train: not of held-out pairs, of frozen documents, nor of the written model" {
+@test "dropout: train: held-out pairs, frozen documents and the written model have no dropout" {
 	train "${options[@]}" -o none --lr 1e-12 --dev pairs.mts pairs.mts
 	train "${options[@]}" -o out --lr 1e-12 --dev pairs.mts --dropout 0.4 pairs.mts
 	cmp <(column dev_loss none.log.tsv) <(column dev_loss out.log.tsv)
 	unlike none out
 	encode -q -m none pairs.mts >vectors.mts
 	encode -q -m out pairs.mts | mts diff --atol 1e-5 vectors.mts -
-	# documents keep the embeddings of the base model, which a stream of them has
+	# frozen documents have the base model's embeddings, as a stream of them shows
 	encode -q -m "$G/bert" --keep <(mts cat -c document.ids pairs.mts) >documents.mts
 	mts cat -c query.ids,document.ids pairs.mts >two.mts
 	lora=(--lora "rank=2,targets=query" --dropout 0.3)
@@ -121,7 +121,7 @@ rates() {
 	unlike plain frozen
 }
 
-@test "dropout: train: of masked language models and task experts; a run that was killed ends with the same bits" {
+@test "dropout: train: masked language models and task experts have dropout; a killed and resumed run has the same bits" {
 	tok -q -m "$G/bert" "$ROOT/README.md" >text.mts
 	mlm=(-q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 300 --steps 12 --save-every 1 --schedule constant --warmup 0)
 	train "${mlm[@]}" -o none text.mts
@@ -143,7 +143,7 @@ rates() {
 	unlike mote0 mote0.2
 }
 
-@test "dropout: train: rates that are none, and families in which it is not known, are refused in one line" {
+@test "dropout: train: invalid rates, and families with unknown dropout, are refused in one line" {
 	for how in x 1 -0.1 "" configs; do
 		run -2 --separate-stderr train "${options[@]}" -o out --dropout "$how" pairs.mts
 		[[ $stderr == "train: --dropout"* ]]

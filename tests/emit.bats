@@ -3,12 +3,12 @@ load helper
 
 M=$GOLDEN/bert
 O=$GOLDEN/families/olmoe
-# The columns that a request makes of three texts, as JSON Lines.
-emit() { # model request [option]...
+# The columns that REQUEST makes of three texts, as JSON Lines.
+emit() { # MODEL REQUEST [OPTION]...
 	printf '7\n1 2 3\n4 5 6 8\n' | ids_stream text.ids |
 		encode -q -m "$1" --emit "${@:2}" | mts to jsonl
 }
-# True for all rows; f(a; b): equal but for rounding.
+# holds FILTER: jq's FILTER is true for all rows; near(a; b): equal but for rounding
 holds() {
 	jq -e -s 'def close(a; b): [a, b | flatten | length] | .[0] == .[1];
 		def near(a; b): close(a; b) and ([[a | flatten], [b | flatten]] | map(.[0]) | transpose |
@@ -25,7 +25,7 @@ holds() {
 	holds '."text.said" == ."text.hs" and (."text.tokens" | length) > 0 and (."text.hs" | map(fabs) | add) > 0.1' <"$T/out"
 }
 
-@test "emit: layers by number, all, their mean" {
+@test "emit: layers=N, layers=all and layers=mean give the hidden states of one layer, of all, and their mean" {
 	emit "$M" hs,all=hs:layers=all,some=hs:layers=0+-1,mean=hs:layers=mean,one=hs:layers=1,deep=hs:layers=all:pool=tokens >"$T/out"
 	holds 'near(."text.all"[-1]; ."text.hs") and near(."text.all" | mean; ."text.mean") and
 		near(."text.all"[1]; ."text.one") and near([."text.all"[0], ."text.all"[2]]; ."text.some") and
@@ -33,16 +33,16 @@ holds() {
 	run ! holds 'near(."text.all"[0]; ."text.all"[1])' <"$T/out"
 }
 
-@test "emit: several poolings stand side by side" {
+@test "emit: several poolings of one request are concatenated" {
 	emit "$M" both=hs:pool=cls+last,first=hs:pool=cls,end=hs:pool=last |
 		holds 'near(."text.both"; ."text.first" + ."text.end")'
 }
 
-@test "emit: routing weights of every router, of the last token or all" {
+@test "emit: routing weights have a softmax for every router, of the last token or of all" {
 	emit "$O" rw,logits=rw:logits,tokens=rw:pool=tokens,mean=rw:pool=mean >"$T/out"
 	holds '(."text.rw" | length) as $n | (."text.logits" | length) == $n and
 		near(."text.tokens"[-1]; ."text.rw") and near(."text.tokens" | mean; ."text.mean")' <"$T/out"
-	# two routers of six experts
+	# two routers with six experts each
 	holds '[."text.rw" | _nwise(6)] as $p | ($p | length == 2) and
 		($p | all((add - 1 | fabs) < 1e-5)) and
 		near([."text.logits" | _nwise(6) | map(exp) | (add as $s | map(. / $s))]; $p)' <"$T/out"
@@ -55,7 +55,7 @@ holds() {
 }
 
 # bats test_tags=plain
-@test "emit: results do not depend on the batch size; ids and depth are kept" {
+@test "emit: columns do not depend on the batch size; --keep keeps the ids; lists stay lists" {
 	emit "$M" emb,hs:layers=all,t=hs:pool=tokens >"$T/out"
 	emit "$M" emb,hs:layers=all,t=hs:pool=tokens --tokens 1 | cmp "$T/out" -
 	printf '1 2\t3\n4 5 6\t7\n' | ids_stream text.ids | encode -q -m "$M" --emit hs:pool=tokens --keep >"$T/both.mts"
@@ -63,24 +63,24 @@ holds() {
 	[ "$(mts to jsonl "$T/both.mts" | jq -s '[.[]."text.ids" | flatten | length] | add')" -eq 7 ]
 }
 
-# what the header says of columns: emb, hs, rw; and of the model O
-kinds() { # request
+# The properties emb, hs and rw of a stream by the model O.
+kinds() { # REQUEST
 	printf '1 2 3\n4 5 6 8\n' | ids_stream text.ids | encode -q -m "$O" --emit "$1" -o "$T/kinds.mts"
 	mts head --json "$T/kinds.mts" | head -n 1 | jq -c '.properties | [.emb, .hs, .rw]'
 }
 
-@test "emit: the stream names the layer of hidden states and of the embedding" {
+@test "emit: the stream's properties name the layer of hidden states and of the embedding" {
 	[ "$(kinds emb,hs,rw)" = '[null,null,null]' ]
 	[ "$(kinds hs:layers=1,rw:logits)" = '[null,"hs:layers=1","rw:logits"]' ]
 	[ "$(kinds hs:layers=1:pool=last+mean,emb=hs:layers=0,early=rw)" = '["hs:layers=0","hs:layers=1:pool=last+mean",null]' ]
 	[ "$(kinds rw=hs,hs=emb)" = '[null,"emb","hs"]' ]
 	[ "$(kinds emb=hs,said=hs:layers=0,other=emb)" = '["hs",null,null]' ]
-	# a second pass states its own layer
+	# a second pass removes the properties of columns that are no longer there
 	printf '1 2\n' | ids_stream text.ids | encode -q -m "$O" --keep --emit hs:layers=1,emb=rw | encode -q -m "$O" --emit emb -o "$T/again.mts"
 	mts head --json "$T/again.mts" | head -n 1 | jq -e '.properties | has("emb") or has("hs") | not'
 }
 
-@test "emit: hidden states of two layers are not compared" {
+@test "emit: hidden states of different layers are not compared, nor vectors made of them" {
 	cd "$T"
 	printf '1 2 3\n4 5 6 8\n7 9\n' | ids_stream text.ids >ids.mts
 	printf '{"_id":"%d","score":%d,"score.a":%d,"score.b":%d}\n' 1 1 0 1 2 2 1 0 3 3 0 1 | mts from jsonl - >told.mts
@@ -91,10 +91,10 @@ kinds() { # request
 	near --json -f text.hs one.mts one.mts | jq -s -e 'length == 3 and all(.hits[0].id == .id)'
 	dies "near: one.mts: its vectors are hs:layers=1, those of last.mts are embeddings; make both alike" near -f text.hs last.mts one.mts
 	near --any-model -f text.hs last.mts one.mts >/dev/null
-	# routing weights are the same ones
+	# the routing weights of both streams are of the same kind
 	near -f text.rw last.mts one.mts >/dev/null
 	dies "near: logits.mts: its vectors are rw:logits, those of one.mts are embeddings" near -f text.rw one.mts logits.mts
-	# what is made of them
+	# vectors that moee-sim makes of them
 	for name in last one logits; do
 		moee-sim -o $name-sum.mts $name.mts
 	done
@@ -111,7 +111,7 @@ kinds() { # request
 	printf 'query-id\tcorpus-id\tscore\n1\t1\t1\n' >qrels.tsv
 	dies "mteb-score: one.mts: its vectors are hs:layers=1, those of last.mts are embeddings;" \
 		mteb-score -q retrieval --qrels qrels.tsv -f text.hs last.mts one.mts
-	# nor are texts routed by them
+	# pilot-route refuses another layer than its library's
 	pilot-build fit -f text.hs -o pilots.mts one.mts
 	pilot-route -f text.hs pilots.mts one.mts >/dev/null
 	dies "pilot-route: last.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" pilot-route -f text.hs pilots.mts last.mts
@@ -150,9 +150,9 @@ kinds() { # request
 	[[ "$output" == *"has no token experts"* ]]
 }
 
-# A mixture with as many blocks and experts as a real one has, narrow: the tensors of its family's golden
-# folder, those of block 1 and its expert 0 over and over, their values those of that file in turn.
-mixture() { # family blocks experts edit: config.json's
+# A narrow mixture with the blocks and experts of a real one: the tensors of the family's golden folder, its block 1 and
+# expert 0 repeated, with the values of that file in turn.
+mixture() { # FAMILY BLOCKS EXPERTS FILTER: jq's filter for config.json
 	local from=$GOLDEN/families/$1 size
 	rm -rf "$T/m"
 	mkdir "$T/m"
@@ -179,8 +179,8 @@ mixture() { # family blocks experts edit: config.json's
 	} >"$T/m/model.safetensors"
 }
 
-# Li and Zhou's embeddings of a decoder: the last token, of the last layer and of all routers.
-@test "emit: the widths of OLMoE-1B-7B's, Qwen1.5-MoE-A2.7B's and DeepSeekMoE-16B's routing weights" {
+# Li and Zhou's vectors of a decoder: the last token of the last layer, and the weights of all routers.
+@test "emit: routing weights have the widths of OLMoE-1B-7B, Qwen1.5-MoE-A2.7B and DeepSeekMoE-16B" {
 	while read -r family blocks experts width edit; do
 		mixture "$family" "$blocks" "$experts" "$edit"
 		emit "$T/m" hs,rw,logits=rw:logits,last=hs:pool=last,all=hs:layers=all,mean=hs:layers=mean,every=rw:pool=mean,tokens=rw:pool=tokens >"$T/out"
@@ -190,7 +190,7 @@ mixture() { # family blocks experts edit: config.json's
 		holds '."text.hs" == ."text.last" and (."text.hs" | length) == 16 and (."text.all" | length) == '$((blocks + 1))'
 			and near(."text.all"[-1]; ."text.hs") and near(."text.all" | mean; ."text.mean")' <"$T/out"
 		holds 'near(."text.tokens"[-1]; ."text.rw") and near(."text.tokens" | mean; ."text.every")' <"$T/out"
-		# routers differ
+		# no two routers have equal weights
 		jq -e -s "[.[-1].\"text.rw\" | _nwise($experts) | tojson] | unique | length == $width / $experts" "$T/out"
 	done <<-'E'
 		olmoe 16 64 1024 .num_experts=64|.num_experts_per_tok=8
@@ -199,8 +199,8 @@ mixture() { # family blocks experts edit: config.json's
 	E
 }
 
-@test "emit: routing weights of encoders' mixtures, and of one that upcycle makes" {
-	routed() { # model routers experts
+@test "emit: encoders with token experts have routing weights, also those that upcycle makes" {
+	routed() { # MODEL ROUTERS EXPERTS
 		emit "$1" hs,rw,logits=rw:logits,mean=hs:pool=mean >"$T/out"
 		holds "[.\"text.rw\" | _nwise($3)] as \$p | (\$p | length) == $2 and (\$p | all((add - 1 | fabs) < 1e-5)) and
 			near([.\"text.logits\" | _nwise($3) | map(exp) | (add as \$s | map(. / \$s))]; \$p)" <"$T/out"

@@ -3,7 +3,7 @@
 load helper
 
 M=$GOLDEN/bert
-ids() { # the golden texts as a stream
+ids() { # the golden texts' ids as a stream
 	ids_stream text.ids "$@" <"$M/ids.txt"
 }
 rows() {
@@ -17,7 +17,7 @@ rows() {
 	ids | encode -m "$M" | rows | within "$M/embeddings.txt" 1e-6
 }
 
-@test "encode: ten texts of mixed lengths equal each alone, to the bit" {
+@test "encode: each of ten texts of mixed lengths has the bits that it has alone" {
 	cat "$M/ids.txt" "$M/ids.txt" >"$T/ids.txt"
 	ids_stream text.ids <"$T/ids.txt" | encode -m "$M" | rows >"$T/together"
 	while read -r line; do
@@ -25,7 +25,7 @@ rows() {
 	done <"$T/ids.txt" | cmp - "$T/together"
 }
 
-@test "encode: a text that was met before is not computed again, and has the same bits" {
+@test "encode: a repeated text is not computed again and has the same bits" {
 	M=$GOLDEN/nomic_bert
 	for _ in 1 2 3; do cat "$M/ids.txt"; done >"$T/ids.txt"
 	texts=$(wc -l <"$M/ids.txt")
@@ -33,15 +33,15 @@ rows() {
 	encode -v -m "$M" "$T/ids.mts" 2>"$T/err" | rows >"$T/out"
 	grep -q "$((2 * texts)) of $((3 * texts)) texts had been met before" "$T/err"
 	for _ in 1 2 3; do ids | encode -m "$M" | rows; done | cmp - "$T/out"
-	# cut and normalised, too
+	# also with --dim
 	encode --dim 2 -m "$M" "$T/ids.mts" | rows | tail -n "$texts" |
 		cmp - <(ids | encode --dim 2 -m "$M" | rows)
-	# across records
+	# also in a later record
 	ids | mts cat - <(ids) | encode -v -m "$M" 2>"$T/err" | rows | tail -n "$texts" | cmp - <(ids | encode -m "$M" | rows)
 	grep -q "$texts of $((2 * texts)) texts had been met before" "$T/err"
 }
 
-@test "encode: all-MiniLM-L6-v2 gives sentence-transformers' vectors, cosine 0.99999 and more" {
+@test "encode: all-MiniLM-L6-v2 gives sentence-transformers' vectors with cosine 0.99999 or more" {
 	need_minilm
 	ids_stream text.ids <"$GOLDEN/minilm/ids.txt" | encode -m "$MOTES_MINILM" | rows |
 		paste -d' ' - "$GOLDEN/minilm/embeddings.txt" | awk '{
@@ -63,16 +63,16 @@ rows() {
 }
 
 # 2. options
-@test "encode: --tokens bounds the batch and does not change the result" {
+@test "encode: --tokens bounds the batch and does not change the embeddings" {
 	for tokens in 1 7 25 1000; do
 		ids | encode -m "$M" --tokens $tokens | rows | within "$M/embeddings.txt" 1e-6
 	done
 }
 
-@test "encode: --pooling, --no-normalize, --normalize" {
+@test "encode: --pooling, --normalize and --no-normalize override the folder" {
 	ids | encode -m "$M" --pooling cls --no-normalize | rows >"$T/cls"
 	ids | encode -m "$M" --pooling last --no-normalize | rows >"$T/last"
-	sed -n 2p "$T/last" | within <(sed -n 2p "$T/cls") 0 # a text of one token
+	sed -n 2p "$T/last" | within <(sed -n 2p "$T/cls") 0 # of a text of one token the last token is the first
 	run ! diff -q "$T/cls" "$T/last"
 	ids | encode -m "$M" --no-normalize --pooling cls+last | rows |
 		within <(paste -d' ' "$T/cls" "$T/last") 0
@@ -81,7 +81,7 @@ rows() {
 	printf '1\n%.0s' 1 2 3 4 5 | within "$T/lengths" 1e-6
 }
 
-@test "encode: --dim keeps the first values as sentence-transformers' truncate_dim does" {
+@test "encode: --dim keeps the first values, as truncate_dim of sentence-transformers does" {
 	ids | encode -m "$M" | rows | cut -d' ' -f1-3 >"$T/cut"
 	ids | encode -m "$M" --dim 3 | rows | within "$T/cut" 0
 	awk '{ s = sqrt($1*$1 + $2*$2 + $3*$3); print $1/s, $2/s, $3/s }' "$T/cut" >"$T/unit"
@@ -101,14 +101,14 @@ rows() {
 	[[ "$output" == *"config_sentence_transformers.json: 'truncate_dim' is 0"* ]]
 }
 
-@test "encode: --keep keeps the tokens; without it they go" {
+@test "encode: --keep keeps the ids; without it they are dropped" {
 	ids | encode -m "$M" --keep | encode -m "$M" | rows | within "$M/embeddings.txt" 1e-6
 	ids | encode -m "$M" >"$T/emb.mts"
 	run -1 --separate-stderr encode -m "$M" "$T/emb.mts"
 	[[ "$stderr" == *"has no column of token ids"* ]]
 }
 
-@test "encode: -o writes a file whole, --level compresses it" {
+@test "encode: -o writes a complete file or none; --level compresses it" {
 	for i in {1..200}; do cat "$M/ids.txt"; done >"$T/many"
 	ids_stream text.ids <"$T/many" >"$T/many.mts"
 	encode -m "$M" -o "$T/stored" --level 0 "$T/many.mts"
@@ -125,8 +125,8 @@ rows() {
 	cmp "$T/a" "$T/b"
 }
 
-# Such a batch is cut into parts; a text for itself is not, nor are matrices packed.
-@test "encode: of texts enough for every thread to take its own, each has the bits that it has alone" {
+# A large batch is divided among threads and packs its matrices; a single text does neither.
+@test "encode: with a text for every thread each text has the bits that it has alone" {
 	awk 'BEGIN { srand(7); for (i = 0; i < 400; i++) { n = 1 + int(23 * rand() ^ 2); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' >"$T/many"
 	ids_stream text.ids <"$T/many" >"$T/many.mts"
 	model_copy "$GOLDEN/bert" "$T/f16" f16
@@ -152,12 +152,12 @@ rows() {
 	done <"$T/ids.txt" | cmp - "$T/together"
 }
 
-@test "encode: a list of texts a row becomes a list of embeddings" {
+@test "encode: a row with a list of texts gets a list of embeddings" {
 	sed '2,3s/^/+/' "$M/ids.txt" | ids_stream text.ids | encode -m "$M" | rows |
 		within "$M/embeddings.txt" 1e-6
 }
 
-@test "encode: every column of ids, and an empty record" {
+@test "encode: a column of ids with any name is encoded; a stream without rows stays empty" {
 	ids | encode -m "$M" >/dev/null
 	ids_stream query.ids <"$M/ids.txt" | encode -m "$M" | ids_stream --rows query.emb |
 		within "$M/embeddings.txt" 1e-6
@@ -172,12 +172,12 @@ rows() {
 	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$T/m" | rows >"$T/skipped"
 	run ! within "$M/embeddings.txt" 1e-3 <"$T/skipped"
 	ids '{"prompt_tokens": {"text": 2}}' | encode -m "$M" | rows | within "$M/embeddings.txt" 1e-6
-	# a prompt of more tokens than 32 bits count is all of a text
+	# a prompt longer than 2^32 tokens covers the whole text
 	ids '{"prompt_tokens": {"text": 4294967298}}' | encode -m "$T/m" | rows | cmp - <(ids '{"prompt_tokens": {"text": 100000}}' | encode -m "$T/m" | rows)
-	# the same texts with and without a prompt are not the same
+	# texts with and without a prompt in one stream
 	mts cat <(ids '{"prompt_tokens": {"text": 2}}') <(ids) | encode -m "$T/m" | rows >"$T/both"
 	head -n 5 "$T/both" | cmp - "$T/skipped"
-	# cls is the first token after it, whose row alone leaves the last block
+	# cls is the first token after the prompt; only its row of the last block is computed
 	for prompt in $(awk '{ print NF }' "$M/ids.txt") 2; do
 		for pooling in cls cls+last last; do
 			ids "{\"prompt_tokens\": {\"text\": $prompt}}" | encode -m "$T/m" --no-normalize --pooling $pooling | rows >"$T/$pooling"
@@ -188,7 +188,7 @@ rows() {
 	tail -n 5 "$T/both" | within "$M/embeddings.txt" 1e-6
 }
 
-@test "encode: experts from the record, from --expert, and an error that lists them" {
+@test "encode: the expert comes from the record or from --expert; an unknown one is refused with a list" {
 	upcycle -m "$M" --experts left,right -o "$T/m"
 	ids '{"experts": {"text": "right"}}' | encode -m "$T/m" | rows | within "$M/embeddings.txt" 1e-6
 	ids | encode -m "$T/m" -e left | rows | within "$M/embeddings.txt" 1e-6
@@ -200,18 +200,18 @@ rows() {
 	[[ "$stderr" == *"$T/ids.mts: record 1: asks for the task expert 'middle'"*"left, right"* ]]
 	run -1 --separate-stderr encode -m "$T/m" -e middle "$T/ids.mts"
 	[[ "$stderr" == *"has no task expert 'middle'; it has left, right"* ]]
-	encode -m "$M" "$T/ids.mts" | rows | within "$M/embeddings.txt" 1e-6 # a dense model: no matter
+	encode -m "$M" "$T/ids.mts" | rows | within "$M/embeddings.txt" 1e-6 # a dense model ignores experts
 }
 
-# A model of two experts, left and right, which differ.
+# The folder m: a model with two different experts, left and right.
 two_experts() {
 	upcycle -m "$M" --experts left,right -o "$T/m"
-	# the file ends with a tensor of the right expert: make it another one
+	# zeros in the last tensor of the file, which is of the right expert
 	size=$(stat -c %s "$T/m/model.safetensors")
 	head -c 32 /dev/zero | dd of="$T/m/model.safetensors" bs=1 seek=$((size - 32)) conv=notrunc status=none
 }
 
-@test "encode: experts row by row, from a column X.expert" {
+@test "encode: a column X.expert names the expert of each row" {
 	two_experts
 	for side in left right; do
 		printf '%s\n' 'a red boat' 'the bird flies' 'a fish swims' | tok -m "$M" |
@@ -224,14 +224,14 @@ two_experts() {
 	printf '{"text": "a", "text.expert": "up"}\n' | tok -m "$M" -f text >"$T/up.mts"
 	run -1 --separate-stderr encode -m "$T/m" "$T/up.mts"
 	[[ "$stderr" == *"record 1: asks for the task expert 'up'"* ]]
-	# a name that is too long for one is said in full
+	# the message has even a very long name in full
 	long=$(printf 'a%084d' 0)
 	printf '{"text": "a", "text.expert": "%s"}\n' "$long" | tok -m "$M" -f text >"$T/up.mts"
 	run -1 --separate-stderr encode -m "$T/m" "$T/up.mts"
 	[[ "$stderr" == *"record 1: asks for the task expert '$long'; $T/m has left, right" ]]
 }
 
-# Four texts twice, their experts in turns: right left left right ...
+# Four texts twice, with the experts right, left, left, right in turns.
 turns() {
 	local texts=('a red boat' 'the bird flies' 'a fish swims' 'the sea') experts=(right left left right)
 	for i in {0..7}; do
@@ -239,16 +239,16 @@ turns() {
 	done
 }
 
-@test "encode: rows of different experts in turns: each expert's in one batch, results in order" {
+@test "encode: rows with different experts in turns are batched by expert; results keep their order" {
 	two_experts
 	turns | tok -m "$M" -f text >"$T/turns.mts"
 	encode -v -m "$T/m" "$T/turns.mts" 2>"$T/err" | rows >"$T/out"
 	grep -q '^encode: 2 batches$' "$T/err"
-	# each row alone: no other row, nor a text that was met, has a say
+	# no other row, and no cached text, changes a row
 	turns | while read -r row; do tok -m "$M" -f text <<<"$row" | encode -m "$T/m" | rows; done >"$T/alone"
 	cmp "$T/out" "$T/alone"
 	[ "$(sort -u "$T/out" | wc -l)" -eq 8 ]
-	# a batch of one text at a time, and hidden states, whose rows are written elsewhere
+	# also one text a batch, and for hidden states
 	encode -m "$T/m" --tokens 1 "$T/turns.mts" | rows | cmp - "$T/alone"
 	hidden() { encode -m "$T/m" --emit hs:layers=all,t=hs:pool=tokens "$@" | mts to jsonl; }
 	hidden "$T/turns.mts" >"$T/hidden"
@@ -275,7 +275,7 @@ turns() {
 	[ ! -s "$T/err" ]
 }
 
-@test "encode: --version and --verbose name the arithmetic in use" {
+@test "encode: --version and --verbose name the instructions in use" {
 	run -0 encode --version
 	[[ "${lines[1]}" == *"vectors"*"threads"* ]]
 	ids >"$T/ids.mts"
@@ -295,7 +295,7 @@ turns() {
 }
 
 # 4. bad input
-@test "encode: truncated and foreign input" {
+@test "encode: truncated and foreign input is refused" {
 	ids >"$T/ids.mts"
 	head -c 60 "$T/ids.mts" >"$T/cut.mts"
 	run -1 --separate-stderr encode -m "$M" "$T/cut.mts"
@@ -308,7 +308,7 @@ turns() {
 	[[ "$stderr" == "encode: $T/text: "* ]]
 }
 
-@test "encode: an id of another vocabulary, too long a text, a text of no tokens" {
+@test "encode: an id outside the vocabulary, a text above the limit and a text without tokens are refused" {
 	printf '1 2\n3 40\n' | ids_stream text.ids >"$T/ids.mts"
 	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
 	[[ "$stderr" == *"$T/ids.mts: record 1: column 'text.ids': text 1: the token id 40 is not below the vocabulary"*", 40;"* ]]
@@ -323,7 +323,7 @@ turns() {
 	[[ "$stderr" == *"text 1 has no tokens; see --empty" ]]
 }
 
-@test "encode: --empty: a text of no tokens has the embedding 0, or its row is left out" {
+@test "encode: --empty zero gives a text without tokens the embedding 0, --empty skip leaves its row out" {
 	values() { encode -q -m "$M" "$@" | mts to jsonl | jq -c '."text.emb"'; }
 	printf '1 2\n\n3\n\n4 5\n' | ids_stream text.ids >"$T/ids.mts"
 	printf '1 2\n3\n4 5\n' | ids_stream text.ids >"$T/full.mts"
@@ -334,7 +334,7 @@ turns() {
 	[ "$(sed -n '2p;4p' "$T/found" | jq -s 'add | unique')" = "$(jq -n '[0]')" ]
 	run -0 --separate-stderr bash -c "encode -m '$M' --empty skip '$T/ids.mts' 2>&1 >/dev/null"
 	[[ "$output" == *"encode: warning: 2 rows had a text without tokens and were left out" ]]
-	# of lists of texts, with what stands beside them; in all columns
+	# lists of texts with another column beside them; a row goes if a text of any column is empty
 	printf '{"a":["x","y"],"b":"x","n":1}\n{"a":["x",""],"b":"y","n":2}\n{"a":[],"b":"","n":3}\n{"a":[],"b":"y","n":4}\n' >"$T/texts.jsonl"
 	jq 'del(.post_processor)' "$GOLDEN/token/bare/tokenizer.json" >"$T/tokenizer.json"
 	run -0 --separate-stderr bash -c "tok -m '$T/tokenizer.json' -f a -f b '$T/texts.jsonl' >'$T/lists.mts'"
@@ -345,7 +345,7 @@ turns() {
 	encode -q -m "$M" --emit emb,hs:pool=tokens --empty skip "$T/ids.mts" | mts diff - <(encode -q -m "$M" --emit emb,hs:pool=tokens "$T/full.mts")
 }
 
-@test "encode: tokens of another tokenizer are refused, --any-tokenizer takes them" {
+@test "encode: ids of another tokenizer are refused; --any-tokenizer accepts them" {
 	ids '' 00000000000000000000000000000000 >"$T/ids.mts"
 	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
 	[[ "$stderr" == *"$T/ids.mts: its tokens were made by another tokenizer"* ]]
@@ -353,7 +353,7 @@ turns() {
 	encode -m "$M" --any-tokenizer "$T/ids.mts" | rows | within "$M/embeddings.txt" 1e-6
 }
 
-@test "encode: the fingerprint in a stream changes with pooling, configuration and any MiB of a tensor" {
+@test "encode: the fingerprint in a stream changes with pooling, config.json and any MiB of a tensor" {
 	print_of() { ids | encode -q -m "$1" | mts stat | grep "^property	model"; }
 	mkdir "$T/config"
 	cat >"$T/config/config.json" <<-'E'
@@ -375,7 +375,7 @@ turns() {
 	[ "$(print_of "$T/weights")" != "$own" ]
 }
 
-@test "encode: a closed pipe ends it quietly, a full disk does not" {
+@test "encode: a closed pipe ends it silently, a full disk with an error" {
 	ids | encode -m "$M" 2>"$T/err" | true || true
 	[ ! -s "$T/err" ]
 	ids >"$T/ids.mts"

@@ -4,7 +4,7 @@ load scores
 
 # Scores and similarities beyond float32, and statistics without a value.
 
-@test "mteb-score retrieval: a run with scores beyond float32 ends, with mteb's figures" {
+@test "mteb-score retrieval: a run with scores beyond float32 is scored, with mteb's figures" {
 	for protocol in v1 v2; do
 		timeout 20 mteb-score -q retrieval --protocol "$protocol" --qrels "$GOLDEN/score_extreme_qrels.tsv" \
 			--from-run "$GOLDEN/score_extreme.trec" >"$T/$protocol"
@@ -14,7 +14,7 @@ load scores
 	agrees "$T/want" <"$T/v1"
 }
 
-@test "dot products beyond float32 are refused, by row and record" {
+@test "dot products beyond float32 are refused with row and record" {
 	echo '{"_id":"q","x.emb":[1e20,1]}' | mkstream >"$T/q.mts"
 	printf '%s\n' '{"_id":"a","x.emb":[1,0]}' '{"_id":"b","x.emb":[-1e20,1]}' | mkstream >"$T/c.mts"
 	printf 'q\ta\t1\n' >"$T/qrels"

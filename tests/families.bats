@@ -7,8 +7,8 @@ load families
 NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert jina_bert_code"
 NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie albert"
 
-# Hidden states and router logits within 1e-4, embeddings within 1e-5, gradients within 1e-4 of
-# the greatest of each parameter; every text alone as in company, to the bit; lengths up to 2048.
+# Hidden states and router logits are within 1e-4, embeddings within 1e-5, gradients within 1e-4 of each parameter's greatest;
+# every text has the same bits alone and in a batch, for lengths up to 2,048.
 # bats test_tags=plain
 @test "families: BERT agrees with transformers" { agrees bert; }
 # bats test_tags=plain
@@ -20,7 +20,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 # bats test_tags=plain
 @test "families: DistilBERT agrees" { agrees distilbert; }
 # bats test_tags=plain
-@test "families: NomicBERT agrees, its rotary base scaled for long texts" { agrees nomic_bert; }
+@test "families: NomicBERT agrees; its rotary base is scaled for long texts" { agrees nomic_bert; }
 # bats test_tags=plain
 @test "families: ModernBERT agrees, within and beyond its window" { agrees modernbert; }
 # bats test_tags=plain
@@ -30,43 +30,43 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 # bats test_tags=plain
 @test "families: OLMoE agrees" { agrees olmoe; }
 # bats test_tags=plain
-@test "families: Qwen2-MoE agrees, layers with and without experts" { agrees qwen2_moe; }
+@test "families: Qwen2-MoE agrees, with and without experts in a layer" { agrees qwen2_moe; }
 # bats test_tags=plain
 @test "families: DeepSeekMoE agrees with torch" { agrees deepseek; }
 # bats test_tags=plain
-@test "families: Qwen2 agrees, one layer of it with a window" { agrees qwen2; }
+@test "families: Qwen2 agrees with a sliding window in one layer" { agrees qwen2; }
 # bats test_tags=plain
 @test "families: Mistral agrees, within and beyond its window" { agrees mistral; }
 # bats test_tags=plain
 @test "families: Llama agrees, with biases and llama3's rotary scaling" { agrees llama; }
 # bats test_tags=plain
-@test "families: EuroBERT agrees, and its head that predicts tokens" { agrees eurobert; }
+@test "families: EuroBERT and its masked-language-model head agree" { agrees eurobert; }
 # bats test_tags=plain
-@test "families: Gemma agrees, whose 'gelu' is the approximation by tanh" {
+@test "families: Gemma agrees; its gelu is the tanh approximation" {
 	agrees gemma
 	agrees_with gemma expected '.hidden_act = "gelu_pytorch_tanh"'
 	agrees_with gemma expected 'del(.hidden_act)'
 }
 # bats test_tags=plain
-@test "families: Gemma 3 agrees, both ways as EmbeddingGemma" { agrees gemma3_text; }
+@test "families: Gemma 3 agrees, also bidirectional as in EmbeddingGemma" { agrees gemma3_text; }
 # bats test_tags=plain
 @test "families: NomicBERT with experts in every second block (v2-moe) agrees with torch" { agrees nomic_moe; }
 # bats test_tags=plain
-@test "families: MPNet agrees, up to its last position, and its masked-language-model head" { agrees mpnet; }
+@test "families: MPNet agrees up to its last position, also its masked-language-model head" { agrees mpnet; }
 # bats test_tags=plain
-@test "families: T5's encoder agrees, heads wider than the model and gated MLPs, also as mT5" {
+@test "families: T5's encoder agrees with heads wider than the model and gated MLPs, also as mT5" {
 	agrees t5
 	copy t5
-	# mT5's default
+	# without these keys: mT5's default
 	sed -i '/feed_forward_proj/d; /dense_act_fn/d; s/"model_type": "t5"/"model_type": "mt5"/' "$MODEL/config.json"
 	copy_agrees t5
 }
 # bats test_tags=plain
-@test "families: UMT5's encoder agrees, a table of distances in each block" { agrees umt5; }
+@test "families: UMT5's encoder agrees, with a relative position table in each block" { agrees umt5; }
 # bats test_tags=plain
-@test "families: ELECTRA agrees, its embeddings narrower than its blocks, and its head that predicts tokens" { agrees electra; }
+@test "families: ELECTRA agrees, with embeddings narrower than its blocks, also its masked-language-model head" { agrees electra; }
 # bats test_tags=plain
-@test "families: ERNIE agrees, with a table of tasks" {
+@test "families: ERNIE agrees, with a table of task embeddings" {
 	agrees ernie
 	model_copy "$FAMILIES/ernie" "$T/half" bf16
 	model_check "$T/half" "$FAMILIES/ernie/expected.safetensors" bf16
@@ -76,7 +76,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	[[ "$output" == *"tensor 'ernie.embeddings.task_type_embeddings.weight' is not supported for such a model"* ]]
 }
 # bats test_tags=plain
-@test "families: ALBERT agrees with shared blocks, and takes no experts" {
+@test "families: ALBERT agrees with shared blocks; upcycle refuses to add experts to it" {
 	agrees albert
 	model_copy "$FAMILIES/albert" "$T/saved" f32
 	diff <(safetensors_list "$T/saved" | sort) <(safetensors_list "$FAMILIES/albert" | grep -v 'predictions.decoder' | sort)
@@ -92,7 +92,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	E
 }
 # bats test_tags=plain
-@test "families: a whole T5 agrees, its decoder is not read, and stays in a copy" {
+@test "families: a whole T5 agrees; its decoder is not read and stays in a copy" {
 	agrees t5_whole
 	encode -m "$FAMILIES/t5_whole" < <(echo "3 4" | ids_stream text.ids) 2>"$T/err" >"$T/out.mts"
 	[ ! -s "$T/err" ]
@@ -102,7 +102,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	model_check "$T/saved" "$FAMILIES/t5_whole/expected.safetensors"
 }
 # bats test_tags=plain
-@test "families: JinaBERT agrees with torch, either of its gates" {
+@test "families: JinaBERT agrees with torch, with GEGLU and ReGLU" {
 	agrees jina_bert
 	copy jina_bert
 	sed -i 's/geglu/reglu/' "$MODEL/config.json"
@@ -116,12 +116,12 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	copy bert_tokens
 	sed -i 's/"renormalize": true/"renormalize": false/' "$MODEL/config.json"
 	model_check "$MODEL" "$FAMILIES/bert_tokens/plain.safetensors"
-	# the default
+	# renormalized by default
 	sed -i '/"renormalize": false/d' "$MODEL/config.json"
 	model_check "$MODEL" "$FAMILIES/bert_tokens/plain.safetensors"
 }
 
-@test "families: where one token is pooled, and its row alone leaves the last block, embeddings keep their bits" {
+@test "families: cls and last pooling compute one row of the last block and give the bits of all rows" {
 	texts="1 16 17 33 70 130"
 	for length in $texts; do seq "$length" | awk '{ print 3 + $1 * 7 % 30 }' | paste -sd' '; done |
 		ids_stream text.ids >"$T/ids.mts"
@@ -137,18 +137,18 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		done
 	done
 	[ ! -e "$T/differ" ] || { cat "$T/differ"; false; }
-	# int8 is calibrated with all rows of the last block, whatever the folder pools
+	# int8 is calibrated with all rows of the last block, whatever the pooling
 	copy bert
 	echo '{"pooling_mode_cls_token": true}' >"$MODEL/1_Pooling/config.json"
 	encode -q -m "$MODEL" --no-normalize --precision int8 <"$T/ids.mts" | ids_stream --rows text.emb | cmp - <(rows bert cls --precision int8)
 }
 
-@test "families: in RoBERTa and its kind padding in a text has its own position, and the rest count without it" {
+@test "families: in RoBERTa and XLM-RoBERTa a padding token has its own position and is not counted in others" {
 	model_check "$FAMILIES/roberta" "$FAMILIES/roberta/padded.safetensors"
 	model_check "$FAMILIES/xlm-roberta" "$FAMILIES/xlm-roberta/padded.safetensors"
 }
 
-@test "families: RoBERTa and its kind take as many tokens as there are positions after padding's" {
+@test "families: RoBERTa, XLM-RoBERTa and CamemBERT take as many tokens as there are positions after the padding id" {
 	while read -r family most; do
 		for length in $most $((most + 1)); do
 			seq "$length" | sed 's/.*/7/' | paste -sd' ' | ids_stream text.ids >"$T/$length.mts"
@@ -162,29 +162,29 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		camembert 512
 		distilbert 512
 	E
-	# padding's number moves them
+	# another padding id moves the positions
 	copy roberta
 	sed -i 's/"pad_token_id": 2/"pad_token_id": 0/' "$MODEL/config.json"
 	run ! copy_agrees roberta
 	run -1 encode -q -m "$MODEL" < <(seq 515 | sed 's/.*/7/' | paste -sd' ' | ids_stream text.ids)
 	[[ "$output" == *"more than the 514 that"* ]]
-	# default 1
+	# the default padding id is 1
 	copy xlm-roberta
 	sed -i '/"position_embedding_type"/d; s/"pad_token_id": 1,/"use_cache": false/' "$MODEL/config.json"
 	copy_agrees xlm-roberta
 }
 
-@test "families: Gemma 3 sees back, or both ways with whole windows, as config.json says" {
+@test "families: Gemma 3 is causal, or bidirectional with a window to both sides, as config.json says" {
 	agrees_with gemma3_text causal '.use_bidirectional_attention = false'
 	agrees_with gemma3_text causal 'del(.use_bidirectional_attention)'
 	agrees_with gemma3_text wide '.use_bidirectional_attention = false | .is_causal = false'
-	agrees_with gemma3_text expected '.sliding_window = 7' # half of it
+	agrees_with gemma3_text expected '.sliding_window = 7' # the window to one side is half of it
 	agrees_with gemma3_text expected 'del(.sliding_window_pattern) |
 		.layer_types = ["sliding_attention", "sliding_attention", "full_attention"]'
-	# not causal twice, the window is one wider in transformers
+	# with is_causal false transformers makes the window wider by one
 	agrees_with gemma3_text expected '.is_causal = false | .sliding_window = 4'
 }
-@test "families: windows of Qwen2 and Mistral: bidirectional ones are wider by one; layer_types; no window" {
+@test "families: bidirectional windows of Qwen2 and Mistral are wider by one; layer_types; no window" {
 	agrees_with qwen2 bidirectional '.is_causal = false'
 	agrees_with qwen2 expected 'del(.max_window_layers) | .layer_types = ["full_attention", "sliding_attention"]'
 	agrees_with mistral global '.sliding_window = null'
@@ -197,7 +197,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		encode -q -m "$MODEL" < <(seq -s ' ' 39 | ids_stream text.ids) | ids_stream --rows text.emb
 	done | sort | uniq -c | awk 'END { exit !(NR == 1 && $1 == 6) }'
 }
-@test "families: rotary positions scaled by yarn" {
+@test "families: rotary positions scaled by yarn agree" {
 	yarn='"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64'
 	agrees_with llama yarn ".rope_scaling = {$yarn}"
 	agrees_with llama yarn ".rope_scaling = null | .rope_parameters = {\"rope_theta\": 500.0, $yarn}"
@@ -205,14 +205,14 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	own='"beta_fast": 9.0, "beta_slow": 1.7, "truncate": false'
 	agrees_with llama yarn_set ".rope_scaling = {$yarn, $own, \"mscale\": 1.3, \"mscale_all_dim\": 0.6}"
 	agrees_with llama yarn_set ".rope_scaling = {$yarn, $own, \"attention_factor\": 1.0895888}"
-	for factor in '"factor": 4,' ''; do # 2048 / 512
+	for factor in '"factor": 4,' ''; do # the default factor is 2048 / 512
 		jq ".rope_scaling = {\"type\": \"yarn\", $factor \"original_max_position_embeddings\": 512}" \
 			"$FAMILIES/llama/config.json" >"$MODEL/config.json"
 		encode -q -m "$MODEL" < <(seq -s ' ' 39 | ids_stream text.ids) | ids_stream --rows text.emb
 	done | sort | uniq -c | awk 'END { exit !(NR == 1 && $1 == 2) }'
 }
 
-@test "families: a decoder that config.json makes bidirectional pools the mean" {
+@test "families: a decoder that config.json makes bidirectional is pooled by the mean" {
 	while read -r edit; do
 		copy qwen3
 		sed -i "$edit" "$MODEL/config.json"
@@ -229,16 +229,16 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	copy_agrees qwen3
 }
 
-@test "families: an untied matrix of a masked-language-model head is trained and saved" {
+@test "families: an untied output matrix of a masked-language-model head is trained and saved" {
 	agrees bert_mlm
 	copy bert_mlm
-	# without the key: the two matrices differ
+	# without the key the file decides: the two matrices differ
 	sed -i '/"pad_token_id"/s/,$//; /"tie_word_embeddings"/d' "$MODEL/config.json"
 	copy_agrees bert_mlm
 	model_copy "$MODEL" "$T/saved" f32
 	model_check "$T/saved" "$FAMILIES/bert_mlm/expected.safetensors"
 	grep -q '"tie_word_embeddings": false' "$T/saved/config.json"
-	# also where only the last of 320 values is another; and is no other where they are equal, or where there is none
+	# a difference in the last of 320 values is enough; equal matrices, or a missing one, are tied
 	data=$(($(od -An -tu8 -N8 "$MODEL/model.safetensors") + 8))
 	for bytes in 1276 1280; do
 		dd if="$FAMILIES/bert_mlm/model.safetensors" of="$MODEL/model.safetensors" bs=1 skip=$((data + 4288)) \
@@ -252,11 +252,11 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	run ! grep -q tie_word_embeddings "$T/tied/config.json"
 }
 
-@test "families: a tensor on which embeddings may depend is refused, a head for another task is not" {
+@test "families: a tensor that embeddings may depend on is refused, a head for another task is ignored" {
 	copy olmoe
 	encode -m "$MODEL" < <(echo "3 4" | ids_stream text.ids) 2>"$T/err" >"$T/out.mts"
 	[ ! -s "$T/err" ]
-	for name in linear1 my.head; do # as many bytes as lm_head
+	for name in linear1 my.head; do # names of as many bytes as lm_head
 		sed "s/\"lm_head.weight\"/\"$name.weight\"/" "$FAMILIES/olmoe/model.safetensors" >"$MODEL/model.safetensors"
 		run -1 encode -q -m "$MODEL" < <(echo "3 4" | ids_stream text.ids)
 		[ "$output" = "encode: $MODEL/model.safetensors: tensor '$name.weight' is not supported for such a model, and embeddings may depend on it; take it out if they do not" ]
@@ -264,7 +264,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 }
 
 @test "families: weights stored as bf16 are used without further rounding" {
-	# expected are embeddings of the rounded weights, hence 1e-4 again and no more
+	# the expected embeddings are those of the rounded weights, so the tolerance is the same 1e-4
 	for family in $NAMES; do
 		model_copy "$FAMILIES/$family" "$T/$family" bf16
 		[ $((2 * $(stat -c %s "$T/$family/model.safetensors"))) -lt \
@@ -274,7 +274,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 }
 
 # bats test_tags=plain
-@test "families: transformers 5's spelling of config.json gives the same" {
+@test "families: config.json as transformers 5 writes it gives the same model" {
 	for family in $(printf '%s\n' $NAMES | thin 3); do
 		[ -e "$FAMILIES/$family/config.5.json" ] || continue
 		copy "$family"
@@ -284,7 +284,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 }
 
 # bats test_tags=plain
-@test "families: other layouts of the same weights are found" {
+@test "families: other layouts of the same weights are recognised" {
 	copy nomic_bert
 	other_header native.header
 	renamed_agrees nomic_bert
@@ -297,14 +297,14 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	renamed_agrees olmoe
 }
 
-@test "families: prefixes that checkpoints put before the names" {
+@test "families: prefixes that checkpoints put before tensor names are recognised" {
 	copy modernbert
 	# as many bytes, so that the header keeps its size
 	sed -i 's/"model\./      "/g' "$MODEL/model.safetensors"
 	renamed_agrees modernbert
 }
 
-@test "families: values in config.json change the result" {
+@test "families: changed values in config.json change the embeddings" {
 	while read -r family edit; do
 		copy "$family"
 		sed -i "$edit" "$MODEL/config.json"
@@ -360,7 +360,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	cmp "$T/16" "$T/18"
 }
 
-@test "families: sizes and heads that cannot be are refused with file and key" {
+@test "families: impossible sizes and heads are refused with file and key" {
 	refusals modernbert <<-'E'
 		s/"num_attention_heads": 2/"num_attention_heads": 3/| 'num_attention_heads' is 3; it must divide the width of the model, 16
 		s/"num_attention_heads": 2/"num_attention_heads": 16/| rotary positions need an even head size, not 1
@@ -393,7 +393,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	E
 }
 
-@test "families: token experts that cannot be are refused" {
+@test "families: impossible settings of token experts are refused" {
 	refusals olmoe <<-'E'
 		s/"num_experts_per_tok": 2/"num_experts_per_tok": 7/| 'num_experts_per_tok' is 7; it must be in 1..6
 		s/"num_experts_per_tok": 2/"num_experts_per_tok": 0/| 'num_experts_per_tok' is 0; it must be in 1..6
@@ -431,7 +431,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	E
 }
 
-@test "families: names of transformers 5 and token experts do not go together" {
+@test "families: tensor names of transformers 5 beside token experts are refused" {
 	copy nomic_bert
 	other_header native.header
 	sed -i 's/{/{"num_experts": 4, "moe_top_k": 1, "moe_every_n_layers": 2,/' "$MODEL/config.json"
@@ -441,7 +441,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 
 @test "families: geglu is a gated GELU, glu a gated sigmoid" {
 	cp -r "$GOLDEN/nomic_bert" "$T/model"
-	embedded() { # EDIT of config.json: what encode makes of it
+	embedded() { # EDIT: the embedding with config.json so changed
 		sed "$1" "$GOLDEN/nomic_bert/config.json" >"$T/model/config.json"
 		ids_stream text.ids <"$GOLDEN/nomic_bert/ids.txt" | encode -q -m "$T/model" | ids_stream --rows text.emb
 	}
@@ -455,7 +455,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	run -1 cmp -s "$T/sigmoid" "$T/silu"
 }
 
-@test "families: rotary positions that are not known are refused" {
+@test "families: unsupported rotary positions are refused" {
 	refusals qwen3 <<-'E'
 		s/"rope_scaling": null/"rope_scaling": {"type": "longrope", "factor": 4.0}/| the rope scaling 'longrope' is not supported; supported are default, linear, dynamic, ntk, llama3 and yarn
 		s/"rope_scaling": null/"rope_scaling": {"rope_type": "linear"}/| 'factor' of the rope scaling is 0; it must be in 1..1024
@@ -492,7 +492,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	refused "'rope_type' is 'linear'; only 'default' is supported"
 }
 
-@test "families: attention, norms and activations that are not known are refused" {
+@test "families: unsupported attention, norms and activations are refused" {
 	refusals qwen3 <<-'E'
 		s/{/{"layer_types": ["full_attention", "sliding_attention"],/| 'layer_types' has windows, which 'sliding_window' and 'use_sliding_window' do not
 		s/{/{"layer_types": ["full_attention", "chunked_attention"],/| 'layer_types' may hold 'full_attention' and 'sliding_attention'
@@ -559,7 +559,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 }
 
 # bats test_tags=plain
-@test "families: tensors that disagree with config.json are named, with both shapes" {
+@test "families: tensors whose shape disagrees with config.json are refused with both shapes" {
 	while IFS='|' read -r family edit text; do
 		copy "$family"
 		sed -i "$edit" "$MODEL/config.json"
@@ -588,7 +588,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	E
 }
 
-@test "families: ids beyond the vocabulary and texts beyond the positions are refused by number" {
+@test "families: ids outside the vocabulary and texts beyond the positions are refused with their numbers" {
 	for family in $NAMES; do
 		run -1 encode -q -m "$FAMILIES/$family" < <(printf '3 4\n5 40\n' | ids_stream text.ids)
 		[[ "$output" == *"the token id 40 is not below the vocabulary of $FAMILIES/$family, 40"* ]]
@@ -602,7 +602,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 }
 
 # bats test_tags=plain
-@test "families: any number of threads gives the same bits" {
+@test "families: every number of threads gives the same bits" {
 	for length in 3 300 130 64; do
 		for ((t = 0; t < length; t++)); do
 			printf '%d ' $((3 + (5 * t + t / 7) % 37))
@@ -617,9 +617,9 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	done
 }
 
-# The gradient of a table of distances is summed by text and distance, independent of threads.
+# The gradient of a relative position table is summed by text and distance, whatever the threads.
 # bats test_tags=plain
-@test "families: relative position biases train the same with any number of threads, nearly the same in chunks" {
+@test "families: relative position tables train the same with any number of threads, but for rounding in chunks" {
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/pairs.mts"
 	for family in mpnet t5 umt5 jina_bert jina_bert_code; do
 		learn() { # NAME OPTION...
@@ -640,7 +640,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	done
 }
 
-@test "families: a T5 encoder has no masked-language-model head, a drawn MPNet has one" {
+@test "families: a T5 encoder has no masked-language-model head; a freshly drawn MPNet has one" {
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream >"$T/pairs.mts"
 	for family in t5 t5_whole mpnet; do
 		copy $family
@@ -656,7 +656,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	safetensors_list "$T/out" | grep 'encoder.relative_attention_bias.weight' | found '32.*3'
 }
 
-@test "families: freshly drawn norms multiply by one, also where one is added to the stored weight" {
+@test "families: freshly drawn norms multiply by one, also if the stored weight is one less" {
 	for family in gemma3_text llama; do
 		model_copy "$FAMILIES/$family" "$T/$family" init 1
 		safetensors_list "$T/$family" | awk -F'\t' -v one=$([ $family = llama ] && echo 1) '
@@ -665,7 +665,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	done
 }
 
-@test "families: embeddings are multiplied in the type that they are stored in" {
+@test "families: Gemma 3 scales embeddings in the dtype that they are stored in" {
 	model_copy "$FAMILIES/gemma3_text" "$T/half" bf16
 	model_copy "$T/half" "$T/whole" f32
 	encode -q -m "$T/half" < <(echo "3 4 7" | ids_stream text.ids) | ids_stream --rows text.emb >"$T/rounded"
@@ -685,7 +685,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	done
 	join "$T/sums0" "$T/sums5" | awk '$2 == $3 { print $1 }' >"$T/same"
 	join "$T/sums0" "$T/sums5" | awk '{ print $1 }' |
-		grep -E 'norm\.weight$|\.bias$|layernorm|shared_expert_gate|^lm_head' >"$T/wanted" # no embedding depends on the last
+		grep -E 'norm\.weight$|\.bias$|layernorm|shared_expert_gate|^lm_head' >"$T/wanted" # no embedding depends on lm_head
 	grep -q shared_expert_gate "$T/wanted" # [1, C]
 	diff "$T/same" "$T/wanted"
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 load helper
 
-# Files and folders are written whole or not at all, and existing work is not lost.
+# Files and folders are written completely or not at all, and existing work is not lost.
 
-# A stream of 2,000 rows, and one that is cut in its middle.
+# rows.mts: a stream of 2,000 rows; cut.mts: the first half of its bytes.
 setup() {
 	mkdir "$T/work"
 	cd "$T/work"
@@ -19,12 +19,12 @@ need_ptrace() {
 	killed_at 0 true 3>/dev/null || skip "needs ptrace"
 }
 
-# Steps on the disk of a command, without the numbers of temporary names.
+# steps COMMAND...: the system calls that change the disk, without the random part of temporary names
 steps() {
 	killed_at 0 "$@" 3>&1 >/dev/null | sed -E 's/\.[0-9a-f]{16}\.part/.part/g'
 }
 
-# is_one_of FOLDER OTHER...: whether it is equal to one of them.
+# is_one_of FOLDER OTHER...: succeeds if the folder equals one of the others
 is_one_of() {
 	local other
 	for other in "${@:2}"; do
@@ -33,12 +33,12 @@ is_one_of() {
 	return 1
 }
 
-# The files in the folder besides setup's and the names given.
+# rest NAME [NAME]: the other files in the folder, without setup's
 rest() {
 	ls -A | grep -vxF -e rows.mts -e cut.mts -e "$1" -e "${2:-$1}" || true
 }
 
-# hold COMMAND...: run it until it has begun to write, then send it SIGTERM; its status.
+# hold COMMAND...: sends SIGTERM when the command has begun to write; returns its status
 hold() {
 	mkfifo pipe
 	"$@" pipe 3>&- &
@@ -55,7 +55,7 @@ hold() {
 	wait "$program"
 }
 
-@test "folder: where a file system has no locks, a warning says so, and no lock stays" {
+@test "folder: on a file system without locks a warning says so, and no lock file stays" {
 	need_seccomp
 	mkstream 1 <<<'{"v.emb": [1, 2]}' >vectors.mts
 	run -0 --separate-stderr no_tmpfile -l mts index -o found vectors.mts
@@ -82,9 +82,9 @@ hold() {
 	[ -z "$(rest out.mts)" ]
 }
 
-@test "output: an existing file with the temporary name is not touched" {
+@test "output: an existing file with the name of a temporary file is not touched" {
 	need_seccomp
-	# the names of programs with every number that this shell's children can have
+	# names that a temporary file with the process id would have
 	for how in "" no_tmpfile; do
 		$how bash -c 'echo precious | tee ".out.mts.$$.part" >"out.mts.$$.part"; exec mts cat -o out.mts rows.mts'
 		mts diff out.mts rows.mts
@@ -93,7 +93,7 @@ hold() {
 	done
 }
 
-@test "output: a file that is replaced keeps its mode, a new one follows the umask" {
+@test "output: a replaced file keeps its mode; a new one follows the umask" {
 	need_seccomp
 	umask 022
 	for how in "" no_tmpfile; do
@@ -120,7 +120,7 @@ hold() {
 	mts diff far/out.mts rows.mts
 }
 
-@test "output: a link to a file that does not exist yet stays a link" {
+@test "output: a link to a missing file stays a link" {
 	mkdir far
 	ln -s far/out.mts link.mts
 	ln -s link.mts other.mts
@@ -146,7 +146,7 @@ hold() {
 		diff came <(printf '%s\n' "rename far/out.mts.part far/out.mts" "fsync $PWD/far")
 	steps mts cat -o out.mts rows.mts | tail -n 1 >came
 	[ "$(cat came)" = "fsync $PWD" ]
-	# one sync is enough for all parts
+	# one sync for all parts
 	[ "$(steps mts split -n 5 rows.mts | grep -cx "fsync $PWD")" = 1 ]
 }
 
@@ -165,7 +165,7 @@ hold() {
 	done
 }
 
-@test "folder: a model's is synced, gets its name, which is synced, and only then the old one is removed" {
+@test "folder: a model's files are synced, then its name, and only then the old model is removed" {
 	need_ptrace
 	model_copy "$GOLDEN/bert" saved f32
 	steps model_copy "$GOLDEN/nomic_bert" saved f32 | grep -v '#\|/proc\|^mkdir\|^rename' >came
@@ -175,11 +175,11 @@ hold() {
 		exchange saved.part saved
 		fsync $PWD
 	END
-	! tail -n +5 came | grep -v '^unlink saved.part'
+	run -1 grep -v '^unlink saved.part' <(tail -n +5 came)
 	[ "$(tail -n +5 came | wc -l)" -gt 5 ]
 }
 
-@test "folder: killed before any step, the old model or the new one is there, whole" {
+@test "folder: a process killed at any step leaves the old model or the new one complete" {
 	need_ptrace
 	need_seccomp
 	model_copy "$GOLDEN/bert" old f32
@@ -192,7 +192,7 @@ hold() {
 			killed_at "$n" $how model_copy "$GOLDEN/nomic_bert" saved f32 3>/dev/null || status=$?
 			if [ -e saved ]; then
 				is_one_of saved old new
-			else # between two renames: both lie beside it
+			else # between two renames both models have temporary names
 				[ -n "$how" ]
 				for part in saved.*.part; do
 					is_one_of "$part" old new
@@ -204,7 +204,7 @@ hold() {
 	done
 }
 
-@test "folder: a model's is replaced whole, with or without exchanging names" {
+@test "folder: a model is replaced completely, with or without an atomic exchange of names" {
 	need_seccomp
 	for how in "" no_tmpfile; do
 		$how model_copy "$GOLDEN/bert" saved f32
@@ -216,12 +216,12 @@ hold() {
 	done
 }
 
-@test "folder: if no temporary folder can be made beside it, the message says so" {
+@test "folder: the message says so if no temporary folder can be made beside the target" {
 	run -1 --separate-stderr model_copy "$GOLDEN/bert" none/saved f32
 	[ "$stderr" = "model_copy: none/saved: cannot make a folder beside it: No such file or directory" ]
 }
 
-@test "folder: sentence-transformers' model card is replaced with its model; an edited card refuses the save" {
+@test "folder: sentence-transformers' model card is replaced with its model; an edited card makes the save fail" {
 	card() {
 		printf -- '---\ntags:\n- sentence-transformers\n---\n\n# SentenceTransformer\n\n## Usage\n\n%s\n' "$1"
 	}
@@ -244,7 +244,7 @@ hold() {
 	diff -r before saved
 }
 
-@test "folder: a file that is not part of a model is refused by its name, and the folder is unchanged" {
+@test "folder: a file that is not part of a model makes the save fail, is named, and the folder is unchanged" {
 	model_copy "$GOLDEN/bert" saved f32
 	for foreign in README.md .git/config notes/idea.txt tf_model.h5 1_Pooling/notes \
 		backup/model.safetensors model.safetensors.d/x; do
@@ -290,7 +290,7 @@ hold() {
 	diff -r saved mine
 }
 
-@test "folder: checking a target does not touch it" {
+@test "folder: checking a target does not change it" {
 	mkdir out
 	touch -d 2001-01-01 out
 	run -1 train -m "$GOLDEN/bert" -o out none.mts
@@ -311,7 +311,7 @@ hold() {
 	done
 }
 
-@test "folder: files of other processes beside it are not touched" {
+@test "folder: temporary files of other processes are not touched" {
 	mkdir saved.new-999999999 saved.0123456789abcdef.part
 	touch saved.new-999999999/config.json saved.0123456789abcdef.part/config.json
 	model_copy "$GOLDEN/bert" saved f32
@@ -326,13 +326,13 @@ hold() {
 	[[ $output == *"/model.safetensors: File too large" ]]
 	diff -r before saved
 	[ -z "$(rest saved before)" ]
-	# SIGXFSZ, 25
+	# SIGXFSZ is signal 25
 	run -153 bash -c "ulimit -f 4; exec model_copy '$GOLDEN/nomic_bert' saved f32"
 	diff -r before saved
 	[ -z "$(rest saved before)" ]
 }
 
-@test "folder: a learnt tokenizer goes to no folder with weights, whatever their format" {
+@test "folder: a learnt tokenizer is not written to a folder with weights, in any format" {
 	printf "some words to learn from\n%.0s" {1..50} >text.txt
 	for file in model.safetensors model-00001-of-00002.safetensors pytorch_model.bin \
 		model.gguf 0_Transformer/model-00002-of-00003.safetensors; do
@@ -356,12 +356,12 @@ hold() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "folder: make refuse lists nothing of mts, and what a program that writes in place leaves behind" {
+@test "folder: make refuse lists nothing for mts, and lists the half file of a program that writes in place" {
 	need_ptrace
 	strace -V >/dev/null 2>&1 || skip "needs strace"
 	run -0 "$ROOT/tests/refuse" -b "$BUILD" -n 8 cat
 	[[ "${lines[-1]}" =~ ^all:\ [4-9][0-9]\ calls\ refused,\ 0\ faults\ listed$ ]]
-	# without memory a library's minimiser returns its start, which would be taken for a classifier
+	# if malloc fails in a library's minimiser, it returns its start, which must not be taken for a classifier
 	run -0 "$ROOT/tests/refuse" -b "$BUILD" -c malloc -n 120 classify
 	[[ "${lines[-1]}" == "all: 120 calls refused, 0 faults listed" ]]
 	mkdir -p fake/bin
@@ -379,7 +379,7 @@ hold() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "folder: make powerloss lists nothing, and what a program leaves that does not sync, or writes in place" {
+@test "folder: make powerloss lists nothing for motes, and lists what a program loses that writes in place or does not sync" {
 	need_ptrace
 	strace -V >/dev/null 2>&1 || skip "needs strace"
 	run -0 "$ROOT/tests/powerloss" -b "$BUILD" cat-over append learn upcycle-over train-dev

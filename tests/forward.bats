@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 load helper
 
-# The families that are encoded with and not trained (tests/golden/forward.py).
+# Families that encode but cannot be trained. Golden values: tests/golden/forward.py (transformers).
 D=$GOLDEN/forward
 
-embed() { # model [option...]
+embed() { # MODEL [OPTION]...
 	ids_stream text.ids <"$D/ids.txt" | encode -q --any-tokenizer -m "$@" | ids_stream --rows text.emb
 }
 
 # bats test_tags=plain
-@test "forward: hidden states of DeBERTa and Gemma 2 are transformers', to 300 tokens" {
+@test "forward: embeddings of DeBERTa and Gemma 2 are transformers', for texts up to 300 tokens" {
 	for form in buckets plain gemma2 uncapped; do
 		embed "$D/$form" --pooling mean | within "$D/$form.txt" 2e-6
 		embed "$D/$form" --pooling mean --precision bf16 | within "$D/$form.txt" 0.1
@@ -18,27 +18,27 @@ embed() { # model [option...]
 }
 
 # bats test_tags=plain
-@test "forward: a text alone as in company and by one thread or seven, to the bit" {
+@test "forward: a text has the same bits alone and in a batch, with one thread and seven" {
 	for form in buckets gemma2; do
 		embed "$D/$form" --pooling mean >"$T/together"
 		while read -r line; do
 			ids_stream text.ids <<<"$line" | encode -q --any-tokenizer -m "$D/$form" --pooling mean -j 1 | ids_stream --rows text.emb
 		done <"$D/ids.txt" | cmp - "$T/together"
 		embed "$D/$form" --pooling mean -j 7 | cmp - "$T/together"
-		for one in cls last; do # the other tokens' rows are not computed
+		for one in cls last; do # only this token's row of the last block is computed
 			embed "$D/$form" --pooling $one+mean | awk '{ print $1 }' >"$T/both"
 			embed "$D/$form" --pooling $one | awk '{ print $1 }' | cmp - "$T/both"
 		done
 	done
 }
 
-@test "forward: DeBERTa's directions may be one string, as in older files" {
+@test "forward: DeBERTa's pos_att_type may be one string, as in older files" {
 	cp -r "$D/buckets" "$T/m"
 	jq '.pos_att_type = "p2c|c2p"' "$D/buckets/config.json" >"$T/m/config.json"
 	embed "$T/m" --pooling mean | within "$D/buckets.txt" 2e-6
 }
 
-@test "forward: what is not known is refused by key, training and adapters too" {
+@test "forward: unsupported settings are refused by key, as are training and adapters" {
 	cp -r "$D/buckets" "$T/m"
 	while IFS='|' read -r change text; do
 		jq "$change" "$D/buckets/config.json" >"$T/m/config.json"

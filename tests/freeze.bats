@@ -14,7 +14,7 @@ learn() {
 	train -q -m "$G/bert" -o out --lr 2e-3 --warmup 0 --decay 0.1 "$@" pairs.mts
 }
 
-# The pairs with ids below 40, the vocabulary of other models.
+# Limits the pairs to ids below 40, the vocabulary of other models.
 few_ids() {
 	sed 's/\b4\([0-7]\)\b/1\1/g' "$G/pairs.txt" | pairs_stream '{"temperature": 0.05}' >pairs.mts
 }
@@ -32,24 +32,24 @@ names() {
 	head -c $((8 + $(od -An -tu8 -N8 "$1"))) "$1" | tail -c +9 | jq -r 'del(.__metadata__) | keys[]'
 }
 
-# moved A B: the names of tensors that are not the same in the two folders
+# moved A B: the names of the tensors that differ between two folders
 moved() {
 	join <(tensor_sums "$1" | sort) <(tensor_sums "$2" | sort) | awk '$2 != $3 { print $1 }'
 }
 
-# The globs over the names of these files, as FROZEN in golden/train/trace.py has them over torch's.
+# Globs over these files' tensor names; FROZEN in golden/train/trace.py has those over torch's names.
 bert='embeddings.*,*layer.0.attention.*,*layer.1.output.dense.weight'
 nomic_bert='emb*,*layers.0.*,*norm2.weight'
 
-@test "freeze: ten steps agree with torch's, whose frozen weights have requires_grad False" {
+@test "freeze: ten steps agree with torch's with requires_grad False for the same weights" {
 	for family in bert nomic_bert; do
 		run -0 train -m "$G/$family" -o out --schedule linear --lr 2e-3 --warmup 3 --steps 20 \
 			--decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6 --freeze "${!family}" pairs.mts
-		for name in loss gradient_norm; do # clipped by the norm of what learns
+		for name in loss gradient_norm; do # the norm is that of the trained weights' gradients
 			close_to 1e-4 <(column $name out.log.tsv) <(column $name "$G/${family}_frozen.tsv")
 		done
 		[ "$family" = bert ] || continue
-		# the gradient of keys' biases is zero, and AdamW makes steps of its rounding; others differ by their sums' order
+		# the gradient of a key's bias is zero, and AdamW turns its rounding errors into steps; others differ by rounding
 		names "$G/bert_frozen.safetensors" >learn
 		[ "$(wc -l <learn)" -eq 21 ]
 		grep -v key.bias learn | while read -r name; do
@@ -60,7 +60,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 	done
 }
 
-@test "freeze: patterns are globs, in lists or repeated; '!' takes weights out again" {
+@test "freeze: patterns are globs, in lists or repeated; '!' excepts weights" {
 	learn --freeze "$bert"
 	cp out.log.tsv one.tsv
 	learn --freeze 'embeddings.*' --freeze '*layer.0.attention.*' --freeze encoder.layer.1.output.dense.weight
@@ -70,7 +70,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 		".1.output.LayerNorm.bias .1.output.LayerNorm.weight .1.output.dense.bias .1.output.dense.weight" ]
 	learn --freeze '*,!*.bias,*' --freeze '!*.word_embeddings.weight'
 	[ "$(moved "$G/bert" out)" = embeddings.word_embeddings.weight ]
-	# a pooler, which no embedding needs, never learns
+	# a pooler that no embedding needs never learns
 	few_ids
 	cp -r "$GOLDEN/bert" pooled
 	relabel "$GOLDEN/bert/model.safetensors" '."pooler.dense.bias" = ."cls.predictions.bias" | del(."cls.predictions.bias")' \
@@ -81,7 +81,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 	[[ "$stderr" == *"train: $G/bert: 4448 of 6304 parameters learn"* ]]
 }
 
-@test "freeze: the modules of a head, by the name of their folder" {
+@test "freeze: modules of a head are frozen by their folder's name" {
 	cp -r "$G/bert" projected
 	cp -r "$GOLDEN/head/both"/{modules.json,?_*} projected
 	echo '{"pooling_mode": "mean"}' >projected/1_Pooling/config.json
@@ -91,7 +91,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 	diff <(values projected/4_Dense/model.safetensors linear.weight) <(values out/4_Dense/model.safetensors linear.weight)
 }
 
-@test "freeze: task experts alone, the shared weights alone, one expert alone" {
+@test "freeze: only task experts, only the shared weights, or one expert may be frozen" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	pairs_stream '{"experts": {"query": "left", "document": "right"}}' <"$G/pairs.txt" >both.mts
 	train -q -m mote -o out --lr 2e-3 --freeze '*,!*.experts.*' both.mts
@@ -102,7 +102,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 	diff <(moved mote out) <(names mote/model.safetensors | grep -vF .left.)
 }
 
-@test "freeze: token experts and their router" {
+@test "freeze: token experts and their routers may be frozen" {
 	upcycle -q -m "$G/bert" --token-experts 2 --token-top 2 -o moe
 	train -q -m moe -o out --lr 2e-3 --freeze '*router*' pairs.mts
 	diff <(moved moe out) <(names moe/model.safetensors | grep -v router)
@@ -110,7 +110,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 	diff <(moved moe out) <(names moe/model.safetensors | grep router)
 }
 
-@test "freeze: masked language modelling: a head alone, embeddings that are its output matrix" {
+@test "freeze: mlm: only the head learns, or all but the embeddings that are its output matrix" {
 	tok -q -m "$G/bert" <<<$'the sea is wide\na house by the sea' >text.mts
 	train -q -m "$G/bert" -o drawn --from-scratch --objective mlm text.mts
 	train -q -m drawn -o out --objective mlm --epochs 9 --freeze '*,!cls.*' text.mts
@@ -124,7 +124,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 	[ ! -e new.log.tsv ]
 }
 
-@test "freeze: tables of relative positions, of the model or of some blocks" {
+@test "freeze: relative position tables, of the model or of some blocks, may be frozen" {
 	few_ids
 	for family in mpnet t5 umt5; do
 		F=$GOLDEN/families/$family
@@ -136,7 +136,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 }
 
 # bats test_tags=plain
-@test "freeze: killed and resumed, the same bits; a checkpoint has what learns; other patterns are refused" {
+@test "freeze: a killed and resumed run has the same bits; a checkpoint holds trained weights only; other patterns are refused" {
 	options=(-q --lr 1e-3 --epochs 3 --save-every 7)
 	train -m "$G/bert" -o whole "${options[@]}" --freeze 'embeddings.*' pairs.mts
 	cut_short 17 -m "$G/bert" -o out "${options[@]}" --freeze 'embeddings.*' pairs.mts

@@ -4,18 +4,18 @@ load helper
 M=$GOLDEN/bert
 ADAPTERS=$GOLDEN/adapter
 
-gate() { # NAME FILTER [FROM]: a golden adapter in gates/ whose configuration is changed
+gate() { # NAME FILTER [FROM]: a golden adapter in gates/ with its configuration edited by jq
 	mkdir -p "$T/gates"
 	cp -r "$ADAPTERS/${3:-plain}" "$T/gates/$1"
 	jq -c "$2" "$ADAPTERS/${3:-plain}/adapter_config.json" >"$T/gates/$1/adapter_config.json"
 }
-zeros() { # FILE: its tensors' data become zeros
+zeros() { # FILE: fills the tensors' data with zeros
 	local size start
 	size=$(stat -c %s "$1")
 	start=$(($(od -An -tu8 -N8 "$1") + 8))
 	head -c $((size - start)) /dev/zero | dd of="$1" bs=1 seek="$start" conv=notrunc status=none
 }
-make_gates() { # seven of them: ranks 4, 3, 2 and 1, scales, one of zeros
+make_gates() { # seven adapters: ranks 4, 3, 2 and 1, several scales, one of zeros
 	gate half '.lora_alpha = 2'
 	gate one '.lora_alpha = 4'
 	gate three '.lora_alpha = 12'
@@ -27,8 +27,8 @@ make_gates() { # seven of them: ranks 4, 3, 2 and 1, scales, one of zeros
 	mkdir "$T/gates/notes"
 	touch "$T/gates/notes/a" "$T/gates/list.txt"
 }
-# ids.mts: the golden texts eight times, each time with another gate; "" is the eighth
-named() { # GATE...: the golden texts once for each
+# The golden texts once for each ADAPTER, with a column gate that names it; "" is no adapter. The order of names is shuffled.
+named() { # ADAPTER...
 	local name
 	for name in "$@"; do cat "$M/ids.txt"; done | ids_stream text.ids >"$T/plain.mts"
 	for name in "$@"; do sed "s/.*/{\"gate\": \"$name\"}/" "$M/ids.txt"; done |
@@ -39,20 +39,20 @@ shuffled() { # lines in another order, always the same
 	awk '{ print (NR * 7919) % 1009 "\t" $0 }' | sort -n | cut -f2-
 }
 ALL=(half one three minus rooted whole zero "")
-property() { # NAME: of a stream on standard input
+property() { # NAME: a property of the stream on standard input
 	mts head --json | head -1 | jq -r --arg name "$1" '.properties[$name] // "none"'
 }
 
 # bats test_tags=plain
-@test "gates: a linear layer with adapters equals plain loops, with dropout, and so do its gradients" {
+@test "gates: a linear layer with adapters equals plain loops, also with dropout and in its gradients" {
 	for name in adapters dropout bits share; do
 		run -0 linear_check $name
 		[ -z "$output" ]
 	done
 }
 
-# So many that the batch is cut into parts, and matrices are packed; a text a batch is neither.
-@test "gates: with enough texts for all threads each text goes through its own gate" {
+# A large batch is divided among threads and packs its matrices; a single text does neither.
+@test "gates: with enough texts for all threads each text goes through its own adapter" {
 	make_gates
 	awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { n = 2 + int(21 * rand()); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' |
 		ids_stream text.ids >"$T/plain.mts"
@@ -60,14 +60,14 @@ property() { # NAME: of a stream on standard input
 	mts paste "$T/plain.mts" "$T/names.mts" >"$T/ids.mts"
 	encode -q -m "$M" --gates "$T/gates" --tokens 1 "$T/ids.mts" | ids_stream --rows text.emb >"$T/alone"
 	encode -q -m "$M" "$T/ids.mts" | ids_stream --rows text.emb >"$T/none"
-	[ "$(paste -d@ "$T/alone" "$T/none" | awk -F@ '$1 != $2' | wc -l)" -eq 300 ] # of 400 each eighth has no gate, another zeros
+	[ "$(paste -d@ "$T/alone" "$T/none" | awk -F@ '$1 != $2' | wc -l)" -eq 300 ] # of 400 texts one in eight has no adapter, another one zeros
 	for threads in 1 2 3; do
 		encode -q -m "$M" --gates "$T/gates" -j $threads "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/alone"
 	done
 }
 
 # bats test_tags=plain
-@test "gates: a batch with seven gates and texts without one has the bits of each text alone" {
+@test "gates: in a batch with seven adapters, and texts without one, each text has the bits that it has alone" {
 	make_gates
 	named "${ALL[@]}" >"$T/ids.mts"
 	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/all.mts"
@@ -83,14 +83,14 @@ property() { # NAME: of a stream on standard input
 		mts diff "$T/got.mts" "$T/wanted.mts"
 		encode -q -m "$M" --gates "$T/gates" "$T/some.mts" | mts diff "$T/got.mts" -
 	done
-	# however they are cut into batches, and without memory of the texts that were met
+	# with any batch size, and without the cache of repeated texts
 	for tokens in 1 40 100000; do
 		encode -q -m "$M" --gates "$T/gates" --tokens $tokens --cache 1 "$T/ids.mts" | mts diff "$T/all.mts" -
 	done
 }
 
 # bats test_tags=plain
-@test "gates: a gate of zeros, and no gate, give the base model's bits" {
+@test "gates: an adapter of zeros, and no adapter, give the base model's bits" {
 	make_gates
 	named zero "" zero >"$T/ids.mts"
 	encode -q -m "$M" "$T/ids.mts" >"$T/base.mts"
@@ -99,7 +99,7 @@ property() { # NAME: of a stream on standard input
 }
 
 # bats test_tags=plain
-@test "gates: the plain activation, which is fused without a gate, is the same beside one" {
+@test "gates: an activation, which is fused with its layer without an adapter, has the same bits with one" {
 	mkdir "$T/gates"
 	G=$GOLDEN/train
 	pairs_stream '{"temperature": 0.05}' <"$G/pairs.txt" >"$T/pairs.mts"
@@ -109,11 +109,11 @@ property() { # NAME: of a stream on standard input
 	encode -q -m "$G/bert" --adapter "$T/gates/all" "$T/pairs.mts" | mts diff "$T/base.mts" -
 }
 
-@test "gates: of token experts and of one tensor with several layers; texts alone and together" {
+@test "gates: adapters of token experts, and of tensors that hold several layers, agree alone and in a batch" {
 	for family in olmoe qwen2_moe modernbert gte; do
 		rm -rf "$T/gates"
 		mkdir "$T/gates"
-		# ids below 40, which is the vocabulary
+		# ids below 40, the size of the vocabulary
 		sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/pairs.mts"
 		for seed in 1 2; do
 			train -q -m "$GOLDEN/families/$family" -o "$T/gates/g$seed" --lr 0.05 --warmup 0 --seed $seed \
@@ -131,7 +131,7 @@ property() { # NAME: of a stream on standard input
 	done
 }
 
-@test "gates: where one token is pooled, its row goes through its text's gate in the last block, too" {
+@test "gates: with cls and last pooling the one row of the last block goes through its text's adapter" {
 	make_gates
 	named "${ALL[@]}" >"$T/ids.mts"
 	rows() { # POOLING
@@ -142,7 +142,7 @@ property() { # NAME: of a stream on standard input
 	paste -d' ' <(rows cls) <(rows last) | cmp - "$T/both"
 }
 
-@test "gates: X.gate overrides gate; every text of a row has the row's" {
+@test "gates: a column X.gate overrides gate; a list's texts have their row's adapter" {
 	make_gates
 	cat >"$T/rows.jsonl" <<-'E'
 		{"query": "abc", "negatives": ["bc", "a"], "gate": "one", "query.gate": "three"}
@@ -151,7 +151,7 @@ property() { # NAME: of a stream on standard input
 	E
 	tok -m "$M" -f query -f negatives "$T/rows.jsonl" >"$T/ids.mts"
 	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/all.mts"
-	same() { # GATE ROW COLUMN: as with --adapter
+	same() { # ADAPTER ROW COLUMN: as with --adapter
 		encode -q -m "$M" --adapter "$T/gates/$1" "$T/ids.mts" >"$T/one.mts"
 		mts rows --rows "$2" "$T/one.mts" | mts cat -c "$3" >"$T/wanted.mts"
 		mts rows --rows "$2" "$T/all.mts" | mts cat -c "$3" | mts diff "$T/wanted.mts" -
@@ -163,7 +163,7 @@ property() { # NAME: of a stream on standard input
 	run -1 same one 1 query.emb
 }
 
-@test "gates: a stream keeps the base model's fingerprint and names the gates beside it" {
+@test "gates: a stream keeps the base model's fingerprint and has the adapters' in a property" {
 	make_gates
 	named one "" >"$T/ids.mts"
 	encode -q -m "$M" "$T/ids.mts" >"$T/base.mts"
@@ -177,14 +177,14 @@ property() { # NAME: of a stream on standard input
 	[[ $(property gates <"$T/one.mts") =~ ^one\ [0-9a-f]{16}$ ]]
 	[ "$(property gates <"$T/gated.mts" | tr , '\n' | awk '{ print $1 }' | paste -sd ' ')" = \
 		"half minus one rooted three whole zero" ]
-	# the scale, which is in the configuration alone, tells them apart
+	# adapters that differ only in the scale have different fingerprints
 	[ "$(property gates <"$T/one.mts" | cut -d' ' -f2)" != "$(property gates <"$T/half.mts" | cut -d' ' -f2)" ]
-	# encoded again without gates, the stream does not mention them
+	# a second pass without --gates removes the property
 	encode -q -m "$M" --keep --gates "$T/gates" "$T/ids.mts" | encode -q -m "$M" | mts diff "$T/base.mts" -
 	[ "$(encode -q -m "$M" --keep --gates "$T/gates" "$T/ids.mts" | encode -q -m "$M" | property gates)" = none ]
 }
 
-@test "gates: routed queries meet a plain corpus, and not another model's" {
+@test "gates: near compares routed queries with a corpus of the base model, and not with another model's" {
 	make_gates
 	named one half >"$T/ids.mts"
 	encode -q -m "$M" --gates "$T/gates" "$T/ids.mts" >"$T/queries.mts"
@@ -198,7 +198,7 @@ property() { # NAME: of a stream on standard input
 	[[ $stderr == *"its vectors are of model"* ]]
 }
 
-@test "gates: a missing gate, and one of another model, are named" {
+@test "gates: a missing adapter, and one of another model, are refused by name" {
 	refused() { # MESSAGE ENCODE-OPTION...
 		run -1 --separate-stderr encode -q -m "${MODEL:-$M}" "${@:2}" "$T/ids.mts"
 		echo "$stderr"
@@ -213,11 +213,11 @@ property() { # NAME: of a stream on standard input
 	mkdir "$T/empty"
 	refused "$T/empty: none of its folders holds a LoRA adapter" --gates "$T/empty"
 	refused "$T/gates/one: is one adapter itself" --gates "$T/gates/one"
-	# NomicBERT's modules; and a model as wide as half of what the pairs are for
+	# NomicBERT lacks the modules; the other model has another width
 	named one >"$T/ids.mts"
 	MODEL=$GOLDEN/nomic_bert refused "changes the module 'encoder.layer.0.attention.self.query'" --gates "$T/gates"
 	MODEL=$GOLDEN/train/bert refused "make [8, 8]; the tensor" --gates "$T/gates"
-	# of the same shapes, but trained on another: train notes on which
+	# an adapter of the same shapes that was trained on another model, which train records
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
 	train -q -m "$GOLDEN/train/bert" -o "$T/gate" --steps 1 --lora rank=2 "$T/pairs.mts"
 	encode -q -m "$GOLDEN/train/bert" --adapter "$T/gate" "$T/ids.mts" >"$T/out.mts"
@@ -227,7 +227,7 @@ property() { # NAME: of a stream on standard input
 	[[ $stderr == *"was trained on the model"* ]]
 	run -2 --separate-stderr encode -m "$M" --adapter "$T/gate" --gates "$T/gates" "$T/ids.mts"
 	[[ $stderr == *"--adapter and --gates exclude each other"* ]]
-	# a linear layer, but none of the blocks'
+	# NaN in an adapter
 	mv "$T/gates/one" "$T/one"
 	rm -r "$T/gates"/*
 	mv "$T/one" "$T/gates/one"
@@ -236,7 +236,7 @@ property() { # NAME: of a stream on standard input
 	refused "holds values that are not finite" --gates "$T/gates"
 }
 
-@test "gates: no rows, and a pipe that ends in the middle" {
+@test "gates: a stream without rows stays so; a truncated one is refused" {
 	make_gates
 	named one half >"$T/ids.mts"
 	mts rows --where gate=nobody "$T/ids.mts" | encode -q -m "$M" --gates "$T/gates" >"$T/out.mts"
