@@ -5,7 +5,7 @@ load helper
 
 setup() { cd "$T"; }
 
-# Rows of JSON in standard input as the stream $1.mts of the model $2.
+# stream_of NAME [MODEL]: JSON rows on standard input as the stream NAME.mts of MODEL
 stream_of() { mkstream 5 f32 "${2:-}" >"$1.mts"; }
 
 golden() {
@@ -14,7 +14,7 @@ golden() {
 	done
 }
 
-# Streams of the golden rows of one task each: mote_TASK.mts, dense_TASK.mts
+# A stream of the golden rows of each task: mote_TASK.mts, dense_TASK.mts.
 a_task_each() {
 	for model in mote dense; do
 		for task in classification clustering search_query; do
@@ -25,7 +25,7 @@ a_task_each() {
 
 # 1. known answers
 
-@test "geom similarity: cosines, quantiles, Welch's and the paired test are numpy's and scipy's to 1e-9" {
+@test "geom similarity: cosines, quantiles, Welch's test and the paired test are numpy's and scipy's to 1e-9" {
 	golden
 	geom similarity --against dense.mts mote.mts >out
 	head -n 1 out | tr '\t' ' ' | diff - <(echo tasks texts mean deviation min q1 median q3 max \
@@ -35,7 +35,7 @@ a_task_each() {
 	geom similarity mote.mts | diff <(cut -f1-9 out) -
 }
 
-@test "geom similarity: by hand" {
+@test "geom similarity: similarities of two texts under three tasks, computed by hand" {
 	printf '{"task":"%s","x.emb":[%s]}\n' a 3,4 a 1,0 b 6,8 b 0,2 c 4,-3 c 1,0 | stream_of x
 	geom similarity x.mts >out
 	diff out - <<-END
@@ -48,12 +48,12 @@ a_task_each() {
 }
 
 # bats test_tags=plain
-@test "geom similarity: equal embeddings give exactly 1, opposite ones -1; constant values have no test" {
+@test "geom similarity: equal embeddings have exactly 1, opposite ones -1; constant similarities have no test" {
 	mkstream random 50 33 1 >a.mts
 	cp a.mts b.mts
 	[ "$(geom similarity a.mts b.mts | sed -n 2p)" = $'a:b\t50\t1\t0\t1\t1\t1\t1\t1' ]
 	[ "$(geom similarity --against a.mts --against b.mts a.mts b.mts | sed -n 2p | cut -f17-)" = $'0\t\t\t\t\t\t' ]
-	# without clamping, rounding would give one in forty of these more than 1
+	# without clamping, rounding would lift one in forty of these above 1
 	mkstream random 1000 3 1 >a.mts
 	mts to jsonl a.mts | jq -c '.["text.emb"] |= map(. * 5.396)' | stream_of b
 	geom similarity a.mts b.mts | awk -F'\t' 'NR > 1 && !($5 > 0.9999999 && $9 == 1) { exit 1 }'
@@ -77,7 +77,7 @@ a_task_each() {
 
 # 2. options, and how streams may come
 
-@test "geom similarity: a stream per task equals one stream of all tasks, with ids in any order" {
+@test "geom similarity: a stream for each task equals one stream of all tasks, with ids in any order" {
 	golden
 	a_task_each
 	geom similarity --against dense.mts mote.mts >out
@@ -92,7 +92,7 @@ a_task_each() {
 	geom similarity mote_search_query.mts mote_classification.mts >two
 	[ "$(cut -f1 two)" = $'tasks\nclassification:search_query\nall' ]
 	numbers two | head -n 1 | within <(sed -n 3p out | cut -f2-9) 1e-13
-	# without ids places count, also of the rows of one stream
+	# rows without ids are matched by their place, also within one stream
 	for model in mote dense; do
 		jq -c 'del(._id)' "$GOLDEN/geom_$model.jsonl" | sort -t'"' -k4,4 -s | stream_of ${model}_bare
 	done
@@ -110,7 +110,7 @@ a_task_each() {
 	[ "$(geom similarity a.mts b.mts | sed -n 2p | cut -f3)" = 1 ]
 }
 
-@test "geom similarity: a row's task is its column's, else the record's attribute, else the file's name" {
+@test "geom similarity: the task of a row is its column's, else its record's attribute, else the file's name" {
 	upcycle -q -m "$GOLDEN/nomic_bert" -o mote --experts one,two
 	printf '{"_id":"%s","x":"%s"}\n' a "some words" b "and others" >texts.jsonl
 	for task in one two; do
@@ -118,7 +118,7 @@ a_task_each() {
 	done
 	[ "$(geom similarity file_one.mts file_two.mts | sed -n 2p | cut -f1,2)" = $'one:two\t2' ]
 	[ "$(cat file_two.mts file_one.mts | geom similarity | sed -n 2p | cut -f1)" = one:two ]
-	# a column goes before it
+	# a column overrides the attribute
 	for column in task x.expert; do
 		mts to jsonl file_one.mts | jq -c ".[\"$column\"] = \"of the row\"" | stream_of column
 		geom similarity --any-model column.mts file_two.mts >out
@@ -128,7 +128,7 @@ a_task_each() {
 	[ "$(geom similarity --any-model name.less.mts file_two.mts | sed -n 2p | cut -f1)" = "name.less:two" ]
 }
 
-@test "geom similarity --per-text: a table that leaderboard compares" {
+@test "geom similarity: --per-text writes a table that leaderboard compares" {
 	golden
 	geom similarity --per-text texts --against dense.mts mote.mts >out
 	pairs=(classification:clustering classification:search_query clustering:search_query all)
@@ -145,7 +145,7 @@ a_task_each() {
 	tail -n +2 out | awk -F'\t' '{ print $10, $3, $17, $21, $23 }' | within compared 1e-12
 }
 
-@test "geom similarity: -f and --any-model" {
+@test "geom similarity: -f names the columns; --any-model compares different models" {
 	printf '{"task":"%s","x.emb":[%s],"y.emb":[%s]}\n' a 1,0 1,0 b 0,1 1,0 | stream_of x
 	[ "$(geom similarity -f x x.mts | sed -n 2p | cut -f3)" = 0 ]
 	[ "$(geom similarity -f y x.mts | sed -n 2p | cut -f3)" = 1 ]
@@ -156,13 +156,13 @@ a_task_each() {
 }
 
 # bats test_tags=plain
-@test "geom similarity: half precision, too" {
+@test "geom similarity: f16 is read" {
 	golden
 	mkstream 5 f16 <"$GOLDEN/geom_mote.jsonl" >half.mts
 	geom similarity half.mts | tail -n +2 | cut -f3- | within <(geom similarity mote.mts | tail -n +2 | cut -f3-) 1e-3
 }
 
-@test "geom similarity: as box plots, of one model and of two" {
+@test "geom similarity: box plots show one model or two" {
 	command -v gnuplot >/dev/null || skip "needs gnuplot"
 	golden
 	geom similarity mote.mts >one
@@ -207,7 +207,7 @@ refused() { # MESSAGE FILE...
 }
 
 # bats test_tags=plain
-@test "geom similarity: texts that are not the same under all tasks are refused by name" {
+@test "geom similarity: tasks with different texts are refused by name" {
 	printf '{"_id":"%s","task":"x","e.emb":[1,%d]}\n' a 1 b 2 | stream_of x
 	printf '{"_id":"%s","task":"y","e.emb":[1,%d]}\n' b 1 | stream_of short
 	refused "short.mts: there is no row 'a' of the task 'y', but one of 'x' (x.mts)" x.mts short.mts
@@ -235,7 +235,7 @@ refused() { # MESSAGE FILE...
 	refused "textB.mts: row 'a' has another text than for another task" none.mts textA.mts textB.mts
 }
 
-@test "geom similarity --against: other tasks or texts are refused by name" {
+@test "geom similarity --against: a model with other tasks or texts is refused by name" {
 	two() { # NAME ID TASK TASK [MORE]
 		printf '{"_id":"%s","task":"%s",'"${5:-}"'"e.emb":[1,1]}\n' "$2" "$3" "$2" "$4" | stream_of "$1"
 	}
@@ -255,7 +255,7 @@ refused() { # MESSAGE FILE...
 	geom similarity --against textB.mts own.mts >/dev/null
 }
 
-@test "geom similarity: rows without a task, zero vectors, damaged streams" {
+@test "geom similarity: rows without a task, zero vectors and damaged streams are refused" {
 	printf '{"_id":"%s","task":"x","e.emb":[1,1]}\n' a b | stream_of x
 	refused "x.mts: all of it is of the task 'x'; give the same texts under two tasks" x.mts
 	refused "x.mts: it is of the task 'x', as x.mts is; give a stream for each task" x.mts x.mts
@@ -303,7 +303,7 @@ refused() { # MESSAGE FILE...
 	command -v gnuplot >/dev/null || sed -i '/^gnuplot/d' examples
 	[ "$(grep -c geom examples)" -eq 13 ]
 	bash -e -o pipefail -x examples >out
-	# experts that have learnt nothing yet: those of the dense model
+	# untrained experts give the dense model's embeddings
 	[ "$(awk -F'\t' 'NF == 6 && $1 == "clustering:search_query" { print $4 }' out)" = 0 ]
 	grep '^\[\[' out | jq -e '.[0] == ["clustering", "search_query"]'
 }
@@ -311,7 +311,7 @@ refused() { # MESSAGE FILE...
 # 6. memory
 
 # bats test_tags=plain
-@test "geom similarity: of streams in one order no embeddings are held" {
+@test "geom similarity: streams in the same order are compared without keeping embeddings" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	mkstream random 20000 512 1 >a.mts # 41 MB
 	cp a.mts b.mts

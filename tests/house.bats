@@ -1,20 +1,20 @@
 #!/usr/bin/env bats
 load helper
 
-# Every check names the programs that fail it.
+# Rules of the whole suite. A failing check prints the programs or files at fault.
 
 programs() {
 	(cd "$ROOT/tools" && ls -- *.c) | sed 's/\.c$//'
 }
 
-# The line of each program in the suite's overview: "NAME sentence".
+# The lines of the programs in motes.7: "NAME sentence".
 overview() {
 	awk '$1 == ".It" && $2 == "Xr" && $4 == "1" { name = $3; next }
 		name { print name, $0; name = "" }' "$ROOT/man/motes.7"
 }
 
 # bats test_tags=plain,unsanitized
-@test "house: every program has a page, a test and its line in motes.7" {
+@test "house: every program has a page, a test file and a line in motes.7" {
 	missing=
 	for name in $(programs); do
 		[ -e "$ROOT/man/$name.1" ] || missing+=" man/$name.1"
@@ -26,7 +26,7 @@ overview() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "house: motes.7 lists existing programs with the sentence of their pages" {
+@test "house: motes.7 lists existing programs only, each with the sentence of its page" {
 	wrong=
 	while read -r name sentence; do
 		[ -e "$ROOT/tools/$name.c" ] || wrong+=" $name: no such program;"
@@ -37,14 +37,14 @@ overview() {
 	[ -z "$wrong" ]
 }
 
-@test "house: a version is the same in the programs, in CHANGELOG.md and in CITATION.cff" {
+@test "house: the programs, CHANGELOG.md and CITATION.cff have the same version" {
 	version=$(sed -n 's/^#define MOTES_VERSION "\(.*\)"/\1/p' "$ROOT/lib/base/cli.h")
 	[[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
 	[ "$(sed -n 's/^## \([0-9.]*\)$/\1/p' "$ROOT/CHANGELOG.md" | sed -n 1p)" = "$version" ]
 	[ "$(sed -n 's/^version: //p' "$ROOT/CITATION.cff")" = "$version" ]
 }
 
-@test "house: every program explains itself: --help has an example, its page each long option" {
+@test "house: --help of every program has an example, and its page has every long option" {
 	wrong=
 	for name in $(programs); do
 		help=$("$name" --help) || wrong+=" $name: --help fails;"
@@ -74,7 +74,7 @@ overview() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "house: make help lists the targets, and make knows each" {
+@test "house: make help lists the targets, and make knows each of them" {
 	run -0 make -s -C "$ROOT" help
 	for target in all check demo deps lint install base-model; do
 		grep -q "^$target " <<<"$output"
@@ -83,7 +83,7 @@ overview() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "house: tests that the sanitized run skips or leaves out have the tag of the plain run" {
+@test "house: a file with tests that the sanitized run leaves out has a tag for the plain run" {
 	[ -z "$(grep '^# bats .*_tags=.*unsanitized' "$ROOT"/tests/*.bats | grep -v '_tags=plain,unsanitized$')" ]
 	for file in "$ROOT"/tests/*.bats; do
 		! grep -q 'BUILD.*sanitize.*skip' "$file" || grep -q '^# bats \(file\|test\)_tags=plain\(,unsanitized\)\?$' "$file" || echo "$file"
@@ -92,7 +92,7 @@ overview() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "house: a pipe in a test ends in found, not in grep -q, which leaves its writer alone" {
+@test "house: no test pipes into grep -q, which makes the writer die of SIGPIPE; found reads to the end" {
 	run -1 grep -nE '(^|[^|])\| *grep( -[a-zA-Z]+)* -[a-zA-Z]*q' "$ROOT"/tests/*.bats "$ROOT"/tests/*.bash
 }
 
@@ -116,7 +116,7 @@ overview() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "house: a variable belongs to one pipeline: of two that set it, the last would win" {
+@test "house: a variable is set in one pipeline only, since of two settings the last would win" {
 	cd "$ROOT/pipelines"
 	run -0 awk '{ sub(/^define /, "") } /^[A-Za-z$][A-Za-z0-9$_.-]* *([:?]?=|$)/ && !/^(endef|else|endif)/ {
 			name = $0
@@ -129,14 +129,14 @@ overview() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "house: in pipelines no reader of a pipe exits before its writer" {
+@test "house: no reader of a pipe in pipelines exits before its writer" {
 	cd "$ROOT/pipelines"
 	run ! grep -nE '\| *(head |sed [^|]*q[ ;}'"'"'"]|grep -(q|m))' ./*.mk
 	[ -z "$output" ]
 }
 
 # bats test_tags=plain,unsanitized
-@test "house: an include guard is its file's path, so that no two headers have the same" {
+@test "house: an include guard is the path of its file" {
 	cd "$ROOT/lib"
 	find . -name '*.h' | while read -r file; do
 		guard=$(tr a-z A-Z <<<"${file#./}" | tr -c 'A-Z0-9\n' _)
@@ -145,7 +145,7 @@ overview() {
 	diff "$T/guards" /dev/null
 }
 
-# A struct of both backends of the kernels, of which a program has one, is one struct.
+# A struct that lib/nn/cpu and lib/nn/cuda both define counts as one: a program has one of them.
 # bats test_tags=plain,unsanitized
 @test "house: a struct name is defined in one file of lib" {
 	cd "$ROOT/lib"
@@ -156,7 +156,7 @@ overview() {
 }
 
 # bats test_tags=plain
-@test "house: every mutable global of the library is in the table of CONTRIBUTING.md" {
+@test "house: every mutable global of the library is in CONTRIBUTING.md's table" {
 	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
 	cd "$ROOT"
 	for file in lib/*/*.c lib/*/*/*.c tools/*.c; do
@@ -169,9 +169,9 @@ overview() {
 }
 
 # bats test_tags=plain
-@test "house: a function that only its own file calls is static" {
+@test "house: a function that only one file calls is static" {
 	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
-	cd "$BUILD" # nn/host is for nn/cuda as well, which is not in this build
+	cd "$BUILD" # nn/host also serves nn/cuda, which is not in this build
 	find lib tools tests/support -name '*.o' -exec nm -A {} + | awk '
 		{ file = $1; sub(/:.*/, "", file) }
 		$(NF - 1) == "T" && file ~ /^lib/ && file !~ /nn.host/ { from[$NF] = file }
@@ -181,14 +181,14 @@ overview() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "house: no file of lib has over 600 lines, none of tools over 350" {
+@test "house: a file of lib has at most 600 lines, one of tools 350" {
 	find "$ROOT/lib" -name '*.[ch]' -exec \
 		awk 'FNR == 601 { print FILENAME ": over 600 lines"; bad = 1 } END { exit bad }' {} +
 	awk 'FNR == 351 { print FILENAME ": over 350 lines"; bad = 1 } END { exit bad }' \
 		"$ROOT"/tools/*.c
 }
 
-@test "house: make install writes to PREFIX under DESTDIR, make uninstall removes it" {
+@test "house: make install writes below PREFIX in DESTDIR; make uninstall removes that" {
 	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
 	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/root" PREFIX=/usr
 	for name in $(programs); do
@@ -199,7 +199,7 @@ overview() {
 		grep -qE "^#compdef .*\b$name( |\$)" "$T/root/usr/share/zsh/site-functions/_motes"
 	done
 	if [ -e "$T/root/usr/share/motes/models/base" ]; then
-		# only the installed files and a model
+		# the installed programs with a model
 		output=$(cd / && echo hello | env -i PATH="$T/root/usr/bin" \
 			MOTES_MODEL="$T/root/usr/share/motes/models/base" \
 			"$BASH" -o pipefail -c 'tok | encode | mts head')
@@ -208,7 +208,7 @@ overview() {
 	make -s -C "$ROOT" uninstall DESTDIR="$T/root" PREFIX=/usr
 	run -0 find "$T/root" -mindepth 1
 	[ -z "$output" ]
-	# folders that existed before stay, empty or not; so do files added since
+	# folders that existed before stay, also empty ones, and so do files of others
 	mkdir -p "$T/root/usr/bin" "$T/root/usr/share/man/man1" "$T/root/usr/share/fonts"
 	touch "$T/root/usr/share/man/man1/other.1"
 	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/root" PREFIX=/usr

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 load helper
 
-# A model by its name: a cache as huggingface_hub makes it, two revisions of one model and a model
-# without an organisation.
+# Models by their name on the Hub. The cache is laid out as by huggingface_hub: two revisions of one model, and a model without an
+# owner.
 
 setup() {
 	cd "$T" || return
@@ -28,7 +28,7 @@ ids() {
 	echo the dog | tok "$@" | mts to jsonl
 }
 
-@test "hub: a name is the model of the local cache, in every program" {
+@test "hub: every program takes the name of a model in the local cache" {
 	expected=$(ids -m "$GOLDEN/bert")
 	[ "$(ids -m some/tiny.bert)" = "$expected" ]
 	echo the dog | tok -m some/tiny.bert | encode -m some/tiny.bert >a.mts
@@ -43,7 +43,7 @@ ids() {
 	[ "$(ids -m trained)" = "$expected" ]
 }
 
-@test "hub: a branch, a tag or a commit of it" {
+@test "hub: NAME@REVISION takes a branch, a tag or a commit" {
 	other=$(ids -m "$model/snapshots/2c3d")
 	[ "$other" != "$(ids -m some/tiny.bert)" ]
 	[ "$(ids -m some/tiny.bert@pr/1)" = "$other" ]
@@ -51,7 +51,7 @@ ids() {
 	[ "$(ids -m some/tiny.bert@main)" = "$(ids -m some/tiny.bert)" ]
 }
 
-@test "hub: HF_HUB_CACHE overrides HF_HOME, XDG_CACHE_HOME and HOME; a local folder overrides all" {
+@test "hub: HF_HUB_CACHE overrides HF_HOME, XDG_CACHE_HOME and HOME; a local folder overrides the cache" {
 	expected=$(ids -m some/tiny.bert)
 	mv home/.cache/huggingface elsewhere
 	run -1 tok -m some/tiny.bert </dev/null
@@ -89,12 +89,12 @@ ids() {
 	done
 }
 
-@test "hub: a missing model is named with the command that fetches it" {
+@test "hub: a missing model is refused with the command that fetches it" {
 	run -1 --separate-stderr tok -m some/other </dev/null
 	[ "$stderr" = "tok: some/other: no folder of that name, nor a model in $cache; 'motes get --fetch some/other' fetches it from the Hugging Face Hub" ]
 	run -1 --separate-stderr encode -m some/tiny.bert@v2 </dev/null
 	[ "$stderr" = "encode: some/tiny.bert@v2: no folder of that name, nor a model of that revision in $cache; 'motes get --fetch some/tiny.bert@v2' fetches it from the Hugging Face Hub" ]
-	# a known model without its owner's name
+	# the name of a known model without its owner
 	for name in all-MiniLM-L6-v2 ALL-minilm-l6-v2; do
 		run -1 --separate-stderr tok -m $name </dev/null
 		[ "$stderr" = "tok: $name: no folder of that name; a model of the Hugging Face Hub is called sentence-transformers/all-MiniLM-L6-v2; 'motes get --fetch sentence-transformers/all-MiniLM-L6-v2' fetches it" ]
@@ -102,7 +102,7 @@ ids() {
 	mkdir -p "$cache/models--BAAI--bge-m3"
 	run -1 --separate-stderr encode -m bge-m3 </dev/null
 	[ "$stderr" = "encode: bge-m3: no folder of that name; a model of the Hugging Face Hub is called BAAI/bge-m3" ]
-	# a name that is not of the Hub is a path
+	# names that the Hub cannot have are paths
 	for path in /some/other ./some/other some/other/third ../x .hidden/x none some/.x some/tiny.bert@../../x; do
 		run -1 --separate-stderr encode -m "$path" </dev/null
 		[[ $stderr == "encode: $path"*": No such file or directory" ]]

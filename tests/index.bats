@@ -2,17 +2,17 @@
 load helper
 load scores
 
-# mts index, and near in an index.
+# mts index, and near with an index.
 
 setup() { cd "$T" || return; }
 
-# The answer in the index $2 is that in the streams, to the byte: same QUERIES INDEX STREAM...
+# same QUERIES INDEX STREAM...: near answers from the index as from the streams, to the byte
 same() {
 	near --json "$1" "$2" >of.index
 	near --json "$1" "${@:3}" | cmp - of.index
 }
 
-# Vectors near a space of ten dimensions, as those of texts: vectors COUNT WIDTH SEED
+# vectors COUNT WIDTH SEED: vectors near a subspace of ten dimensions, like those of texts
 vectors() {
 	awk -v count="$1" -v width="$2" -v seed="$3" 'BEGIN { srand(9); for (k = 0; k < 10; k++) for (j = 0; j < width; j++) base[k, j] = rand() - 0.5
 		srand(seed); for (i = 1; i <= count; i++) { for (k = 0; k < 10; k++) z[k] = rand() + rand() - 1
@@ -23,7 +23,7 @@ vectors() {
 
 # 1. known answers
 
-@test "index: near finds in it what it finds in the streams, to the byte, however it searches" {
+@test "index: near finds in an index what it finds in the streams, to the byte, with every option" {
 	stream queries corpus
 	mts index -o c.index corpus.mts
 	mts index --check c.index
@@ -40,16 +40,16 @@ vectors() {
 	mts index --similarity dot -o dot.index corpus.mts
 	near --similarity dot --json queries.mts corpus.mts >answer
 	near --similarity dot --json queries.mts dot.index | cmp - answer
-	# more queries are compared by products of matrices, fewer by codes
+	# many queries are compared by matrix products, few by codes
 	for i in 1 2 3 4 5 6; do jq -c "._id += \"-$i\"" "$GOLDEN/score_queries.jsonl"; done | mkstream >many.mts
 	[ "$(near --json many.mts c.index | wc -l)" -gt 32 ]
 	same many.mts c.index corpus.mts
-	# mteb-score searches in it, too
+	# mteb-score searches an index
 	mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" queries.mts corpus.mts >answer
 	mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" queries.mts c.index | cmp - answer
 }
 
-@test "index: several thousand rows, widths that fill no line of the cache, texts" {
+@test "index: thousands of rows, widths that are no multiple of a cache line, texts" {
 	for width in 1 3 70 128; do
 		vectors 3000 $width 1 | mkstream >c.mts
 		vectors 3 $width 2 | mkstream >q.mts
@@ -62,7 +62,7 @@ vectors() {
 	grep -q '"text":"text of d' of.index
 }
 
-@test "index: --rescore compares those chosen by bits, the more the nearer to the exact answer" {
+@test "index: --rescore N compares the N best by bits; a greater N is closer to the exact answer" {
 	vectors 2000 96 1 | mkstream >c.mts
 	vectors 20 96 2 | mkstream >q.mts
 	mts index -o c.index c.mts
@@ -71,12 +71,12 @@ vectors() {
 		near --json --rescore $n q.mts c.index >n$n
 		MOTES_ISA=plain near --json -j 1 --rescore $n q.mts c.index | cmp - n$n
 		MOTES_ISA=avx2 near --json --rescore $n q.mts c.index | cmp - n$n
-		# hits of both, of 200
+		# hits of both answers, of 200
 		cat exact n$n | jq -r '.id as $q | .hits[] | "\($q) \(.id) \(.score)"' | sort | uniq -d | wc -l
 	done >recall
 	paste -sd' ' recall
 	awk '{ if ($1 < last) exit 1; last = $1 } NR == 1 && $1 < 80 { exit 1 } END { if (last < 198) exit 1 }' recall
-	# more than there are: all are compared
+	# N above the number of rows compares them all
 	near --json --rescore 1000 q.mts c.index | cmp - exact
 	near --json --rescore 1000 --threshold 0.5 q.mts c.index | cmp - <(near --json --threshold 0.5 q.mts c.mts)
 	# d1 of the corpus has the name of a query
@@ -84,7 +84,7 @@ vectors() {
 	near --json -k 1 --rescore 2 <(mts rows --rows 1-20 c.mts) c.index | jq -se 'map(.id == .hits[0].id) | all'
 }
 
-@test "index: NaN, zeros, repeated ids, subnormal and large numbers, ties" {
+@test "index: NaN, zeros, repeated ids, subnormal and large numbers, and ties give the answer of the streams" {
 	printf '%s\n' '{"_id":"q","x.emb":[1,0,0.5]}' '{"_id":"n","x.emb":[null,0,1]}' '{"_id":"z","x.emb":[0,0,0]}' | mkstream >q.mts
 	{
 		printf '%s\n' '{"_id":"a","x.emb":[1,0.2,0]}' '{"_id":"a","x.emb":[1,0,0]}' '{"_id":"n","x.emb":[null,0,0]}' '{"_id":"z","x.emb":[0,0,0]}'
@@ -100,14 +100,14 @@ vectors() {
 		near -q --similarity $kind -k 3 --json q.mts c.mts >answer
 		near -q --similarity $kind -k 3 --json q.mts $kind.index | cmp - answer
 	done
-	# products that are subnormal
+	# subnormal products
 	awk 'BEGIN { srand(4); for (i = 0; i < 1500; i++) { printf "{\"id\":%d,\"x.emb\":[", i; for (j = 0; j < 8; j++) printf "%.6e%s", (rand() - 0.5) * 1e-22, j < 7 ? "," : "]}\n" } }' | mkstream >s.mts
 	mts index --similarity dot -o s.index s.mts
 	near -q --json --similarity dot <(mts rows --rows 1-3 s.mts) s.mts >answer
 	near -q --json --similarity dot <(mts rows --rows 1-3 s.mts) s.index | cmp - answer
 }
 
-@test "index: rows without ids are called by their numbers; numbers stay numbers; columns and texts" {
+@test "index: rows without ids are called by their numbers; integer ids, columns and texts are kept" {
 	printf '{"text.emb":[%s]}\n' 1,0 1,0 0.6,0.8 | mkstream 2 >rows.mts
 	mts index -o rows.index rows.mts
 	same rows.mts rows.index rows.mts
@@ -128,7 +128,7 @@ vectors() {
 
 @test "index: --append adds rows; the answer is that of both streams" {
 	vectors 600 20 1 | mkstream >a.mts
-	vectors 300 20 5 | jq -c '._id += "b" | ."x.emb"[0] *= 9' | mkstream >b.mts # beyond the ranges of the first
+	vectors 300 20 5 | jq -c '._id += "b" | ."x.emb"[0] *= 9' | mkstream >b.mts # values beyond the ranges of the first stream
 	vectors 5 20 2 | mkstream >q.mts
 	mts index -o c.index a.mts
 	same q.mts c.index a.mts
@@ -136,11 +136,11 @@ vectors() {
 	mts index --check c.index
 	same q.mts c.index a.mts b.mts
 	near -k 5 --json --rescore 50 q.mts c.index | cmp - <(near -k 5 --json q.mts a.mts b.mts)
-	# once more: its rows have names that were before
+	# a second append finds no row with a new id
 	dies "mts: b.mts: there is no new row in it" mts index -q --append -o c.index b.mts
 	same q.mts c.index a.mts b.mts
 	mts index --check c.index
-	# from a pipe, of several streams
+	# an index of several streams, one of them a pipe
 	rm -r c.index
 	mts cat a.mts | mts index -o c.index - b.mts
 	same q.mts c.index a.mts b.mts
@@ -148,7 +148,7 @@ vectors() {
 
 # 2. faults
 
-@test "index: usage; what is no index; other models, widths and similarities" {
+@test "index: usage errors, a folder that is not an index, other models, widths and similarities are refused" {
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >c.mts
 	mts index -o c.index c.mts
 	for words in "c.mts" "--output= c.mts" "--check" "--check c.index c.index" "--check -o x c.index" "--level 3 -o x c.mts"; do
@@ -189,10 +189,10 @@ vectors() {
 	[ -z "$(find . -name '*.part' -o -name '*.lock')" ]
 }
 
-@test "index: damaged, cut off, incomplete: refused by name" {
+@test "index: damaged, truncated and incomplete files are refused by name" {
 	vectors 200 20 1 | mkstream >c.mts
 	mts index -o c.index c.mts
-	# a file that is gone or shorter
+	# files that are missing or shorter
 	for file in vectors.f32 codes.u8 bits.u64 errors.f32 ids.u64 ids texts.u64 texts; do
 		cp -r c.index x.index
 		truncate -s -1 "x.index/$file"
@@ -200,7 +200,7 @@ vectors() {
 		rm "x.index/$file"
 		dies "near: x.index/$file: no such file" near c.mts x.index
 		rm -r x.index
-		# one other byte
+		# one changed byte
 		cp -r c.index x.index
 		printf X | dd of="x.index/$file" bs=1 seek=77 conv=notrunc status=none
 		run -1 --separate-stderr mts index --check x.index
@@ -211,7 +211,7 @@ vectors() {
 	cp -r c.index x.index
 	printf X | dd of=x.index/columns.f32 bs=1 seek=7 conv=notrunc status=none
 	dies "near: x.index/columns.f32: it does not agree with its checksum" near c.mts x.index
-	# index.json: changed, cut off, another file
+	# index.json changed, truncated or of another kind
 	for change in 's/"rows": 200/"rows": 100/' 's/cosine/dot/' 's/"width": 20/"width": 2/' 's/"version": 1/"version": 3/' '$d' 's/motes index/other/'; do
 		rm -r x.index
 		cp -r c.index x.index
@@ -222,14 +222,14 @@ vectors() {
 		[[ $stderr == "near: x.index/index.json:"* ]]
 		[ "${#stderr_lines[@]}" -eq 1 ]
 	done
-	# ends of ids that run wild
+	# offsets of ids out of range
 	rm -r x.index
 	cp -r c.index x.index
 	printf '\xff\xff\xff\xff\xff' | dd of=x.index/ids.u64 bs=1 seek=8 conv=notrunc status=none
 	dies "near: x.index/ids.u64: row " near -k 200 c.mts x.index
 }
 
-@test "index: killed at any step, there is the old index or the new one; the next run adds the rows" {
+@test "index: a process killed at any step leaves the old index or the new one; the next run adds the rows" {
 	killed_at 0 true 3>/dev/null || skip "needs ptrace"
 	vectors 90 12 1 | mkstream >a.mts
 	vectors 30 12 4 | jq -c '._id += "b"' | mkstream >b.mts
@@ -258,7 +258,7 @@ vectors() {
 	done
 }
 
-@test "index: each line of a pipe that stays open is answered" {
+@test "index: near answers each line of an open pipe at once" {
 	printf 'the %s\n' boat ship river fish >texts.txt
 	tok -q -m "$GOLDEN/bert" --keep texts.txt | encode -q -m "$GOLDEN/bert" >c.mts
 	mts index -o c.index c.mts
@@ -278,7 +278,7 @@ vectors() {
 	wait $live
 }
 
-@test "index: two writers do not meet" {
+@test "index: of two writers the second is refused" {
 	vectors 50 8 1 | mkstream >a.mts
 	mts index -o c.index a.mts
 	mkfifo pipe

@@ -23,18 +23,18 @@ setup() {
 	done
 }
 
-@test "input: several members or frames one after another are one text" {
+@test "input: concatenated members or frames are read as one text" {
 	cat small.gz large.gz | input_cat - | cmp - <(cat small large)
 	for kind in zst xz bz2; do
 		cat small.$kind large.$kind | input_cat - | cmp - <(cat small large)
 	done
-	# a skippable frame of 4 bytes, as parallel compressors write: one of sixteen magic numbers
+	# a skippable frame of 4 bytes, as parallel compressors write, with several of its sixteen magic numbers
 	for first in 50 57 5f; do
 		{ printf "\x$first\x2a\x4d\x18\4\0\0\0abcd"; cat small.zst; } | input_cat - | cmp - small
 	done
 }
 
-@test "input: peeking at the first bytes consumes none, compressed or not" {
+@test "input: peeking consumes no bytes, compressed or not" {
 	for packed in small small.{gz,zst,xz,bz2}; do
 		[ "$(input_cat $packed '{"text"')" = "yes $(cat small)" ]
 		[ "$(input_cat $packed '{"textile')" = "no $(cat small)" ]
@@ -49,7 +49,7 @@ setup() {
 	[ "$(printf '' | input_cat - x)" = "no " ]
 }
 
-@test "input: a packed file that is cut short at any length is refused" {
+@test "input: a compressed file that is truncated at any length is refused" {
 	for packed in small.{gz,zst,xz,bz2}; do
 		[[ $packed == *.bz2 ]] && first=10 || first=6 # bytes of the format's magic
 		for ((n = first; n < $(stat -c %s $packed); n++)); do
@@ -63,7 +63,7 @@ setup() {
 	[[ $stderr == "input_cat: cut: the compressed data end"* ]]
 }
 
-@test "input: damaged, absent and unreadable files are refused" {
+@test "input: damaged, missing and unreadable files are refused" {
 	for packed in large.{gz,zst,xz,bz2}; do
 		{ head -c 5000 $packed; printf 'damaged'; tail -c +5008 $packed; } >bad
 		run -1 --separate-stderr bash -c 'input_cat bad >/dev/null'
@@ -78,7 +78,7 @@ setup() {
 	[ "$stderr" = "input_cat: .: Is a directory" ]
 }
 
-@test "input: zero padding behind compressed data is ignored; a window of 2 GiB is read" {
+@test "input: zero padding after compressed data is ignored; a window of 2 GiB is accepted" {
 	for kind in gz xz; do
 		{ cat small.$kind; head -c 508 /dev/zero; } >padded
 		input_cat padded | cmp - small
@@ -87,6 +87,6 @@ setup() {
 	done
 	zstd -q --ultra --long=31 -c - <large >long.zst
 	input_cat long.zst | cmp - large
-	# the header of a frame says how large the window is: 11 bits of exponent 21, which is 2 GiB
+	# the frame's header gives the window: exponent 21, which is 2 GiB
 	[ "$(od -An -tx1 -j5 -N1 long.zst)" = ' a8' ]
 }

@@ -3,13 +3,13 @@
 load helper
 load eight
 
-# Weights of linear layers in eight bits: encode --weights int8.
+# encode --weights int8: weights of linear layers in eight bits.
 
 check() {
 	run -0 int8_check "$1"
 	[ -z "$output" ]
 }
-# The folder $2: $1 with the floats that its kept eight bits stand for; the tensors that have them to names.
+# widened FROM TO: copies a folder with its int8 weights as floats; the file names lists their tensors
 widened() {
 	encode -q -m "$1" --weights int8 --weights-cache "$T/ids.mts" >"$T/kept.mts"
 	rm -rf "$2"
@@ -20,16 +20,16 @@ widened() {
 refused() { refused_by "$1" --weights int8 "${@:2}"; }
 
 # 1. known answers
-@test "int8: two rows of 200 by hand, values, scales and a tie" { check values; }
-@test "int8: no weight is off by more than half a step, of f32, f16, bf16 and f64" { check error; }
-@test "int8: weights that are not finite are refused, the smallest and the greatest are not" { check refused; }
+@test "int8: two rows of 200 values by hand: codes, scales and a tie" { check values; }
+@test "int8: the error of a weight is at most half a step, from f32, f16, bf16 and f64" { check error; }
+@test "int8: NaN and infinite weights are refused, the smallest and greatest floats are not" { check refused; }
 @test "int8: products of 1 to 600 rows have the bits of the dequantised weights' products, with 1 to 3 threads" {
 	check products
 }
 
-# The cosine to the embeddings of the whole weights, in a text of each family's golden folder, is 0.9992 at the least
-# (ModernBERT's), 0.9998 and more in those with token experts.
-@test "int8: every family has the bits of its dequantised weights, close to the original" {
+# The least cosine to the unquantised embeddings, over the texts of each family's golden folder, is 0.9992 (ModernBERT), and
+# 0.9998 or more in families with token experts.
+@test "int8: every family has the bits of its dequantised weights, and is close to the original" {
 	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rm -rf "$M"
 		cp -r "$GOLDEN/families/$family" "$M"
@@ -55,7 +55,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	grep -q 'experts\.0' "$T/names"
 }
 
-@test "int8: weights stored as bf16 and f16" {
+@test "int8: weights stored as bf16 and f16 are quantised" {
 	for dtype in bf16 f16; do
 		model_copy "$GOLDEN/bert" "$T/half" $dtype
 		rows -m "$T/half" --weights int8 >"$T/int8"
@@ -67,19 +67,19 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 }
 
 # 2. options
-@test "int8: a text has the same bits alone and in company, whatever the threads" {
+@test "int8: a text has the same bits alone and in a batch, with any number of threads" {
 	rows -m "$M" --weights int8 >"$T/all"
 	rows -m "$M" --weights int8 -j 1 | cmp - "$T/all"
 	rows -m "$M" --weights int8 --tokens 1 | cmp - "$T/all"
 	[ "$(wc -l <"$T/all")" -eq 4 ]
 }
 
-@test "int8: --weights-cache keeps them beside the model's, whole, and the next time they are mapped" {
+@test "int8: --weights-cache writes the int8 weights beside the model; the next start maps them" {
 	rows -m "$M" --weights int8 >"$T/made"
 	[ ! -e "$M/model.int8.safetensors" ]
 	rows -m "$M" --weights int8 --weights-cache | cmp - "$T/made"
 	[ -z "$(find "$M" -name '.*' -type f)" ]
-	# mapped: changing a value there changes the output
+	# a change in the mapped file changes the output
 	encode -v -m "$M" --weights int8 "$T/ids.mts" 2>"$T/err" >"$T/out.mts"
 	grep -q "mapped from $M/model.int8.safetensors" "$T/err"
 	ids_stream --rows text.emb <"$T/out.mts" | cmp - "$T/made"
@@ -87,12 +87,12 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	printf '\x7f' | dd of="$M/model.int8.safetensors" bs=1 seek=$((size - 8)) conv=notrunc status=none
 	rows -m "$M" --weights int8 >"$T/changed"
 	run ! cmp -s "$T/changed" "$T/made"
-	# without the option the file is not read
+	# without --weights int8 the file is not read
 	rows -m "$M" | cmp - <(rows -m "$GOLDEN/bert")
 	rows -m "$M" --weights stored | cmp - <(rows -m "$GOLDEN/bert")
 }
 
-@test "int8: a weights cache of other weights is named and not used; --weights-cache rebuilds it" {
+@test "int8: a cache of other weights gets a warning and is not used; --weights-cache rebuilds it" {
 	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
 	spoil encoder.layer.1.output.dense.weight 180 '\x40\x40\x40'
 	rows -m "$M" --weights int8 2>"$T/err" >"$T/other"
@@ -106,14 +106,14 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	rows -m "$M" --weights int8 2>"$T/err" | cmp - "$T/other"
 	[ ! -s "$T/err" ]
 	run ! cmp -s "$T/stale" "$M/model.int8.safetensors"
-	# another pooling leaves it good
+	# another pooling does not invalidate the cache
 	sed -i 's/"pooling_mode_mean_tokens": true/"pooling_mode_mean_tokens": false/; s/"pooling_mode_cls_token": false/"pooling_mode_cls_token": true/' \
 		"$M/1_Pooling/config.json"
 	rows -m "$M" --weights int8 2>"$T/err" >"$T/cls"
 	[ ! -s "$T/err" ]
 }
 
-@test "int8: a weights cache detects a changed bit, by time or by hash" {
+@test "int8: a changed bit of the weights invalidates the cache, by its time or by its hash" {
 	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
 	kept=$M/model.int8.safetensors
 	takes() { # succeeds if the cache is used without a message
@@ -121,10 +121,10 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 		[ ! -s "$T/err" ]
 	}
 	cp "$kept" "$T/kept"
-	# a copy of the folder has other times, and the same weights
+	# a copied folder has other times and the same weights
 	touch -d 2001-01-01 "$M/model.safetensors"
 	takes
-	# one bit of one row of the token table, which is not in the cache
+	# one bit of a row of the token embeddings, which the cache does not hold
 	cp "$M/model.safetensors" "$T/weights"
 	spoil embeddings.word_embeddings.weight 1 '\x01'
 	run ! takes
@@ -133,7 +133,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	run ! takes
 	cp "$T/weights" "$M/model.safetensors"
 	takes
-	# the hash counts where the time is another, and only there
+	# the hash is compared only if the time differs
 	hash=$(grep -ao '"int8_of":"[^"]*"' "$kept" | tail -c 18 | tr -d '"')
 	[ "${#hash}" -eq 16 ]
 	sed -i "s/$hash\"/0123456789abcdef\"/" "$kept"
@@ -144,7 +144,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	takes
 }
 
-@test "int8: of two processes that write the weights cache the second waits and uses the first's" {
+@test "int8: of two processes that write the cache the second waits and maps the first's file" {
 	exec 7>>"$M/model.int8.safetensors.lock"
 	flock 7
 	rows -m "$M" --weights int8 --weights-cache 2>"$T/err" >"$T/second" 7>&- &
@@ -166,7 +166,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	[ ! -e "$M/model.int8.safetensors.lock" ]
 }
 
-@test "int8: the stream names another model, so that near does not mix the two" {
+@test "int8: streams of int8 weights have another model's fingerprint, so that near does not mix them" {
 	[ "$(print_of -m "$M")" != "$(print_of -m "$M" --weights int8)" ]
 	[ "$(print_of -m "$M" --weights int8 --weights-cache)" = "$(print_of -m "$M" --weights int8)" ]
 	encode -q -m "$M" "$T/ids.mts" >"$T/f32.mts"
@@ -176,13 +176,13 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	[[ "$stderr" == *"are of model"* ]]
 }
 
-@test "int8: works with task experts, adapters and gates" {
+@test "int8: task experts, --adapter and --gates work with int8 weights" {
 	widened "$M" "$T/wide"
 	rows -m "$M" --weights int8 --adapter "$GOLDEN/adapter/plain" >"$T/int8"
 	rows -m "$T/wide" --adapter "$GOLDEN/adapter/plain" | cmp - "$T/int8"
 	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/experts"
 	rows -m "$T/experts" --weights int8 -e right | cmp - <(rows -m "$M" --weights int8)
-	# an adapter that notes its model's fingerprint: the folder's
+	# an adapter that records the fingerprint of the folder's model
 	B=$GOLDEN/train/bert
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
 	train -q -m "$B" -o "$T/gate" --steps 1 --lora rank=2 "$T/pairs.mts"
@@ -190,7 +190,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 }
 
 # 3. usage
-@test "int8: usage errors; train knows no such weights" {
+@test "int8: unknown values, --weights-cache alone, and train --weights are usage errors" {
 	run -2 --separate-stderr encode -m "$M" --weights int4 "$T/ids.mts"
 	[[ "$stderr" == *"--weights: 'int4' is not one of stored, int8"* ]]
 	run -2 --separate-stderr encode -m "$M" --weights-cache "$T/ids.mts"
@@ -200,7 +200,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 }
 
 # 4. bad input
-@test "int8: a kept file that is cut, is another's, or cannot be written" {
+@test "int8: a cache that is truncated, damaged or cannot be written is refused" {
 	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
 	mv "$M/model.int8.safetensors" "$T/good"
 	head -c -1 "$T/good" >"$M/model.int8.safetensors"
@@ -209,12 +209,12 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	refused "$M/model.int8.safetensors: truncated" -m "$M"
 	: >"$M/model.int8.safetensors"
 	refused "$M/model.int8.safetensors: too short" -m "$M"
-	# names these weights, and has other tensors
+	# the right hash with another tensor name
 	sed 's/layer\.0\.output\.dense\.weight/layer.0.output.dense.weighs/' "$T/good" >"$M/model.int8.safetensors"
 	refused "layer.0.output.dense.weight' is missing" -m "$M"
 	sed 's/"dtype":"U8"/"dtype":"I8"/' "$T/good" >"$M/model.int8.safetensors"
 	refused "' is not the rows that are expected; remove the file" -m "$M"
-	# a scale that is no number
+	# a scale of NaN
 	cp "$T/good" "$M/model.int8.safetensors"
 	size=$(stat -c %s "$T/good")
 	printf '\xff\xff\xff\x7f' | dd of="$M/model.int8.safetensors" bs=1 seek=$((size - 4)) conv=notrunc status=none
@@ -231,7 +231,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	encode -q -m "$M" --weights int8 "$T/ids.mts" >"$T/out.mts"
 }
 
-@test "int8: a weight that is not finite is named by its tensor" {
+@test "int8: a weight that is not finite is refused with its tensor's name" {
 	name=encoder.layer.1.output.dense.weight
 	spoil $name 4 '\0\0\x80\x7f'
 	refused "$M/model.safetensors: tensor '$name' holds values that are not finite" -m "$M"

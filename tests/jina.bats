@@ -2,37 +2,37 @@
 load helper
 load eight
 
-# Models with tasks: LoRAs in the checkpoint (jina-embeddings-v3), adapters beside it (jina-embeddings-v5), and
-# the configuration of nomic-embed-text-v2-moe as the Hub has it.
+# Models with a LoRA for each task, in the checkpoint (jina-embeddings-v3) or in folders (jina-embeddings-v5), and
+# the configuration of nomic-embed-text-v2-moe as on the Hub.
 
 J=$GOLDEN/jina
 TASKS=(retrieval.query separation text-matching)
 
-setup() { :; } # not that of eight.bash
+setup() { :; } # replaces eight.bash's
 
-# A copy of the golden folder that a test may change.
+# A copy of the golden folder, for changes.
 copy() {
 	rm -rf "$T/m"
 	cp -r "$J" "$T/m"
 	chmod -R u+w "$T/m"
 }
-config() { # FILTER: of the copy's config.json
+config() { # FILTER: edits the copy's config.json by jq
 	jq "$1" "$J/config.json" >"$T/m/config.json"
 }
 rename_tensors() { # FROM TO
 	relabel "$J/model.safetensors" "with_entries(.key |= sub(\"$1\"; \"$2\"))" >"$T/m/model.safetensors"
 	run -1 cmp -s "$T/m/model.safetensors" "$J/model.safetensors"
 }
-rows() { # of the golden texts: embeddings, a line each
+rows() { # embeddings of the golden texts, a line each
 	ids_stream text.ids <"$J/ids.txt" | encode -q "$@" | ids_stream --rows text.emb
 }
-long_texts() { # as in jina.py
+long_texts() { # the texts of jina.py
 	local n
 	for n in 1 2 127 128 129 512; do
 		awk -v n="$n" 'BEGIN { for (t = 0; t < n; t++) printf "%d ", 3 + (7 * t * t + int(t / 5)) % 37; print "" }'
 	done
 }
-mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or none
+mixed() { # mixed.mts: 400 texts of 2 to 22 tokens, with a task each, or none, in text.expert
 	awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { n = 2 + int(21 * rand()); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' |
 		ids_stream text.ids >"$T/plain.mts"
 	for i in {1..100}; do printf '{"text.expert": "%s"}\n' "${TASKS[@]}" ""; done |
@@ -42,7 +42,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 
 # 1. known answers
 # bats test_tags=plain
-@test "jina: hidden states of all layers agree with the reference, for each task and without one" {
+@test "jina: hidden states of all layers are the reference's, for each task and without one" {
 	for task in none "${TASKS[@]}"; do
 		ids_stream text.ids <"$J/ids.txt" >"$T/ids.mts"
 		[ "$task" = none ] || set -- --expert "$task"
@@ -61,12 +61,12 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 		[ "$(wc -l <"$T/got")" -eq 11 ]
 		within "$J/$task.emb.txt" 2e-6 <"$T/got"
 	done
-	# no two of the four are alike
+	# no two tasks have an embedding in common
 	[ "$(cat "$J"/*.emb.txt | sort -u | wc -l)" -eq 44 ]
 }
 
 # bats test_tags=plain
-@test "jina: without LoRAs, in both spellings and layouts, it agrees with torch, and learns" {
+@test "jina: without LoRAs, in both spellings and layouts, the model agrees with torch, and learns" {
 	F=$GOLDEN/families/jina_v3
 	model_check "$F" "$F/expected.safetensors"
 	cp -r "$F" "$T/m"
@@ -74,7 +74,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	model_check "$T/m" "$F/expected.safetensors"
 	size=$(od -An -tu8 -N8 "$F/model.safetensors")
 	{ cat "$F/native.header" && tail -c +$((size + 9)) "$F/model.safetensors"; } >"$T/m/model.safetensors"
-	run model_check "$T/m" "$F/expected.safetensors" # the names of gradients are others
+	run model_check "$T/m" "$F/expected.safetensors" # gradients have other names, so only part of the checks passes
 	[[ "$output" == *"ok states of all layers"*"ok folder embeddings"*"ok long texts mean"* ]]
 	model_copy "$F" "$T/saved" f32
 	model_check "$T/saved" "$F/expected.safetensors"
@@ -84,7 +84,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 
 # 2. tasks in one stream
 # bats test_tags=plain
-@test "jina: texts of several tasks in one stream have the bits of their own task, in any batch, with any number of threads" {
+@test "jina: in a stream of several tasks each text has the bits of its own task, in any batch, with any number of threads" {
 	mixed
 	encode -q -m "$J" --tokens 1 "$T/mixed.mts" >"$T/alone.mts"
 	for task in "${TASKS[@]}" ""; do
@@ -97,7 +97,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 		encode -q -j $threads -m "$J" "$T/mixed.mts" | mts diff "$T/alone.mts" -
 		encode -q -j $threads -m "$J" --tokens 300 --cache 1 "$T/mixed.mts" | mts diff "$T/alone.mts" -
 	done
-	# more tokens of one task at once than rows are computed at a time
+	# a task with more tokens than are computed at a time
 	for i in {1..5}; do long_texts | tail -1; done | ids_stream text.ids >"$T/long.mts"
 	encode -q -m "$J" --expert separation --emit emb,hs "$T/long.mts" | ids_stream --rows text.emb | sort -u >"$T/long"
 	[ "$(wc -l <"$T/long")" -eq 1 ]
@@ -105,7 +105,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	[ "$(encode -q -m "$J" "$T/mixed.mts" | mts head --json | head -1 | jq '.properties | has("gates")')" = false ]
 }
 
-@test "jina: the row's task goes before the record's, that before --expert" {
+@test "jina: the row's task overrides the record's, which overrides --expert" {
 	for task in none separation text-matching; do
 		rows -m "$J" $([ $task = none ] || echo --expert $task) >"$T/$task"
 	done
@@ -137,7 +137,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	[ "$(ids --task retrieval.query "$T/text.txt")" = "$with" ]
 	dies "tok: $T/m/config_sentence_transformers.json: no prompt is called 'query'; there are: separation, other, retrieval.query, text-matching" \
 		tok -m "$T/m" --task query "$T/text.txt"
-	# a prompt that is no task is no LoRA's name
+	# a prompt whose name is no task has no LoRA
 	tok -q -m "$T/m" --task other "$T/text.txt" >"$T/other.mts"
 	dies "encode: $T/other.mts: record 1: asks for the task 'other'; $T/m has retrieval.query, separation, text-matching" \
 		encode -m "$T/m" "$T/other.mts"
@@ -149,7 +149,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 
 # 3. fewer bits
 # bats test_tags=plain
-@test "jina: weights in eight bits, products in fewer: nearly the same, LoRAs and all" {
+@test "jina: --weights int8 and reduced precisions are close, also with LoRAs" {
 	for task in none "${TASKS[@]}"; do
 		[ "$task" = none ] || set -- --expert "$task"
 		rows -m "$J" "$@" >"$T/f32"
@@ -166,7 +166,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 }
 
 # 4. refusals
-@test "jina: values in config.json change the result" {
+@test "jina: changed values in config.json change the embeddings" {
 	while read -r filter; do
 		copy
 		config "$filter"
@@ -210,7 +210,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	E
 }
 
-@test "jina: tensors that are not as config.json says, or not known, or not finite, are named" {
+@test "jina: unknown tensors, and tensors that contradict config.json or are not finite, are refused by name" {
 	refused() { # TEXT
 		run -1 --separate-stderr encode -q -m "$T/m" --expert separation < <(echo "3 4" | ids_stream text.ids)
 		[[ "$stderr" == "encode: $T/m/model.safetensors: "*"$1"* && ${#stderr_lines[@]} -eq 1 ]] || {
@@ -239,19 +239,19 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 		rename_tensors "$name.parametrizations.weight.0.lora_B" "$name.parametrizations.weight.0.lora_C"
 		refused "$name.parametrizations.weight.0.lora_B"
 	done
-	copy # a LoRA of a module that is not there
+	copy # a LoRA of a missing module
 	rename_tensors roberta.pooler.dense.parametrizations.weight.0 roberta.puller.dense.parametrizations.weight.0
 	refused "tensor 'roberta.puller.dense.parametrizations.weight."
-	copy # of a vector
+	copy # a LoRA of a vector
 	rename_tensors roberta.emb_ln.weight roberta.emb_ln.parametrizations.weight.original
 	refused "tensor 'roberta.emb_ln.parametrizations.weight.original' is not a matrix, and cannot have a LoRA"
-	copy # a half that is not a matrix for each task
+	copy # a half of a LoRA that is not a matrix for each task
 	relabel "$J/model.safetensors" '."roberta.encoder.layers.1.mlp.fc1.parametrizations.weight.0.lora_B".shape |= [.[0] * .[1], .[2]]' >"$T/m/model.safetensors"
 	refused "layers.1.mlp.fc1.parametrizations.weight.0.lora_B' has the shape [72, 3]; config.json asks for [3, 24, 3]"
-	copy # a checkpoint without them
+	copy # a checkpoint without LoRAs
 	cp "$GOLDEN/families/jina_v3/model.safetensors" "$T/m"
 	refused "roberta.encoder.layers.0.mixer.Wqkv.parametrizations.weight.0.lora_A'"
-	copy # some of B of the last layer's last matrix, which is of the task in the middle
+	copy # NaN in B of the last layer's last matrix, in the middle task
 	M=$T/m
 	spoil roberta.encoder.layers.1.mlp.fc2.parametrizations.weight.0.lora_B 140 '\xff\xff\xff\xff\xff\xff\xff\xff'
 	refused "tensor 'roberta.encoder.layers.1.mlp.fc2.parametrizations.weight.0.lora_B' holds values that are not finite (NaN or infinity)"
@@ -260,7 +260,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	done
 }
 
-@test "jina: training, rewriting and further adapters are refused and leave no file" {
+@test "jina: training, rewriting and further adapters are refused, and leave no file" {
 	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$T"
 	copy
 	cp "$T"/vocab.txt "$T"/tokenizer_config.json "$T/m"
@@ -282,7 +282,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 }
 
 # 5. the others
-@test "jina: v5 is a Qwen3 whose folder of adapters serves as gates" {
+@test "jina: v5 is a Qwen3 with a folder of adapters, which --gates reads" {
 	Q=$GOLDEN/families/qwen3
 	cp -r "$Q" "$T/m"
 	jq '.model_type = "jina_embeddings_v5" | .architectures = ["JinaEmbeddingsV5Model"] | .task_names = ["retrieval", "clustering"]' \
@@ -307,7 +307,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	[ "$(sed -n 5p "$T/got")" != "$(sed -n 5p "$T/retrieval")" ]
 }
 
-@test "jina: v5-nano is a EuroBERT, whose settings have mlp_bias" {
+@test "jina: v5-nano is a EuroBERT with mlp_bias in its configuration" {
 	E=$GOLDEN/families/eurobert
 	cp -r "$E" "$T/m"
 	jq '.model_type = "jina_embeddings_v5" | .architectures = ["JinaEmbeddingsV5Model"] | .head_dim = 6' "$E/config.json" >"$T/m/config.json"
@@ -321,7 +321,7 @@ mixed() { # texts of 2 to 22 tokens, 400, and in text.expert a task for each, or
 	[[ $stderr == "encode: $T/m/model.safetensors: "*q_norm* ]]
 }
 
-@test "jina: nomic-embed-text-v2-moe opens with all keys that its config.json has on the Hub" {
+@test "jina: nomic-embed-text-v2-moe opens with every key of its config.json on the Hub" {
 	N=$GOLDEN/families/nomic_moe
 	cp -r "$N" "$T/m"
 	jq '. + {"add_pooling_layer": false, "attn_pdrop": 0.0, "auto_map": {"AutoModel":

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 load helper
 
-# share/known-models.tsv names the models that people use.  Its columns are compared with a tiny checkpoint of the family,
-# with all odd settings, and with a small tokenizer of its kind; the models themselves are not needed.
+# share/known-models.tsv lists models that people use. Its columns are compared with a tiny checkpoint of the family, which has
+# all unusual settings, and with a small tokenizer of the same kind; the models themselves are not needed.
 
 TABLE=$ROOT/share/known-models.tsv
 
-# The rows of embedding models, of sparse encoders, of late-interaction models and of rerankers.
+# The rows of embedding models, sparse encoders, late-interaction models and rerankers.
 embedders() {
 	awk -F'\t' 'NR > 1 && $5 == ""' "$TABLE"
 }
@@ -20,7 +20,7 @@ rerankers() {
 	awk -F'\t' '$5 == "rerank"' "$TABLE"
 }
 
-# folder FAMILY: of the tiny checkpoint
+# folder FAMILY: its tiny checkpoint
 folder() {
 	case $1 in
 	new) echo "$GOLDEN/families/gte" ;;
@@ -37,7 +37,7 @@ folder() {
 	esac
 }
 
-@test "known: the families of supported models encode, and their kinds of tokenizer tokenise" {
+@test "known: every family of supported models encodes, and every kind of tokenizer tokenises" {
 	embedders | awk -F'\t' '$2 != "-" { print $2 }' | sort -u >"$T/families"
 	[ "$(wc -l <"$T/families")" -ge 15 ]
 	while read -r family; do
@@ -53,7 +53,7 @@ folder() {
 	done
 }
 
-@test "known: unsupported models are refused by the feature that they have" {
+@test "known: unsupported models are refused with the feature that is missing" {
 	embedders | awk -F'\t' '$2 == "-"' >"$T/refused"
 	[ "$(wc -l <"$T/refused")" -eq 1 ]
 	cp -r "$GOLDEN/families/qwen3" "$T/m"
@@ -64,7 +64,7 @@ folder() {
 	done
 }
 
-@test "known: motes(7) has every family, and with README how many of the models open" {
+@test "known: motes(7) lists every family, and says like README how many of the models open" {
 	names=$(embedders | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n }')
 	grep -q "$names" "$ROOT/README.md"
 	tr '\n' ' ' <"$ROOT/man/motes.7" | found "$names"
@@ -82,8 +82,8 @@ folder() {
 	done
 }
 
-# Their weights are those of the reference in sparse.bats.
-@test "known: of sparse encoders the families have a golden model, and motes(7) says how many open" {
+# sparse.bats compares their weights with the reference.
+@test "known: every family of sparse encoders has a golden model, and motes(7) says how many models open" {
 	[ "$(sparse | cut -f1 | sort -u | wc -l)" -eq 16 ]
 	for family in $(sparse | cut -f2 | sort -u); do
 		grep -q "^$family	" "$GOLDEN/sparse/forms.tsv" || { echo "$family"; false; }
@@ -91,8 +91,8 @@ folder() {
 	tr '\n' ' ' <"$ROOT/man/motes.7" | found "the $(sparse | wc -l) sparse encoders"
 }
 
-# Their vectors are those of the reference in late.bats.
-@test "known: of late-interaction models the families that open have a golden model, and motes(7) says how many do" {
+# late.bats compares their vectors with the reference.
+@test "known: every supported family of late-interaction models has a golden model, and motes(7) says how many models open" {
 	for family in $(late | awk -F'\t' '$2 != "-" { print $2 }' | sort -u); do
 		jq -r .model_type "$GOLDEN"/late/*/config.json | found -x "$family"
 	done
@@ -107,8 +107,8 @@ folder() {
 	done
 }
 
-# Their scores are those of the reference in rerank.bats; a family without a golden model may not be said to open.
-@test "known: of rerankers the families that open have a golden model, and motes(7) says how many do" {
+# rerank.bats compares their scores with the reference.
+@test "known: every supported family of rerankers has a golden model, and motes(7) says how many models open" {
 	[ "$(rerankers | cut -f1 | sort -u | wc -l)" -eq 30 ]
 	for family in $(rerankers | awk -F'\t' '$2 != "-" { print $2 }' | sort -u); do
 		grep -q "^${family/new/gte}	" "$GOLDEN/rerank/forms.tsv" ||

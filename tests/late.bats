@@ -1,26 +1,26 @@
 #!/usr/bin/env bats
 load helper
 
-# Late interaction beside PyLate and sentence-transformers (tests/golden/late.py).
+# Late interaction. Golden values: tests/golden/late.py (PyLate, sentence-transformers).
 L=$GOLDEN/late
 
-# texts ROLE: the file of the texts
+# texts ROLE: the file of the role's texts
 texts() {
 	case $1 in query) echo "$L/queries.jsonl" ;; *) echo "$L/documents.jsonl" ;; esac
 }
-# vectors FORM ROLE [OPTION...]: the stream of encode
+# vectors FORM ROLE [OPTION...]: encode's stream of the role's texts
 vectors() {
 	tok -q -m "$L/$1" --task "$2" "$(texts "$2")" | encode -q -m "$L/$1" "${@:3}"
 }
-# expected FORM ROLE MEMBER: of each text, a line of JSON
+# expected FORM ROLE MEMBER: a golden value of each text, a line of JSON each
 expected() {
 	jq -c "select(.role == \"$2\").$3" "$L/$1/expected.jsonl"
 }
-# folder FORM: a copy in $T, which a test may change
+# folder FORM: copies the folder to $T/FORM
 folder() {
 	cp -r "$L/$1" "$T/$1"
 }
-# change FILE FILTER: by jq, in place
+# change FILE FILTER: edits the file by jq's FILTER
 change() {
 	jq "$2" "$1" >"$T/changed" && mv "$T/changed" "$1"
 }
@@ -44,7 +44,7 @@ change() {
 	[ "$count" -eq 16 ]
 }
 
-@test "late: the bits of a text's vectors depend neither on the batch nor on the threads" {
+@test "late: a text's vectors have the same bits in every batch and with any number of threads" {
 	for form in colbert pylate_modernbert; do
 		for role in query document; do
 			vectors $form $role >"$T/all.mts"
@@ -56,7 +56,7 @@ change() {
 
 # Options. -------------------------------------------------------------------------------
 
-@test "late: lists of texts, the ids beside the vectors, names of columns" {
+@test "late: lists of texts have lists of vectors; --keep keeps ids; --emit names columns" {
 	jq -cs '[{text: map(.text)}, {text: []}, {text: [.[0].text]}][]' "$L/queries.jsonl" |
 		tok -q -m "$L/colbert" --task query --format jsonl | encode -q -m "$L/colbert" --keep --emit v=tokens,hs >"$T/lists.mts"
 	mts to jsonl -c text.v "$T/lists.mts" | jq -c '."text.v"' >"$T/made"
@@ -68,7 +68,7 @@ change() {
 	run ! grep -E 'attended|ids' "$T/head"
 }
 
-@test "late: --max-length replaces the folder's length, marker and expansion tokens included" {
+@test "late: --max-length replaces the folder's limit, which counts marker and expansion tokens" {
 	tok -q -m "$L/colbert" --task query --max-length 6 "$L/queries.jsonl" | mts to jsonl |
 		jq -c '[(."text.ids" | length), ."text.attended"]' | sort -u | diff - <(printf '[6,3]\n[6,6]\n')
 	tok -q -m "$L/colbert" --task document --max-length 6 "$L/documents.jsonl" | mts to jsonl | jq -c '."text.ids" | length' |
@@ -80,7 +80,7 @@ change() {
 	[[ $output == *"leaves no room for a text"* ]]
 }
 
-@test "late: --precision bf16 and int8 are near" {
+@test "late: --precision bf16 and int8 are close to f32" {
 	for precision in bf16 int8; do
 		vectors pylate_bert document --precision $precision | mts to jsonl -c text.tokens | jq '."text.tokens"[][]' |
 			within <(expected pylate_bert document vectors | jq '.[][]') 0.05
@@ -89,7 +89,7 @@ change() {
 
 # Errors. --------------------------------------------------------------------------------
 
-@test "late: a text is a query or a document" {
+@test "late: tok needs --task query or --task document" {
 	for task in '' '--task passage'; do
 		run -2 --separate-stderr tok -m "$L/colbert" $task "$L/queries.jsonl"
 		[[ $stderr == "tok: $L/colbert: embeds the tokens of queries and documents; say which with --task query or --task document"* ]] ||
@@ -99,7 +99,7 @@ change() {
 	dies "encode: 'text' holds neither queries nor documents" encode -m "$L/colbert" "$T/ids.mts" -o out
 }
 
-@test "late: an embedding of the text is refused, and vectors of tokens of another model" {
+@test "late: --emit emb is refused, and so are token vectors of another model" {
 	tok -q -m "$L/colbert" --task query "$L/queries.jsonl" >"$T/ids.mts"
 	dies "encode: $L/colbert: embeds tokens (late interaction), not texts" encode -m "$L/colbert" --emit emb "$T/ids.mts" -o out
 	run -2 encode -m "$L/colbert" --dim 3 "$T/ids.mts" -o out
@@ -110,7 +110,7 @@ change() {
 	[[ $output == *"such a model can encode, but not be trained"* ]]
 }
 
-@test "late: settings that are not known are refused by name" {
+@test "late: unknown settings are refused by name" {
 	folder pylate_bert
 	folder colbert
 	folder sentence_bert
@@ -130,7 +130,7 @@ change() {
 	[[ $stderr == *"'strategy' is 'some'; supported are 'fixed' and 'min'" ]]
 }
 
-@test "late: a projection that is damaged, of another size or missing" {
+@test "late: a projection that is damaged, of another size or missing is refused" {
 	for form in colbert pylate_bert; do
 		folder $form
 		tok -q -m "$T/$form" --task query "$L/queries.jsonl" >"$T/$form.mts"
@@ -146,7 +146,7 @@ change() {
 	dies "encode: $T/pylate_bert/1_Dense" encode -m "$T/pylate_bert" "$T/pylate_bert.mts" -o out
 }
 
-@test "late: numbers of attended tokens that cannot be" {
+@test "late: wrong numbers of attended tokens are refused" {
 	tok -q -m "$L/colbert" --task query "$L/queries.jsonl" | mts cat -c text.attended >"$T/attended.mts"
 	for _ in 1 2 3 4 5; do echo "2 3"; done | ids_stream text.ids >"$T/ids.mts"
 	mts paste "$T/ids.mts" "$T/attended.mts" >"$T/bad.mts"
@@ -155,12 +155,12 @@ change() {
 
 # Search. --------------------------------------------------------------------------------
 
-# streams FORM: $T/q.mts and $T/d.mts
+# streams FORM: encodes the texts to $T/q.mts and $T/d.mts
 streams() {
 	vectors "$1" query >"$T/q.mts"
 	vectors "$1" document >"$T/d.mts"
 }
-# run_is FORM WITHIN < RUN: the pairs of the run have the scores of the reference, and ranks descend
+# run_is FORM TOLERANCE < RUN: scores are the reference's, and ranks follow them
 run_is() {
 	awk -v table="$L/$1/scores.tsv" -v most="$2" '
 		BEGIN { while ((getline line < table) > 0) { n = split(line, cell, "\t"); for (d = 1; d <= n; d++) gold[q + 0, d - 1] = cell[d]; q++ } }
@@ -170,7 +170,7 @@ run_is() {
 		END { print count; exit bad }' >"$T/count" || { cat "$T/count"; false; }
 }
 
-@test "late: near's MaxSim equals PyLate's and sentence-transformers', summed or their mean" {
+@test "late: near's MaxSim is PyLate's and sentence-transformers', as a sum and as a mean" {
 	for form in colbert pylate_bert pylate_modernbert pylate_xlm sentence_bert sentence_modernbert; do
 		echo "$form"
 		streams $form
@@ -183,7 +183,7 @@ run_is() {
 	paste "$T/sum" "$T/mean" | awk -v n="$vectors" '{ d = $5 / n - $11; if (d > 1e-6 || -d > 1e-6) { print; bad = 1 } } END { exit bad }'
 }
 
-@test "late: near's answer depends on no block, thread or order of documents; equal documents tie by id" {
+@test "late: near's answer does not depend on blocks, threads or the order of documents; equal documents are ordered by id" {
 	streams colbert
 	near -q --run "$T/all.run" "$T/q.mts" "$T/d.mts"
 	near -q -j 1 --memory 2M --run - "$T/q.mts" "$T/d.mts" | cmp - "$T/all.run"
@@ -197,7 +197,7 @@ run_is() {
 	near -q --run - "$T/q.mts" "$T/twice.mts" | awk '{ print $1, substr($3, 2), $5 }' | uniq -c | awk '$1 != 2 { bad = 1 } END { exit bad }'
 }
 
-@test "late: near --candidates compares only the pairs of a run; ids that are missing are named" {
+@test "late: near --candidates compares only the pairs of a run; missing ids are refused by name" {
 	streams pylate_bert
 	near -q --run "$T/all.run" "$T/q.mts" "$T/d.mts"
 	awk 'NR % 3 == 1' "$T/all.run" >"$T/some.run"
@@ -217,7 +217,7 @@ run_is() {
 	mteb-score retrieval -q --qrels "$T/qrels.tsv" --from-run "$T/all.run" | grep -v '^#' | diff - <(grep -v '^#' "$T/report")
 }
 
-@test "late: a search of embeddings refuses vectors of tokens, and one of tokens embeddings" {
+@test "late: near refuses to compare token vectors with embeddings" {
 	streams colbert
 	for command in 'near --similarity cosine' 'near --similarity dot -f text'; do
 		run -1 $command "$T/q.mts" "$T/d.mts"

@@ -2,7 +2,7 @@
 # bats file_tags=plain,unsanitized
 load helper
 
-@test "layers: every file includes only its own room, rooms above it, and the libraries of its line" {
+@test "layers: a file includes headers of its own room, of the rooms above it, and of the libraries that LAYERS allows it" {
 	run -0 "$ROOT/tests/support/layers" "$ROOT/lib"
 	[ -z "$output" ]
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# leaderboard by itself; tests/mteb.bats has it in 'make mteb'.
+# leaderboard alone; tests/mteb.bats tests it in make mteb.
 
 setup() {
 	cd "$T"
@@ -10,7 +10,7 @@ setup() {
 	REGISTRY=$ROOT/share/tasks.yaml
 }
 
-# A folder with empty files, for commands that read only names.
+# files NAME...: empty files, for commands that read only names
 files() {
 	for file in "$@"; do
 		mkdir -p "$(dirname "$file")"
@@ -29,26 +29,26 @@ report() {
 
 # 1. known answers
 
-@test "leaderboard list: benchmarks, and the sets of some, with what mteb says of them" {
+@test "leaderboard list: benchmarks, and the data sets of some, with mteb's facts about them" {
 	run -0 leaderboard list --registry "$REGISTRY"
 	[ "${lines[0]}" = $'benchmark\talso\ttasks' ]
 	[[ "$output" == *$'\nMTEB(eng, v2)\tMTEB(eng), mteb-v2\t41\n'* ]]
 	[ "$(awk -F'\t' '$3 < 1' <<<"$output" | wc -l)" -eq 0 ]
-	known() { # BENCHMARK, TYPE: how many sets
+	known() { # BENCHMARK TYPE: how many sets
 		leaderboard list --registry "$REGISTRY" "$1" | awk -F'\t' -v type="$2" 'NR > 1 && $2 ~ "^" type "$"' | wc -l
 	}
 	[ "$(known mteb Classification)" -eq 12 ]
 	[ "$(known mteb Clustering)" -eq 11 ]
 	[ "$(known mteb PairClassification)" -eq 3 ]
 	[ "$(known mteb Reranking)" -eq 4 ]
-	[ "$(known mteb Retrieval)" -eq 26 ] # 14 and the 12 parts of CQADupstack
+	[ "$(known mteb Retrieval)" -eq 26 ] # 14 sets and the 12 parts of CQADupstack
 	[ "$(known mteb STS)" -eq 10 ]
 	[ "$(known mteb Summarization)" -eq 1 ]
 	[ "$(known 'mteb(ENG, v2)' '.*')" -eq 41 ]
 	[ "$(known mmteb '.*')" -eq 131 ]
 	[ "$(known beir '.*')" -eq 26 ]
 	[ "$(known finmteb '.*')" -eq 18 ]
-	# the parts are those of the benchmark; a set's own name has all
+	# a benchmark lists its own parts of a set; the name of the set lists all parts
 	leaderboard list --registry "$REGISTRY" mteb-v2 | found -x $'STS17\tSTS\tcosine_spearman\t1\teng-Latn\tmteb/sts17-crosslingual-sts'
 	leaderboard list --registry "$REGISTRY" sts17 | found -x $'STS17\tSTS\tcosine_spearman\t11\tkor-Hang, ara-Arab, eng-Latn, ...\tmteb/sts17-crosslingual-sts'
 	dies "leaderboard: there is no task, type or benchmark 'nothing'; 'leaderboard list' prints the benchmarks" \
@@ -63,7 +63,7 @@ report() {
 	HF_HUB_OFFLINE=1 "$python" "$ROOT/share/python/mteb_tasks.py" registry 2>err | cmp - "$REGISTRY"
 }
 
-@test "leaderboard plan: a folder's name is the data set's" {
+@test "leaderboard plan: the folder's name decides which data set it is" {
 	files d/sts/sick_r/test.tsv d/STS17/en-en/test.jsonl.gz d/classification/banking77/{train,test}.csv.zst \
 		d/classification/amazon_counterfactual_en/{train,test}.jsonl d/arxiv-clustering-p2p/test.jsonl \
 		d/MSMARCO/{corpus,queries}.jsonl d/MSMARCO/qrels/dev.tsv d/cqadupstack/android/{corpus,queries}.jsonl \
@@ -88,7 +88,7 @@ report() {
 	[ "$(grep -c '.type := ' <<<"$output")" -eq 8 ]
 }
 
-@test "leaderboard plan: a whole plan; a set's name selects its parts" {
+@test "leaderboard plan: the variables of a plan, in full; a set's name selects its parts" {
 	files d/cqadupstack/android/{corpus,queries}.jsonl d/cqadupstack/android/qrels/test.tsv \
 		d/classification/emotion/{train,test}.jsonl d/STS17/en-en/test.jsonl d/STS17/en-de/test.jsonl d/sts/STS12/train.tsv
 	cp -r "$MODEL" model
@@ -167,14 +167,14 @@ report() {
 	[ "$(names STS classification)" = "STS STS " ]
 	[ "$(names classification STS12-query STS-query)" = "classification classification " ]
 	[ "$(names STS12-query STS-query STS-document)" = "" ]
-	# tasks that a model gives an expert count as well
+	# --task maps a task to an expert; that counts as a name, too
 	rm -r model
 	upcycle -m "$GOLDEN/bert" --experts search_query,classification --task STS12=search_query \
 		--task Retrieval-document=search_query -o model
 	[ "$(names search_query classification)" = "STS12 STS12 search_query Retrieval-document " ]
 }
 
-@test "leaderboard fields: by the names that the file has" {
+@test "leaderboard fields: options of tok for the fields that a file has" {
 	echo '{"sent1": "a", "sentence2": "b"}' >x.jsonl
 	[ "$(leaderboard fields --type STS x.jsonl)" = "-f sentence1=sent1 -f sentence2" ]
 	printf '{"_id": "1", "text": "a"}\n{"_id": "2", "title": "x", "text": "a"}\n' >c.jsonl
@@ -190,7 +190,7 @@ report() {
 	[ "$(leaderboard fields --type Regression d.jsonl)" = "-f text" ]
 }
 
-@test "leaderboard judged: queries that have judgements, whatever kind their ids are" {
+@test "leaderboard judged: the queries with judgements, whatever the type of their ids" {
 	printf '{"_id": 7, "text": "seven"}\n{"_id": "b", "text": "b"}\n{"id": "c", "text": "c"}\n' >q.jsonl
 	printf '7\td1\t1\nc\td1\t0\n' >qrels.tsv
 	run -0 leaderboard judged qrels.tsv q.jsonl
@@ -199,12 +199,12 @@ report() {
 	[ "$(leaderboard judged qrels.jsonl q.jsonl)" = '{"_id":7,"text":"seven"}' ]
 }
 
-@test "leaderboard drawn: the texts that are trained on, all rows and labels; the same scores" {
+@test "leaderboard drawn: keeps the texts that classification samples, all rows and labels; scores are the same" {
 	for i in $(seq 60); do
 		echo "{\"text\": \"row $i of $((i * 7919 % 101))\", \"label\": \"$((i % 3))\", \"n\": $i}"
 	done >train.jsonl
 	run -0 --separate-stderr leaderboard drawn -v --samples 2 train.jsonl
-	# the others have a full stop: an empty text is nothing to a tokenizer without special tokens
+	# other texts become a full stop, since an empty text has no tokens for a tokenizer without special tokens
 	left=$(grep -vc '"text":"\."' <<<"$output")
 	[ "$stderr" = "leaderboard: train.jsonl: $left texts are drawn" ]
 	[ "$left" -gt 6 ] && [ "$left" -lt 50 ]
@@ -225,7 +225,7 @@ report() {
 	[ "$(leaderboard drawn x.tsv)" = '{"text":"a","label":"1"}'$'\n''{"text":"b","label":"02"}' ]
 }
 
-@test "leaderboard result: mteb's file, rounded to 6 decimals; another size is said" {
+@test "leaderboard result: a file as mteb's, rounded to 6 decimals; a set of another size gets a warning" {
 	run -0 --separate-stderr leaderboard result --registry "$REGISTRY" --dataset STS12 < <(report)
 	[ -z "$stderr" ]
 	tr -d ' \n' <<<"$output" >flat
@@ -240,7 +240,7 @@ report() {
 	[[ "$output" == *'"other_size": true'* ]]
 	[[ "$output" == *'"dataset_revision": "local"'* ]]
 	report >report.json
-	# one of any length
+	# a list of any length
 	jq -c '.scores.list = [range(100000)]' report.json | leaderboard result --registry "$REGISTRY" --dataset mine | jq -c '.scores.test[0].list' |
 		cmp - <(jq -nc '[range(100000)]')
 	run -0 leaderboard result --registry "$REGISTRY" --dataset mine report.json
@@ -248,7 +248,7 @@ report() {
 }
 
 # bats test_tags=plain
-@test "leaderboard: of a way that begins with a template the revision follows its text" {
+@test "leaderboard: in a way of scoring that begins with a template the revision depends on the template's text" {
 	[[ $BUILD != *-sanitize ]] || skip "for the plain build"
 	mkdir -p "$T/usr/bin" "$T/usr/share/motes"
 	files d/STS12/test.tsv
@@ -266,12 +266,12 @@ report() {
 	all >three
 	[ "$(paste one two | awk '{ printf "%s", $1 == $2 }')" = 1101111 ]
 	[ "$(paste two three | awk '{ printf "%s", $1 == $2 }')" = 0011101 ]
-	[ "$(sort -u one | wc -l)" -eq 5 ] # streams that are combined are those of the template alone
+	[ "$(sort -u one | wc -l)" -eq 5 ] # combined streams depend on the template only
 	[ "$(sed -n 6p one)" = "$(sed -n 1p one)" ]
 	[ "$(sed -n 7p one)" = "$(sed -n 5p one)" ]
 }
 
-@test "leaderboard model: the revision follows every byte that decides an embedding, and no other" {
+@test "leaderboard model: the revision depends on every byte that decides an embedding, and on no other" {
 	revision() {
 		leaderboard model -m "$1" | sed -n 's/.*"revision": "\([0-9a-f]*\)".*/\1/p'
 	}
@@ -279,14 +279,14 @@ report() {
 	first=$(revision copy)
 	[ "${#first}" -eq 32 ]
 	[ "$(leaderboard model -m copy --name me/it)" = "$(leaderboard model -m "$MODEL" --name me/it)" ]
-	# a weights cache is not part of it
+	# caches of weights have no effect
 	echo word | tok -m copy | encode -m copy --weights int8 --weights-cache >/dev/null
 	echo word | tok -m copy | encode -m copy --precision int8 --weights-cache >/dev/null
 	[ -s copy/model.int8.safetensors ]
 	[ -s copy/model.precision-int8.safetensors ]
 	[ "$(revision copy)" = "$first" ]
 	rm copy/model.{,precision-}int8.safetensors
-	# a file's name is of it
+	# the name of a file counts
 	echo '{}' >copy/aa.json
 	named=$(revision copy)
 	mv copy/aa.json copy/ab.json
@@ -322,7 +322,7 @@ report() {
 		echo >>"copy/$file"
 		fresh "$file"
 	done
-	# one bit of the first, of some inner and of the last weight
+	# one bit of the first, of an inner and of the last weight
 	for file in 0_Transformer/model.safetensors 2_Dense/model.safetensors; do
 		size=$(stat -c %s "copy/$file")
 		head=$(od -An -tu8 -N8 "copy/$file")
@@ -345,7 +345,7 @@ report() {
 	dies "leaderboard: copy/lost.json: cannot be read: " leaderboard model -m copy
 }
 
-@test "leaderboard model, plan: gates and pilots change the revision, with every byte of them" {
+@test "leaderboard model, plan: adapters and pilots change the revision with each of their bytes" {
 	files d/STS12/test.jsonl
 	mkdir gates gates/notes
 	cp -r "$GOLDEN/adapter/plain" gates/one
@@ -385,7 +385,7 @@ report() {
 	[[ $output == *"--pilots needs --gates"* ]]
 }
 
-@test "leaderboard model: the name is the folder's, or of a Hugging Face cache; all weights are counted" {
+@test "leaderboard model: the name is that of the folder or of the Hugging Face cache; all weights are counted" {
 	mkdir -p models--me--small/snapshots
 	cp -r "$MODEL" models--me--small/snapshots/abc
 	echo '{"prompts": {"query": "find: "}}' >models--me--small/snapshots/abc/config_sentence_transformers.json
@@ -405,7 +405,7 @@ report() {
 	[[ "$(leaderboard model -m dense)" == *"\"n_parameters\": $((2 * count)),"* ]]
 }
 
-@test "leaderboard table: means by type and over all; parts are one line; a missing set leaves no mean" {
+@test "leaderboard table: means by type and over all sets; parts of a set share a line; a missing set leaves its mean empty" {
 	mkdir -p r/one/1 r/two/1
 	put() {
 		echo "{\"task_name\": \"$3\", \"scores\": {\"test\": [{\"main_score\": $4}]}}" >"r/$1/1/$3.json"
@@ -417,7 +417,7 @@ report() {
 	put two 1 SciFact -0.001
 	put two 1 CQADupstackAndroidRetrieval 0.5
 	put two 1 CQADupstackGisRetrieval 0.25
-	mv r/one/1/STS12.json r/one/1/zz.json # the file's name does not matter
+	mv r/one/1/STS12.json r/one/1/zz.json # the file's name has no effect
 	run -0 leaderboard table --protocol v1 --registry "$REGISTRY" r/one/1 r/two/1
 	[ "${lines[0]}" = $'type\ttask\tmetric\tone\ttwo' ]
 	[ "${lines[1]}" = $'Retrieval\tCQADupstackRetrieval\tndcg_at_10\t\t37.50' ]
@@ -434,7 +434,7 @@ report() {
 	[ "${lines[2]}" = '| Retrieval | CQADupstackRetrieval | ndcg_at_10 | 37.50 \* |' ]
 }
 
-@test "leaderboard table: a page of bars" {
+@test "leaderboard table: the HTML page has bars of scores" {
 	mkdir -p r/one/1 r/two/1
 	echo '{"name": "<b>&\"", "revision": "1"}' >r/one/1/model_meta.json
 	echo '{"task_name": "STS12", "scores": {"test": [{"main_score": 0.5}]}}' >r/one/1/STS12.json
@@ -488,14 +488,14 @@ report() {
 	[[ $output == *"<p><small>Scores times 100, "*"* another set than mteb's of that name, by its size; or not all of its parts."* ]]
 }
 
-# scored MODEL TASK TYPE METRIC SCORE SETTINGS: a result in r/MODEL/1
+# scored MODEL TASK TYPE METRIC SCORE SETTINGS: writes a result to r/MODEL/1
 scored() {
 	mkdir -p "r/$1/1"
 	printf '{"task_name": "%s", "scores": {"test": [{"main_score": %s}]}, "motes": {"task_type": "%s", "main_score": "%s", "settings": {%s}}}' \
 		"$2" "$5" "$3" "$4" "$6" >"r/$1/1/$2.json"
 }
 
-@test "leaderboard table: the page has sizes, settings and dates" {
+@test "leaderboard table: the HTML page has sizes, settings and dates" {
 	scored one mine Retrieval ndcg_at_10 0.5 '"protocol": "v1", "queries": "7", "ties": "id", "documents": "9", "main": "ndcg_at_10"'
 	scored two mine Retrieval ndcg_at_10 0.4 '"protocol": "v1", "queries": "8", "ties": "id", "documents": "9"'
 	scored two other Retrieval ndcg_at_10 0.4 '"protocol": "v2", "queries": "8<"'
@@ -504,13 +504,13 @@ scored() {
 	leaderboard table --registry "$REGISTRY" --format html r/one/1 r/two/1 >page
 	grep -F '<small>7 queries, 9 documents</small><small>or 8 queries, 9 documents</small>' page
 	grep -F '<small>8&lt; queries</small>' page
-	# each once; differing ones with their source
+	# equal settings once, different ones with their set and model
 	grep -A2 '<summary>settings' page | sed 1d | diff - <(printf '%s\n' 'protocol v1, ties id<br>' 'other, two: protocol v2</details>')
 	grep -F '<td>2026-03-04</td>' page
 	grep -F '<td>2026-01-02 to 2026-03-04</td>' page
 }
 
-@test "leaderboard table: the six models with most sets and best means have bars; one set has no mean" {
+@test "leaderboard table: bars for the six models with most sets and best means; a single set has no mean" {
 	for model in 1 2 3 4 5 6 7 8; do
 		scored "m_$model" mine STS cosine_spearman "0.$model" ''
 		scored "m_$model" other STS cosine_spearman "0.$model" ''
@@ -527,11 +527,11 @@ scored() {
 	done
 }
 
-# interval TASK: of the page, a score, its interval's ends
+# interval TASK: the score and the ends of its interval on the page
 interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]*\) to \([-0-9.]*\)<.*/\1 \2 \3/p" page; }
 
-# The interval of a difference to what is the same in every draw, of which compare is held to numpy: that of the score alone.
-@test "leaderboard table: intervals equal compare's, of means and of pairs; none for another run's scores" {
+# Of two systems, of which one has the same score in every draw, the interval of the difference is that of the other's score.
+@test "leaderboard table: intervals equal compare's, of means and of pairs; a table of another run gives none" {
 	cp "$GOLDEN/compare_queries_a.tsv" means.tsv
 	metric=$(head -n 1 means.tsv | cut -f2)
 	score=$(awk -F'\t' 'NR > 1 { sum += $2 } END { printf "%.6f", sum / (NR - 1) }' means.tsv)
@@ -541,7 +541,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	cut -f1,2 means.tsv >own.tsv
 	ends() { leaderboard compare -q --from-per-query --resamples 1000 "$1" "$2" | awk -F'\t' -v name="$3" -v plus="$4" \
 		'$1 == name { printf "%.2f %.2f %.2f\n", 100 * $3, 100 * ($8 + plus), 100 * ($9 + plus) }'; }
-	# pairs: a similarity that is the gold score, or the label, reaches 1 in every draw
+	# a similarity that equals the gold score, or the label, has correlation or precision 1 in every draw
 	for kind in gold label; do
 		cut -f1,2,3 "$GOLDEN/compare_${kind}_a.tsv" >$kind.tsv
 		[ "$(head -n 1 $kind.tsv | cut -f2)" = $kind ]
@@ -559,14 +559,14 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[ "$(interval pairs)" = "$(ends gold-same.tsv gold.tsv "${measure}_spearman" 1)" ]
 	[ "$(interval labels)" = "$(ends label-same.tsv label.tsv "${other}_ap" 1)" ]
 	[ "$(grep -c '<u style' page)" -eq 3 ]
-	# another score than that of the queries; a file of no queries
+	# a table with another score than the result; one without queries
 	scored one mine Retrieval "$metric" 0.123 ''
 	leaderboard table --registry "$REGISTRY" --format html r/one/1 >page
 	[ "$(grep -c '<u style' page)" -eq 2 ]
 	echo broken >r/one/1/mine.tsv
 	run -1 leaderboard table --registry "$REGISTRY" --format html r/one/1
 	[[ $output == *"r/one/1/mine.tsv"* ]]
-	# the other forms do not read it
+	# the other formats do not read the table
 	leaderboard table --registry "$REGISTRY" r/one/1
 }
 
@@ -577,18 +577,18 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[ "${lines[0]}" = "B - A; 95 % intervals of 10000 resamples, seed 42" ]
 	[ "${lines[2]}" = "$(awk -F'\t' 'NR == 1 { printf "%s\t%s\t%.2f\t%.2f\t%+.2f", $1, $2, $3, $4, $4 - $3 }' \
 		"$GOLDEN/compare.tsv")" ]
-	# printed digits are the reference's: three of a p, two of a score
+	# as many digits as are printed: three of p, two of scores
 	diff <(tail -n 5 <<<"$output") "$GOLDEN/compare_expected.tsv"
 }
 
-@test "leaderboard compare: other seeds, other draws; Markdown; three models" {
+@test "leaderboard compare: another seed draws other intervals; Markdown; three models" {
 	make_results "$T/A/r" "$T/B/r"
 	seven=$(leaderboard compare --seed 7 --resamples 500 "$T/A/r" "$T/B/r" | tail -n 1)
 	[ "$seven" != "$(tail -n 1 "$GOLDEN/compare_expected.tsv")" ]
 	[ "$(cut -f 1-10 <<<"$seven")" = "$(tail -n 1 "$GOLDEN/compare_expected.tsv" | cut -f 1-10)" ]
 	run -0 leaderboard compare --format markdown "$T/A/r" "$T/B/r" "$T/A/r"
 	[ "$(grep -c '^| type' <<<"$output")" -eq 4 ]
-	grep -q '^A (.*/A/r) - A (.*/A/r); ' <<<"$output" # a model against itself
+	grep -q '^A (.*/A/r) - A (.*/A/r); ' <<<"$output" # a model and itself
 	grep -q '^| all | 40 | 57.34 | 57.34 | +0.00 | 0.000 | 78.0 | 0.5 |  |  | +0.00 | +0.00 |$' <<<"$output"
 }
 
@@ -596,11 +596,11 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	cd "$GOLDEN/compare_runs"
 	run -0 --separate-stderr leaderboard compare --resamples 1000 A B
 	[[ $stderr == "leaderboard: warning: only 'q0' is in both A/results/the A/1/one.tsv and B/results/the B/1/one.tsv: "* ]]
-	# after the tables over sets: a table of the sets, one of the types
+	# after the tables over sets: one line for each set, one for its type
 	sed -n '/^query by query$/,$p' <<<"$output" >"$T/got"
 	sed -n 2p "$T/got" | diff - <(printf 'type\tdata set\tqueries\tmodel-A\tmodel-B\tdifference\tstandard_error\tp\tholm_p\tlow\thigh\n')
 	sed -n 10p "$T/got" | diff - <(printf 'type\tsets\tqueries\tmodel-A\tmodel-B\tdifference\tstandard_error\tp\tlow\thigh\n')
-	same() { # ROWS FILE PS COUNT: as the file's to two decimals, three digits of the columns PS
+	same() { # ROWS FILE PS COUNT: scores as in the file to two decimals, the columns PS to three digits
 		sed -n "$1p" "$T/got" | paste - "$2" | awk -F'\t' -v ps=" $3 " 'BEGIN { OFS = FS } {
 				n = NF / 2
 				for (i = 1; i <= n; i++) {
@@ -611,10 +611,10 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	}
 	same 3,8 sets.tsv '8 9' 6
 	same 11,15 types.tsv 8 5
-	# a run and itself: no difference, and no p above 1
+	# a run and itself: no difference, p at most 1
 	leaderboard compare -q --resamples 100 A A | sed -n '/^query by query$/,$p' | sed -n 3,8p | cut -f6-11 | uniq |
 		diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\n' +0.00 '' '' '' '' '' +0.00 0.00 1 1 +0.00 +0.00)
-	# folders by their own names; each set's draws by its own seed
+	# folders by their own names; each set has draws of its own, by the seed
 	leaderboard compare -q --resamples 1000 "A/results/the A/1" B | diff - <(echo "$output")
 	leaderboard compare -q --resamples 1000 --seed 7 A B | sed -n '/^query by query$/,$p' | sed 's/\t[^\t]*\t[^\t]*$//' | sed -n 5,6p |
 		diff - <(sed -n 5,6p "$T/got" | sed 's/\t[^\t]*\t[^\t]*$//')
@@ -626,14 +626,14 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[ "$(leaderboard compare -q --format markdown A B | grep -c '^|---|---|---:|\|^|---|---|---|')" -ge 3 ]
 }
 
-@test "leaderboard compare: runs without scores of each query, of another score, or of several models" {
+@test "leaderboard compare: runs without tables of queries, with tables of another score, or of several models" {
 	cp -r "$GOLDEN"/compare_runs/{A,B} .
 	b="B/results/the B/1"
-	# of a set that has no table there is no line
+	# a set without a table has no line
 	rm "$b/many.tsv"
 	leaderboard compare -q --resamples 100 A B | sed -n '/^query by query$/,$p' >got
 	cut -f2 got | sed -n 3,7p | diff - <(printf '%s\n' one same few gold more)
-	# nor of one whose queries give another score
+	# nor has one whose table gives another score than the result
 	sed -i 's/"main_score": 0.5/"main_score": 0.4/' "$b/few.json"
 	run -0 --separate-stderr leaderboard compare --resamples 100 A B
 	[[ $stderr == *"leaderboard: warning: $b/few.tsv: is left out: its queries do not give the ndcg_at_10 of $b/few.json"* ]]
@@ -646,7 +646,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	awk -F'\t' -v OFS='\t' 'NR > 1 { $2 += 1 } { print }' "$b/gold.tsv" >higher && mv higher "$b/gold.tsv"
 	run -1 --separate-stderr leaderboard compare A B
 	[[ $stderr == *"leaderboard: $b/gold.tsv: the gold of 'q0' is "*", in A/results/the A/1/gold.tsv it is "* ]]
-	# which model, where there are two
+	# the model is named if there are two
 	cp -r "A/results/the A" A/results/more
 	dies "leaderboard: A: has results of 2 models; name the folder of one: A/results/more/1 A/results/the A/1" leaderboard compare B A
 	mkdir -p none/deep
@@ -663,7 +663,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[[ ${stderr_lines[1]} == *"2 metrics are left out: only one of "*" has them; first: 'only_a'" ]]
 	tail -n +3 <<<"$output" >"$T/out"
 	diff <(cut -f 1 "$T/out") <(cut -f 1 "$GOLDEN/compare_queries_expected.tsv")
-	# every digit that the reference was asked for, small numbers among them
+	# nine digits, also of small numbers
 	paste "$T/out" "$GOLDEN/compare_queries_expected.tsv" | awk -F'\t' '{
 		for (i = 2; i <= 10; i++) { d = $i - $(i + 10); most = 1e-9 * ($(i + 10) < 0 ? -$(i + 10) : $(i + 10)) + 1e-300
 			if (($i == "") != ($(i + 10) == "") || d > most || d < -most) { print $1, $i, "expected", $(i + 10); bad = 1 } } }
@@ -680,28 +680,28 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 			for (i = 2; i <= 7; i++) { d = $i - $(i + 7); if (d > 1e-11 || d < -1e-11) { print $1, $i, "expected", $(i + 7); bad = 1 } }
 			bad = bad || $1 != $8 } END { exit bad || NR < 2 }'
 	done
-	# with one thread and two the same
+	# with one thread and two
 	[ "$output" = "$(OMP_NUM_THREADS=1 leaderboard compare --from-per-query --resamples 1000 "$GOLDEN"/compare_label_{a,b}.tsv)" ]
 }
 
-@test "leaderboard compare --from-per-query: drawn signs agree with all of them, whatever the seed; up to --resamples all are tried" {
+@test "leaderboard compare --from-per-query: sampled signs agree with all signs, for every seed; --resamples decides which are tried" {
 	p() { leaderboard compare -q --from-per-query "$@" "$GOLDEN"/compare_queries_{a,b}.tsv | awk -F'\t' '$1 == "plain" { print $7 }'; }
-	[ "$(p --resamples 8192 --seed 1)" = 0.030029296875 ] # 2^13 ways
+	[ "$(p --resamples 8192 --seed 1)" = 0.030029296875 ] # 2^13 assignments of signs
 	drawn=$(p --resamples 8191 --seed 1)
 	[ "$drawn" = "$(p --resamples 8191 --seed 1)" ]
 	[ "$drawn" != "$(p --resamples 8191 --seed 2)" ]
 	for seed in 1 2 3 4; do # within four standard errors
 		p --resamples 8191 --seed $seed | awk '{ exit !($1 > 0.0225 && $1 < 0.0376) }'
 	done
-	# more differences than a word has bits: of 150 all alike no draw is as far
+	# 150 equal differences, more than a word has bits: no sampled assignment is as extreme
 	seq 150 | awk 'BEGIN { print "id\tm\tn" } { print $1 "\t0.5\t" $1 % 2 }' >"$T/a.tsv"
 	seq 150 | awk 'BEGIN { print "id\tm\tn" } { print $1 "\t" 0.5 + 0.001 * (1 + $1 % 3) "\t" ($1 + 1) % 2 }' >"$T/b.tsv"
 	run -0 leaderboard compare --from-per-query --resamples 999 "$T/a.tsv" "$T/b.tsv"
 	[ "$(cut -f 7 <<<"${lines[2]}")" = 0.001 ]
-	[ "$(cut -f 7 <<<"${lines[3]}")" = 1 ] # as many up as down: none is nearer to 0
+	[ "$(cut -f 7 <<<"${lines[3]}")" = 1 ] # as many up as down: no assignment is closer to 0
 }
 
-@test "leaderboard compare --from-per-query: reads mteb-score's files; names; Markdown; three systems" {
+@test "leaderboard compare --from-per-query: reads mteb-score's files; prints names; Markdown; three systems" {
 	cd "$T"
 	for k in 1 2; do
 		mkdir $k
@@ -721,17 +721,17 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[ "$(grep -c '^| metric |' <<<"$output")" -eq 2 ]
 	[[ ${lines[0]} == "mote - 1/base.tsv; 10 queries; "* ]]
 	[ "${lines[2]}" = "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|" ]
-	grep -q '^| ndcg_at_10 | 0.3899 | 0.3899 | +0.0000 |  |  | 1 | +0.0000 | +0.0000 | 0.0000 |$' <<<"$output" # itself
+	grep -q '^| ndcg_at_10 | 0.3899 | 0.3899 | +0.0000 |  |  | 1 | +0.0000 | +0.0000 | 0.0000 |$' <<<"$output" # a system and itself
 }
 
-@test "leaderboard compare --from-per-query: refuses one query, missing, repeated and non-numeric values, pairs, other files" {
+@test "leaderboard compare --from-per-query: one query, missing, repeated and non-numeric values, pairs and foreign files are refused" {
 	cd "$T"
 	table() { printf "${2//,/\\t}\n" >"$1"; }
 	compare() { run "-$1" --separate-stderr leaderboard compare --from-per-query a.tsv b.tsv; }
 	table a.tsv 'id,m\nx,0.5\ny,1'
 	table b.tsv 'id,m\nx,0.25'
 	compare 0
-	[ "${lines[2]}" = $'m\t0.5\t0.25\t-0.25\t\t\t1\t\t\t' ] # there is no spread to test by
+	[ "${lines[2]}" = $'m\t0.5\t0.25\t-0.25\t\t\t1\t\t\t' ] # without a spread there is no test
 	[ "${stderr_lines[0]}" = "leaderboard: warning: only 'x' is in both a.tsv and b.tsv: a single query has no t, interval or error" ]
 	[[ $stderr == *"1 queries are left out"*"first: 'y'" ]]
 	table a.tsv 'id,m\nx,0.25'
@@ -771,13 +771,13 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	table a.tsv 'id,label,cosine,cosine_accuracy\n1,1,0.75,1\n2,0,0.5,0'
 	cp a.tsv b.tsv
 	compare 0
-	[ "${#lines[@]}" -eq 4 ] # similarities and labels are no metrics, but made into one
+	[ "${#lines[@]}" -eq 4 ] # similarities and labels are not metrics themselves; the metrics are computed from them
 	[[ ${lines[2]} == cosine_accuracy* ]]
-	[ "${lines[3]}" = $'cosine_ap\t1\t1\t0\t\t\t\t\t\t' ] # draws without a positive pair
+	[ "${lines[3]}" = $'cosine_ap\t1\t1\t0\t\t\t\t\t\t' ] # some draws have no positive pair
 	table a.tsv 'id,label,cosine\n1,1,0.75'
 	cp a.tsv b.tsv
 	compare 0
-	[ "${lines[2]}" = $'cosine_ap\t1\t1\t0\t\t\t\t\t\t' ] # of one pair no interval of nothing
+	[ "${lines[2]}" = $'cosine_ap\t1\t1\t0\t\t\t\t\t\t' ] # a single pair has no interval
 	[[ $stderr == *"only '1' is in both"* ]]
 	table a.tsv 'id,gold,similarity\n1,4,0.75\n2,1,0.5'
 	table b.tsv 'id,gold,similarity\n1,4,0.5\n2,2,0.75'
@@ -789,7 +789,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	run -2 leaderboard table --from-per-query --registry "$REGISTRY" folder
 }
 
-@test "leaderboard compare: only common data sets; types from a registry; wrong folders" {
+@test "leaderboard compare: only common data sets are compared; types come from the registry; folders without results are refused" {
 	make_results "$T/A/r" "$T/B/r"
 	sed -i 's/"motes": {[^}]*}, //' "$T"/[AB]/r/*.json
 	rm "$T"/B/r/STS0[1-9].json
@@ -810,7 +810,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[[ "$output" == *"leaderboard compare"* ]]
 }
 
-@test "leaderboard table: of several splits and subsets it takes the mean of those that the registry or a benchmark has" {
+@test "leaderboard table: of several splits and subsets, the mean of those that the registry or a benchmark lists" {
 	mkdir -p r/one/1
 	entry() {
 		echo "{\"main_score\": $1, \"hf_subset\": \"$2\"}"
@@ -827,15 +827,15 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	put mine "{\"dev\": [$(entry 0.1 default)], \"test\": [$(entry 0.6 default)]}"
 	put only "{\"validation\": [$(entry 0.7 default)]}"
 	put many "{\"validation\": [$(entry 0.7 default)], \"dev\": [$(entry 0.1 default)]}"
-	scores() { # OPTION...: set and score
+	scores() { # OPTION...: sets and scores
 		leaderboard table --registry "$REGISTRY" "$@" r/one/1 2>err | awk -F'\t' 'NR > 1 && $2 !~ /^mean/ && $4 { print $2, $4 }' | sort | tr '\n' ';'
 	}
 	[ "$(scores)" = "AmazonReviewsClassification 50.00;MSMARCO 25.00;STS12 50.00;STS17 40.00;STS22.v2 50.00;mine 60.00;only 70.00;" ]
 	[ "$(<err)" = "leaderboard: warning: r/one/1/STS13.json: is left out: there is no main_score that is a number, of a split and subset that the registry has
 leaderboard: warning: r/one/1/many.json: is left out: there is no main_score that is a number, of a split and subset that the registry has" ]
-	# a star: not all parts
+	# a star marks sets without some of their parts
 	[ "$(leaderboard table --registry "$REGISTRY" --format markdown r/one/1 2>err | grep -c '[0-9] \\\*')" -eq 3 ]
-	# a benchmark: its parts, and no mean unless all its sets are there
+	# a benchmark lists its own parts, and has no mean unless all its sets are there
 	[ "$(scores --benchmark 'MTEB(eng, v2)')" = "STS12 50.00;STS17 75.00;" ]
 	[ "$(scores --benchmark mteb)" = "AmazonReviewsClassification 25.00;MSMARCO 25.00;STS12 50.00;STS17 75.00;" ]
 	run -0 leaderboard table --registry "$REGISTRY" --benchmark mteb-v2 r/one/1
@@ -845,7 +845,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 		leaderboard table --registry "$REGISTRY" --benchmark 'MTEB(eng, v9)' r/one/1
 }
 
-@test "leaderboard result: the parts of a set in one file; its mean" {
+@test "leaderboard result: the parts of a set are in one file, with their mean" {
 	part() { echo "{\"task_type\": \"sts\", \"settings\": {\"pairs\": \"$2\", \"protocol\": \"v2\"}, \"scores\": {\"cosine_spearman\": $1}}"; }
 	part 0.25 250 >en
 	part 0.75 2846 >ko
@@ -878,7 +878,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	[ "$stderr" = "leaderboard: warning: SwedishPatentCPCGroupClassification: has 8574 test, mteb's has 8575: another set of that name" ]
 }
 
-@test "leaderboard plan: a benchmark's parts alone; its sets are named that are not there" {
+@test "leaderboard plan: a benchmark selects its parts only; missing sets are named" {
 	files d/STS17/{en-en,ko-ko}/test.jsonl d/biosses-sts/data/test-00000-of-00001.jsonl d/moods/STS12/test.jsonl d/STS13/train.jsonl \
 		d/datasets--mteb--scidocs/snapshots/1a/{corpus/corpus,queries/queries,data/test}-00000-of-00001.jsonl
 	run -0 --separate-stderr plan --benchmark 'MTEB(eng, v2)' d
@@ -891,27 +891,27 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	grep -qx 'SCIDOCS.qrels := d/datasets--mteb--scidocs/snapshots/1a/data/test-00000-of-00001.jsonl' <<<"$output"
 	grep -qx 'SCIDOCS.corpus := d/datasets--mteb--scidocs/snapshots/1a/corpus/corpus-00000-of-00001.jsonl' <<<"$output"
 	grep -q '^STS13.fault := d/STS13: there is no test.jsonl' <<<"$output"
-	# of Parquet files it says so
+	# Parquet files are refused with the reason
 	files p/STS22.v2/en/test-00000-of-00001.parquet p/mteb--x/y
 	plan p | found -x "STS22.v2.fault := p/STS22.v2: its rows are Parquet files, which are not read; motes(7), DATA FOLDERS, has a line that converts them"
-	# a split without rows is no fault, though its training rows are there; nor one of which there are only the documents
+	# a set's other splits may be missing, even if their training rows or documents are there
 	files s/AmazonReviewsClassification/en/{train,test}.jsonl s/ChemHotpotQARetrieval/{corpus,queries}.jsonl s/ChemHotpotQARetrieval/qrels/test.tsv
 	[ -z "$(plan s | grep '[.]fault :=')" ]
 	[ "$(plan s | grep -c '[.]part := ')" -eq 2 ]
-	# of two subsets the set's own folder is neither
+	# the set's own folder is ambiguous if the set has two subsets
 	files t/sts/two/test.jsonl u/sts/two/b/test.jsonl
 	echo 'tasks: { two: { type: STS, subset: [a, b] } }' | tee t/tasks.yaml >u/tasks.yaml
 	plan t | found -x 'two.fault := t/sts/two: there are no files of any of its 2 parts, such as a/test.jsonl'
 	plan u | found -x 'two@b@test.test := u/sts/two/b/test.jsonl'
-	# names that differ in case alone
+	# names that differ only in case
 	files f/FinancialPhraseBankClassification/{train,test}.jsonl g/FinancialPhrasebankClassification/train.jsonl
 	plan f | found -x 'classification += FinancialPhraseBankClassification'
 	plan g | found -x 'classification += FinancialPhrasebankClassification'
-	# the same parts by a word; without, all
+	# the benchmark's name selects the same parts; without it all are planned
 	plan d mteb-v2 2>err | grep -v scidocs | diff - <(grep -v scidocs <<<"$output")
 	plan d | found -x 'STS17@ko-ko@test.test := d/STS17/ko-ko/test.jsonl'
 	dies "leaderboard: there is no benchmark 'x'; 'leaderboard list' prints all" plan --benchmark x d
-	# one of one's own
+	# a benchmark in the data's tasks.yaml
 	echo 'benchmarks: { house: { also: [home], tasks: [SICK-R, STS17: { subsets: ko-ko }] } }' >d/tasks.yaml
 	[ "$(plan --benchmark HOME d 2>err | grep '[.]part :=')" = "STS17@ko-ko@test.part := ko-ko@test" ]
 	grep -qx 'house: 1 of its 2 data sets are in d; missing are' err
@@ -921,11 +921,11 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	[[ "$stderr" == *"leaderboard: none: it has none of the data sets of BRIGHT" ]]
 }
 
-@test "leaderboard plan: a model that takes instructions gets mteb's sentence for the task, queries and not documents" {
+@test "leaderboard plan: a model that takes instructions gets mteb's sentence for the task, before queries only" {
 	files d/STS12/test.jsonl d/SciFact/{corpus,queries}.jsonl d/SciFact/qrels/test.tsv d/Banking77Classification/{train,test}.jsonl
 	cp -r "$MODEL" qwen3-embedding-0.6b
 	prompts() { leaderboard plan --registry "$REGISTRY" "$@" d | grep -e '--prompt' -e '--task'; }
-	# from known-models.tsv, by the folder's name or the model's
+	# the template comes from known-models.tsv, by the folder's or the model's name
 	diff <(prompts -m qwen3-embedding-0.6b) - <<-'END'
 		Banking77Classification.query := --prompt $$'Instruct: Given a online banking query, find the corresponding intents\nQuery:'
 		Banking77Classification.document := --prompt $$'Instruct: Given a online banking query, find the corresponding intents\nQuery:'
@@ -936,7 +936,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	prompts -m qwen3-embedding-0.6b --name intfloat/multilingual-e5-large-instruct | found -F "similar text.\\nQuery: '"
 	run ! prompts -m qwen3-embedding-0.6b --instruct no
 	run ! prompts -m "$MODEL"
-	# signs that make and bash read
+	# characters that make and bash would interpret
 	prompts -m "$MODEL" --instruct "it's # {instruction} \$x \\ "$'\n' | sed -n 's/^STS12.query/x/p' >make.mk
 	printf 'all:\n\t@printf %%s %s\n' '$(patsubst --prompt,,$x)' >>make.mk
 	diff <(make -s -f make.mk SHELL=/bin/bash) - <<<"it's # Retrieve semantically similar text. \$x \\ "
@@ -944,7 +944,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	[[ $output == *"--instruct: it is 'no', or a text with {instruction}"* ]]
 }
 
-@test "leaderboard plan: a part of a multilabel set knows the training rows of the parts before it, which draw first" {
+@test "leaderboard plan: a part of a multilabel set knows the earlier parts' training rows, from which samples are drawn first" {
 	mkdir -p d/multilabelclassification/topics/{de,en,fr}
 	for name in de en fr; do
 		seq ${#name}${name/#*[ef]*/1} | sed 's/.*/{"text": "a", "label": ["b"]}/' | tee d/multilabelclassification/topics/$name/train.jsonl >d/multilabelclassification/topics/$name/test.jsonl
@@ -960,7 +960,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	[[ $stderr == *"topics@fr@test: 1 of its parts are missing; mteb, which has them, draws other training rows for those after them"* ]]
 }
 
-@test "leaderboard plan: the documents of p-MRR, and the scores of groups of queries" {
+@test "leaderboard plan: the files of p-MRR, and the options for groups of queries" {
 	files d/News21InstructionRetrieval/{queries,corpus,qrel_diff}.jsonl d/News21InstructionRetrieval/{qrels,top_ranked}/test.jsonl \
 		d/NevIR/{queries,corpus,qrels,top_ranked}/test.jsonl \
 		d/mFollowIRCrossLingual/{eng-fas/{queries,corpus,qrels/test,top_ranked},qrel_diff-fas/qrel_diff-00000-of-00001}.jsonl
@@ -971,7 +971,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	grep -qx 'mFollowIRCrossLingual@eng-fas@test.changed := d/mFollowIRCrossLingual/qrel_diff-fas/qrel_diff-00000-of-00001.jsonl' <<<"$output"
 }
 
-@test "leaderboard plan: the subsets of a retrieval set, as BEIR and as the Hub have them" {
+@test "leaderboard plan: subsets of a retrieval set are found, as BEIR and as the Hub lay them out" {
 	files d/MIRACLRetrieval/{sw-corpus/dev,sw-queries/dev,sw-qrels/dev}-00000-of-00001.jsonl \
 		d/MIRACLRetrieval/yo/{corpus,queries}.jsonl d/MIRACLRetrieval/yo/qrels/dev.tsv d/MIRACLRetrieval/ar/queries.jsonl
 	run -0 plan d
@@ -983,7 +983,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 
 # 2. options
 
-@test "leaderboard plan: sets, types and benchmarks choose; a registry of one's own" {
+@test "leaderboard plan: sets, types and benchmarks select; a registry may be one's own" {
 	files d/sts/STS12/test.tsv d/SciFact/{corpus,queries}.jsonl d/SciFact/qrels/test.tsv \
 		d/retrieval/shop/{corpus,queries}.jsonl d/retrieval/shop/qrels/test.tsv
 	[ "$(plan d STS12 | grep -c .type)" -eq 1 ]
@@ -1049,7 +1049,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	done
 }
 
-@test "leaderboard: options that do not apply to a command are refused, by their names" {
+@test "leaderboard: options that do not apply to a command are refused by their names" {
 	for option in "model x" "registry y" "name z" "type STS" "dataset t" "samples 3" "protocol v2" \
 		"format html" "resamples 200" "seed 1"; do
 		does_not_apply "--${option% *}" leaderboard judged --$option q d
@@ -1063,7 +1063,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 
 # 4. wrong input
 
-@test "leaderboard: a faulty file is named with the fault" {
+@test "leaderboard: a faulty file is refused with the fault" {
 	wrong() {
 		run -1 --separate-stderr "${@:2}"
 		[ -z "$output" ]
@@ -1120,8 +1120,8 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	wrong "q.jsonl: there is no 'sentence1' in its first records" leaderboard fields --type STS q.jsonl
 }
 
-@test "leaderboard --registry: entries that are read when asked for are those of the whole file" {
-	# with a comment behind an entry the file is read whole
+@test "leaderboard --registry: entries that are parsed on demand equal those of a file parsed whole" {
+	# a comment after an entry makes the parser read the whole file
 	sed '$s/$/ # the last/' "$REGISTRY" >whole.yaml
 	[ "$(tail -n 1 "$REGISTRY")" != "$(tail -n 1 whole.yaml)" ]
 	mkdir -p r/m/1
@@ -1146,9 +1146,9 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	both plan -m "$MODEL" --registry FILE d 'MTEB(eng, v1)'
 }
 
-@test "leaderboard --registry: quotes, brackets, comments, aliases and lines of one entry are YAML's" {
+@test "leaderboard --registry: quotes, brackets, comments, aliases and line breaks in an entry follow YAML" {
 	sed '/^benchmarks:/,$d' "$REGISTRY" >head.yaml
-	# the tasks of a registry with these lines, and the same after a line that has the file read whole
+	# the tasks of a registry with these lines, and with a line more that makes the parser read the whole file
 	same() {
 		cat head.yaml - >entries.yaml
 		{ cat entries.yaml; printf '%s\n' '  Last: {' '    type: STS }'; } >whole.yaml
@@ -1198,7 +1198,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	done
 }
 
-@test "leaderboard --registry: a fault in an entry of the first file is found when it is asked for, of the others at once" {
+@test "leaderboard --registry: a fault in the first file's entry is found when the entry is used, one in later files at once" {
 	report >report
 	sed '/^  STS13: /s/{/{ typo: 1,/' "$REGISTRY" >first.yaml
 	line=$(grep -n '^  STS13: ' first.yaml | cut -d: -f1)
@@ -1209,7 +1209,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	[[ $stderr == "leaderboard: first.yaml:$line: "*typo* ]]
 	run -1 --separate-stderr leaderboard result --registry "$REGISTRY" --registry first.yaml --dataset STS12 report
 	[[ $stderr == "leaderboard: first.yaml:$line: "*typo* ]]
-	# a later file's type is not that of earlier tasks
+	# a later file's type does not change tasks of earlier files
 	echo 'types: { STS: { main: pearson } }' >types.yaml
 	leaderboard list --registry "$REGISTRY" --registry types.yaml STS12 | grep STS12 >list
 	[ "$(cut -f 3 list)" = cosine_spearman ]

@@ -15,14 +15,14 @@ teardown() {
 	exec 5>&-
 }
 
-# listens OPTION... : starts near and waits for its socket; its messages go to log
+# listens OPTION...: starts near and waits for its socket; messages go to the file log
 listens() {
 	near --listen s.sock "$@" 2>log 3>&- &
 	server=$!
 	until [ -S s.sock ]; do kill -0 "$server" || { cat log; return 1; }; done
 }
 
-# ends: SIGTERM ends it in order; its socket goes with it
+# ends: SIGTERM ends the server with status 0 and removes its socket
 ends() {
 	kill "$server"
 	wait "$server"
@@ -30,17 +30,17 @@ ends() {
 	[ ! -e s.sock ]
 }
 
-# workers: the processes that answer clients
+# workers: the processes that serve clients
 workers() { cat "/proc/$server/task/$server/children"; }
 
-# logs TEXT: the server notes a client's failure when it has ended
+# logs TEXT: waits for the text in the log, where the server notes a client's failure at its end
 logs() {
 	until grep -q -- "$1" log; do sleep 0.01; done
 }
 
 # 1. known answers
 
-@test "listen: answers are those of a search, to the byte, one client after another and at the same time" {
+@test "listen: answers equal a search's, to the byte, for one client after another and for several at once" {
 	near --json -k 3 q.mts c.index >want
 	for corpus in c.index c.mts; do
 		listens --json -k 3 -j 2 $corpus
@@ -61,7 +61,7 @@ logs() {
 	done
 }
 
-@test "listen: text, a run, conditions, queries that are many" {
+@test "listen: text, --run and --where; more queries than a buffer holds" {
 	listens c.index
 	near q.mts s.sock | cmp - <(near q.mts c.index)
 	# more than a pipe or a socket holds, both ways
@@ -78,7 +78,7 @@ logs() {
 	ends
 }
 
-@test "listen: a connection that stays open gets each answer at once; the others do not wait for it" {
+@test "listen: an open connection gets each answer at once, while other clients are served" {
 	listens --json -k 1 c.index
 	mkfifo in
 	near - s.sock <in >answers 3>&- &
@@ -110,7 +110,7 @@ logs() {
 	ends
 }
 
-@test "listen: 64 clients are answered at the same time; the next waits until one has ended" {
+@test "listen: 64 clients are served at once; the next waits until one has ended" {
 	listens --json -k 1 c.index
 	mkfifo in
 	exec 5<>in
@@ -136,7 +136,7 @@ logs() {
 	ends
 }
 
-@test "listen: an index that grows is found as it is" {
+@test "listen: a search finds rows that were appended after the start" {
 	listens --json -k 1 c.index
 	near q.mts s.sock >before
 	mts cat q.mts | mts to jsonl | jq -c '._id += "new"' | mkstream >new.mts
@@ -148,7 +148,7 @@ logs() {
 
 # 2. what can go wrong
 
-@test "listen: a client's bad queries are its own failure: it gets the message" {
+@test "listen: a client with bad queries gets the message and fails alone" {
 	listens --json c.index
 	mkstream random 3 5 1 >narrow.mts
 	dies "near: s.sock: <stdin>: its vectors have width 5, those of c.index 12; encode both with one model" near narrow.mts s.sock
@@ -164,7 +164,7 @@ logs() {
 	ends
 }
 
-@test "listen: clients that die half way, or read nothing, harm nobody" {
+@test "listen: clients that die half way or read nothing do not stop the server" {
 	listens --json c.index
 	mkfifo in
 	near - s.sock <in >half 3>&- &
@@ -177,7 +177,7 @@ logs() {
 	mkstream random 9000 12 3 >many.mts
 	near many.mts s.sock | head -n 1 >/dev/null || true
 	near q.mts s.sock | cmp - <(near --json q.mts c.index)
-	# a damaged index, and a process that is killed: the answer is refused, not taken for a whole one
+	# with a damaged index or a killed worker the client fails instead of taking half an answer for a whole one
 	until [ -z "$(workers)" ]; do sleep 0.01; done
 	near - s.sock <in >half 2>err 3>&- &
 	client=$!
@@ -196,7 +196,7 @@ logs() {
 	ends
 }
 
-@test "listen: SIGTERM ends searches under way" {
+@test "listen: SIGTERM ends running searches" {
 	listens --json c.index
 	mkfifo in
 	near - s.sock <in >half 2>err 3>&- &
@@ -214,7 +214,7 @@ logs() {
 	run ! kill -0 $worker
 }
 
-@test "listen: a stale socket is replaced, one in use and other files are not; mode 600" {
+@test "listen: a stale socket is replaced, one in use and other files are not; its mode is 600" {
 	listens --json c.index
 	[ "$(stat -c %a s.sock)" = 600 ]
 	dies "near: s.sock: another process listens there" near --listen s.sock c.index
@@ -238,7 +238,7 @@ logs() {
 	[ -z "$(ls s.sock* 2>/dev/null)" ]
 }
 
-@test "listen: a client ends while a later one stays; the socket of a killed server refuses, though a client stays" {
+@test "listen: a client ends while a later one stays; a killed server's socket refuses connections, even while a client stays" {
 	listens c.index
 	mkfifo one two
 	near - s.sock <one >one.out 3>&- 6>&- 7>&- &
@@ -284,13 +284,13 @@ logs() {
 	[ ! -e s.sock ]
 }
 
-@test "listen: the socket of a systemd unit; one of a network is refused" {
+@test "listen: the socket of a systemd unit is taken; a network socket is refused" {
 	near --json q.mts c.index >want
-	# hands over descriptor 3, as systemd does
+	# passes descriptor 3, as systemd does
 	activate='use Socket; $^F = 9; open(my $i, "</dev/null"); close(STDERR) if 0;
 		my $family = shift; socket(my $s, $family eq "unix" ? AF_UNIX : AF_INET, SOCK_STREAM, 0) or die;
 		bind($s, $family eq "unix" ? sockaddr_un("u.part") : sockaddr_in(0, inet_aton("127.0.0.1"))) or die "$!"; listen($s, 8) or die;
-		rename("u.part", "u.sock"); # the name is there when it listens
+		rename("u.part", "u.sock"); # the name appears when the socket listens
 		POSIX::dup2(fileno($s), 3); $ENV{LISTEN_PID} = $$; $ENV{LISTEN_FDS} = shift; exec(@ARGV) or die'
 	perl -MPOSIX -MSocket -e 1 2>/dev/null || skip "needs perl"
 	perl -MPOSIX -e "$activate" unix 1 near --listen s.sock --json c.index 2>log &
@@ -301,12 +301,12 @@ logs() {
 	kill "$server"
 	wait "$server"
 	server=
-	# its file is systemd's
+	# the socket's file belongs to systemd
 	[ -S u.sock ]
 	rm u.sock
 	dies "near: what systemd hands over is no Unix socket that listens" perl -MPOSIX -e "$activate" inet 1 near --listen s.sock c.index
 	dies "near: systemd hands over 2 sockets; the unit must have one" perl -MPOSIX -e "$activate" unix 2 near --listen s.sock c.index
-	# meant for another process: not taken
+	# LISTEN_PID of another process: the socket is not taken
 	LISTEN_PID=1 LISTEN_FDS=1 near --listen s.sock --json c.index 2>log 3>&- &
 	server=$!
 	until [ -S s.sock ]; do kill -0 "$server"; done
@@ -316,7 +316,7 @@ logs() {
 
 # 3. usage
 
-@test "listen: options that do not apply; a corpus that cannot be searched is refused at once" {
+@test "listen: options that do not apply, and a corpus that cannot be searched, are refused at once" {
 	does_not_apply --output near --listen s.sock -o out c.index
 	run -2 near --listen s.sock --self c.mts
 	run -2 near --listen s.sock --run - --candidates x.run c.mts

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# A pipe that stays open: rows are answered before more are written.
+# A pipe that stays open: each row is answered before the next is written.
 
 setup() {
 	cd "$T" || return
@@ -13,19 +13,19 @@ teardown() {
 	[ -z "${live:-}" ] || wait "$live" || true
 }
 
-# start COMMAND: runs between the two pipes; descriptor 5 is its input, 6 its output
+# start COMMAND: runs it between the two pipes; descriptor 5 is its input, 6 its output
 start() {
 	bash -o pipefail -c "$1" <in >out 2>err 3>&- &
 	live=$!
 	exec 5>in 6<out
 }
 
-# says TEXT: write it, its escapes resolved, in one piece, without closing the pipe
+# says TEXT: writes the text, its escapes resolved, in one piece
 says() {
 	printf %b "$1" >&5
 }
 
-# answers PATTERN: the next line that comes; a machine may be busy, so it is waited for long
+# answers PATTERN: the next line matches; a busy machine may take long
 answers() {
 	IFS= read -r -t 600 -u 6 line
 	case $line in
@@ -35,7 +35,7 @@ answers() {
 	printf '%s\n' "$line" >>answers
 }
 
-# ends STATUS: close the pipe, read the remaining output
+# ends STATUS: closes the pipe and reads the remaining output
 ends() {
 	exec 5>&-
 	cat <&6 >>answers
@@ -47,7 +47,7 @@ ends() {
 
 chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 
-@test "live: each line is answered while the pipe stays open; the rows equal a file's" {
+@test "live: each line is answered while the pipe stays open; the rows equal those of a file" {
 	start "$chain"
 	says 'a\n'
 	answers '{"text":"a","text.emb":\[*'
@@ -65,7 +65,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	[ "$(wc -l <answers)" -eq 5 ]
 }
 
-@test "live: JSON Lines, TSV and CSV, with the header in the same write or an earlier one" {
+@test "live: JSON Lines, TSV and CSV are answered, with the header in the same write or an earlier one" {
 	start "$chain"
 	says '{"id": 1, "text": "a dog"}\n\n'
 	answers '{"id":1,"text":"a dog",*'
@@ -88,7 +88,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	ends 0
 }
 
-@test "live: mts head shows a record when it comes" {
+@test "live: mts head shows each record when it arrives" {
 	start "tok -m $GOLDEN/bert | mts head"
 	says 'a dog\n'
 	while IFS= read -r -t 600 -u 6 line && [[ $line != *text.ids* || $line == column* ]]; do :; done
@@ -98,7 +98,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	grep -q '^record 2' answers
 }
 
-@test "live: near answers each query on arrival, with the hits of a single run" {
+@test "live: near answers each query when it arrives, with the hits of a search in one go" {
 	printf 'a cat\na dog\nthe tree\n' | tok -m "$GOLDEN/bert" --keep |
 		encode -m "$GOLDEN/bert" --keep >corpus.mts
 	questions="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert --keep"
@@ -123,7 +123,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	done
 }
 
-@test "live: near --candidates reads all queries first: the ones before a pause may have no candidates" {
+@test "live: near --candidates reads all queries first: queries before a pause may have no candidates" {
 	printf '{"_id": "x", "text": "a cat"}\n{"_id": "y", "text": "a dog"}\n' | tok -m "$GOLDEN/bert" |
 		encode -m "$GOLDEN/bert" >corpus.mts
 	printf 'b\tQ0\t%s\t1\t0.5\trun\n' x y >some.run
@@ -138,7 +138,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	[ "$(grep -c 'queries have no candidates' err)" -eq 1 ]
 }
 
-@test "live: an id that was asked before is not answered again, and warnings are not repeated" {
+@test "live: a repeated id is not answered again, and a warning is not repeated" {
 	printf '{"_id": "x", "text": "a cat"}\n{"_id": "x", "text": "a dog"}\n' | tok -m "$GOLDEN/bert" |
 		encode -m "$GOLDEN/bert" >corpus.mts
 	start "tok -m $GOLDEN/bert --format jsonl | encode -m $GOLDEN/bert | near --run - corpus.mts"
@@ -166,7 +166,7 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 }
 
 @test "live: JSON rows after a pause are read as in a file, or refused" {
-	# strings, then another kind: as in a file, text
+	# strings, then another type: text, as in a file
 	start 'mts from jsonl | mts to jsonl'
 	says '{"a": "x", "b": null, "c": [1]}\n'
 	answers '{"a":"x","b":"","c":\[1\]}'
@@ -175,14 +175,14 @@ chain="tok -m $GOLDEN/bert --keep | encode -m $GOLDEN/bert | mts to jsonl"
 	printf '%s\n' '{"a": "x", "b": null, "c": [1]}' '{"a": 1, "c": [2, 3]}' \
 		'{"a": {"d": 2}, "b": "y", "c": null}' >all.jsonl
 	mts from jsonl all.jsonl | mts to jsonl | cmp - answers
-	# nothing, then strings, then another kind
+	# null, then strings, then another type
 	start 'mts from jsonl | mts to jsonl'
 	says '{"a": null}\n'
 	answers '{"a":""}'
 	says '{"a": "x"}\n{"a": 1}\n'
 	ends 0
 	tail -n 2 answers | cmp - <(printf '{"a":"x"}\n{"a":"1"}\n')
-	# whole numbers, then what a file would have made others for
+	# integers, then values that would have changed the column's type in a file
 	while IFS='|' read -r row message; do
 		start 'mts from jsonl | mts to jsonl'
 		says '{"a": 1}\n'

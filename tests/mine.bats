@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# near --mine: hard negatives from a run.
+# near --mine: hard negatives from a run. Golden values: tests/golden/mine.py (sentence-transformers).
 G=$GOLDEN/mine
 
 setup() {
@@ -15,7 +15,7 @@ triples() {
 }
 
 # bats test_tags=plain
-@test "mine: the triples of sentence-transformers, by its defaults, ranges, margins and limits of scores" {
+@test "mine: triples are sentence-transformers', by default and with ranges, margins and limits of scores" {
 	while read -r name options; do
 		# shellcheck disable=SC2086
 		diff <(triples $options) "$G/$name.tsv"
@@ -30,7 +30,7 @@ triples() {
 	END
 }
 
-@test "mine: --random takes as many of the same candidates, by the seed" {
+@test "mine: --random samples as many of the same candidates, by the seed" {
 	triples --depth 20 -k 20 >all
 	triples --depth 20 -k 4 --random >some
 	[ "$(comm -23 some all | wc -l)" -eq 0 ]
@@ -40,11 +40,11 @@ triples() {
 	triples --depth 20 -k 4 --random --seed 0 | cmp - some
 	triples --depth 20 -k 4 >top
 	run ! cmp -s some top
-	# every place is drawn about as often
+	# every rank is drawn about equally often
 	for seed in {1..20}; do triples --depth 20 -k 4 --random --seed "$seed"; done | cut -f 3 | sort | uniq -c | sort -n | tail -n 1 | awk '{ exit $1 > 400 }'
 }
 
-@test "mine: scores and texts travel with the ids, for tasksample" {
+@test "mine: scores and texts stand beside the ids, as tasksample reads them" {
 	seq 0 24 | jq -c '{_id: "q\(.)", text: "where is \(.)"}' >queries.jsonl
 	seq 0 119 | jq -c '{_id: "d\(.)", title: "no \(.)", text: "here \(.)"}' >corpus.jsonl
 	near -q --mine "$G/qrels.tsv" --texts corpus.jsonl --query-texts queries.jsonl "$G/run.trec" -o hard.jsonl
@@ -59,7 +59,7 @@ triples() {
 		  negatives: negatives, score: score, negative_scores: negative_scores}]}}
 	END
 	tasksample -q mix.yaml | tok -q -m "$GOLDEN/train/bert" | train -q -m "$GOLDEN/train/bert" --objective margin-mse -o out
-	# a relevant document that was not found has no score
+	# a relevant document without a hit has no score
 	printf 'q0\tQ0\td1\t1\t0.5\tx\nq0\tQ0\td2\t2\t0.25\tx\n' >run.trec
 	printf 'q0\td9\t1\nq8\td1\t1\n' >qrels.tsv
 	[ "$(near -q --mine qrels.tsv run.trec)" = '{"query_id":"q0","document_id":"d9","negative_ids":["d1","d2"],"score":null,"negative_scores":[0.5,0.25]}' ]
@@ -68,7 +68,7 @@ triples() {
 	[[ $stderr == *"1 pairs have no negatives and are left out"* ]]
 }
 
-@test "mine: wrong options, files without a text" {
+@test "mine: options that do not apply, and files without a text, are refused" {
 	for option in "--skip 1" "--depth 9" "--margin 0.1" "--relative-margin 0.1" "--max-score 1" --random "--query-texts q"; do
 		# shellcheck disable=SC2086
 		does_not_apply "${option% *}" near $option a.mts b.mts

@@ -7,13 +7,13 @@ check() {
 	[ -z "$output" ]
 }
 
-@test "mixture: token experts against plain loops and central differences" { check mixture; }
-@test "mixture: a token has the same bits alone, in every batch, kept or forgotten" { check bits; }
-@test "mixture: grouped products of many experts equal the products of each" {
+@test "mixture: token experts agree with plain loops, their gradients with central differences" { check mixture; }
+@test "mixture: a token has the same bits alone and in every batch, with its activations kept or computed again" { check bits; }
+@test "mixture: grouped products of many experts equal the products of each expert" {
 	run -0 grouped_check
 	[ -z "$output" ]
 }
-@test "mixture: shared experts, forward and back" { check share; }
+@test "mixture: shared experts agree with plain loops, forward and backward" { check share; }
 
 @test "block: the backward pass is the gradient of the forward pass, with post-norm and pre-norm" {
 	for where in after before; do

@@ -1,27 +1,27 @@
 #!/usr/bin/env bats
 load helper
 
-# A copy of a golden folder that a test may spoil.
+# A copy of a golden folder, for damage.
 spoil() { # family
 	cp -r "$GOLDEN/$1" "$T/m"
 	MODEL=$T/m
 }
-encode_ids() { # model: the golden texts through it
+encode_ids() { # MODEL: encodes the golden texts
 	ids_stream text.ids <"$MODEL/ids.txt" | encode -q -m "$MODEL" "$@" >"$T/out.mts"
 }
 
 # bats test_tags=plain
-@test "model: BERT agrees with torch: embeddings, every gradient, the head" {
+@test "model: BERT agrees with torch in embeddings, every gradient and the head" {
 	model_check "$GOLDEN/bert" "$GOLDEN/bert/expected.safetensors"
 }
 
 # bats test_tags=plain
-@test "model: NomicBERT agrees with torch: embeddings, every gradient, the head" {
+@test "model: NomicBERT agrees with torch in embeddings, every gradient and the head" {
 	model_check "$GOLDEN/nomic_bert" "$GOLDEN/nomic_bert/expected.safetensors"
 }
 
 # bats test_tags=plain
-@test "model: with experts, differences agree and no expert learns from another's batch" {
+@test "model: with task experts gradients agree with differences, and no expert learns from another's batch" {
 	for family in bert nomic_bert; do
 		upcycle -m "$GOLDEN/$family" --experts a,b,c -o "$T/$family"
 		model_check "$T/$family" "$GOLDEN/$family/expected.safetensors"
@@ -31,7 +31,7 @@ encode_ids() { # model: the golden texts through it
 }
 
 # bats test_tags=plain
-@test "model: saved and opened again, in f32 the same, in bf16 near" {
+@test "model: a saved model is the same in f32 and close in bf16" {
 	for family in bert nomic_bert; do
 		model_copy "$GOLDEN/$family" "$T/$family" f32
 		model_check "$T/$family" "$GOLDEN/$family/expected.safetensors"
@@ -43,7 +43,7 @@ encode_ids() { # model: the golden texts through it
 }
 
 # bats test_tags=plain
-@test "model: no weights on disk: drawn from the seed, the same for the same seed" {
+@test "model: a folder without weights gets random ones, equal for equal seeds" {
 	mkdir "$T/init"
 	cp "$GOLDEN/nomic_bert/config.json" "$T/init"
 	for seed in 1 1 2; do
@@ -55,7 +55,7 @@ encode_ids() { # model: the golden texts through it
 	ids_stream text.ids <"$GOLDEN/nomic_bert/ids.txt" | encode -m "$T/out" >"$T/out.mts"
 }
 
-@test "model: a missing folder, config.json or file of weights is named" {
+@test "model: a missing folder, config.json or weights file is refused by name" {
 	run -1 encode -m "$T/none" </dev/null
 	[[ "$output" == "encode: $T/none: "*"No such file"* ]]
 	spoil bert
@@ -67,7 +67,7 @@ encode_ids() { # model: the golden texts through it
 	[[ "$output" == *"$MODEL/config.json"* ]]
 }
 
-@test "model: a truncated file of weights is refused" {
+@test "model: a truncated weights file is refused" {
 	spoil bert
 	head -c 9000 "$GOLDEN/bert/model.safetensors" >"$MODEL/model.safetensors"
 	run -1 encode_ids
@@ -78,14 +78,14 @@ encode_ids() { # model: the golden texts through it
 }
 
 # bats test_tags=plain
-@test "model: a shape that disagrees with config.json names tensor and both shapes" {
+@test "model: a tensor whose shape disagrees with config.json is refused with both shapes" {
 	spoil bert
 	sed -i 's/"intermediate_size": 12/"intermediate_size": 16/' "$MODEL/config.json"
 	run -1 encode_ids
 	[[ "$output" == *"tensor 'encoder.layer.0.intermediate.dense.weight' has the shape [12, 8]; config.json asks for [16, 8]"* ]]
 }
 
-@test "model: a missing tensor is named; superfluous ones are reported" {
+@test "model: a missing tensor is refused by name; unused ones are reported" {
 	spoil nomic_bert
 	sed -i 's/"n_layer": 2/"n_layer": 3/' "$MODEL/config.json"
 	run -1 encode_ids
@@ -95,7 +95,7 @@ encode_ids() { # model: the golden texts through it
 	[[ "$(cat "$T/err")" == *"warning: "*" 9 tensors are not used"* ]]
 }
 
-@test "model: NaN in weights names the tensor" {
+@test "model: NaN in weights is refused with the tensor's name" {
 	spoil bert
 	# the last four bytes belong to the last tensor in the file
 	printf '\0\0\300\177' | dd of="$MODEL/model.safetensors" bs=1 conv=notrunc status=none \
@@ -104,7 +104,7 @@ encode_ids() { # model: the golden texts through it
 	[[ "$output" == *"$MODEL/model.safetensors: tensor '"*"' holds values that are not finite"* ]]
 }
 
-@test "model: NomicBERT's configuration in the spelling of transformers 5" {
+@test "model: NomicBERT's config.json may have the keys of transformers 5" {
 	spoil nomic_bert
 	cat >"$MODEL/config.json" <<-E
 		{"model_type": "nomic_bert", "vocab_size": 40, "hidden_size": 8, "num_hidden_layers": 2,
@@ -116,7 +116,7 @@ encode_ids() { # model: the golden texts through it
 	ids_stream --rows text.emb <"$T/out.mts" | within "$MODEL/embeddings.txt" 1e-6
 }
 
-@test "model: invalid values in config.json are refused with the key" {
+@test "model: invalid values in config.json are refused with their key" {
 	spoil bert
 	for edit in 's/"bert"/"gpt2"/;model_type' 's/: 2,/: 3,/;num_attention_heads' \
 		's/"gelu"/"mish"/;hidden_act' 's/"vocab_size": 40,//;vocab_size' \
@@ -141,7 +141,7 @@ encode_ids() { # model: the golden texts through it
 	done
 }
 
-# The modules of a golden case with the tiny BERT.
+# folder CASE: the tiny BERT with the modules of a golden case
 folder() { # CASE
 	rm -rf "$T/m"
 	mkdir "$T/m"
@@ -150,11 +150,11 @@ folder() { # CASE
 	rm "$MODEL/modules.json"
 	cp -r "$GOLDEN/head/$1/." "$MODEL"
 }
-agrees() { # FILE [TOLERANCE]: the golden texts through the folder
+agrees() { # FILE [TOLERANCE]: the embeddings of the golden texts are those of the file
 	encode_ids
 	ids_stream --rows text.emb <"$T/out.mts" | within "$1" "${2:-2e-6}"
 }
-# "pooling" CONFIG: a folder that says no more
+# pooling CONFIG: a folder with that configuration of pooling
 pooling() {
 	folder order
 	echo '[{"path":"","type":"sentence_transformers.models.Transformer"},
@@ -162,7 +162,7 @@ pooling() {
 	echo "$1" >"$MODEL/1_Pooling/config.json"
 }
 
-@test "model: pooling is sentence-transformers', by a boolean and by a name" {
+@test "model: pooling is sentence-transformers', given by a boolean and by a name" {
 	while read -r key mode; do
 		pooling "{\"word_embedding_dimension\": 8, \"pooling_mode_$key\": true}"
 		agrees "$GOLDEN/head/pool/$mode.txt"
@@ -178,11 +178,11 @@ pooling() {
 		weightedmean_tokens weightedmean
 		lasttoken lasttoken
 	E
-	pooling '{"pooling_mode_mean_tokens": false}' # none of them
+	pooling '{"pooling_mode_mean_tokens": false}' # no pooling is chosen
 	agrees "$GOLDEN/head/pool/mean.txt"
 }
 
-@test "model: a folder that does not say how to pool: mean, of causal language models the last token" {
+@test "model: without pooling settings causal language models pool the last token, others the mean" {
 	for folder in bert:mean: families/qwen3:last:-token families/mistral:mean:; do
 		rm -rf "$T/m"
 		IFS=: read -r folder pool more <<<"$folder"
@@ -196,7 +196,7 @@ pooling() {
 	done
 }
 
-@test "model: several poolings are concatenated; those given as booleans in a fixed order" {
+@test "model: several poolings are concatenated; as booleans in a fixed order" {
 	P=$GOLDEN/head/pool
 	paste -d' ' "$P/cls.txt" "$P/mean.txt" "$P/lasttoken.txt" >"$T/wanted"
 	pooling '{"pooling_mode_lasttoken": true, "pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true}'
@@ -209,7 +209,7 @@ pooling() {
 }
 
 @test "model: include_prompt false leaves the prompt out of every pooling" {
-	sed 2d "$GOLDEN/bert/ids.txt" >"$T/ids.txt" # the text of one token is shorter than the prompt
+	sed 2d "$GOLDEN/bert/ids.txt" >"$T/ids.txt" # without the text of one token, which is shorter than the prompt
 	for mode in cls max mean mean_sqrt_len_tokens weightedmean lasttoken; do
 		pooling "{\"pooling_mode\": \"$mode\", \"include_prompt\": false}"
 		ids_stream text.ids '{"prompt_tokens":{"text":2}}' <"$T/ids.txt" |
@@ -218,11 +218,11 @@ pooling() {
 	done
 }
 
-@test "model: Dense and Normalize in any order, f32, f16 and bf16, are sentence-transformers'" {
+@test "model: Dense and Normalize in any order, in f32, f16 and bf16, are sentence-transformers'" {
 	for case in dense after both half brain order wider every; do
 		folder $case
 		agrees "$MODEL/embeddings.txt"
-		model_copy "$MODEL" "$T/copy.$case" f32 # and when it is saved again
+		model_copy "$MODEL" "$T/copy.$case" f32 # a saved copy
 		MODEL=$T/copy.$case
 		cp "$GOLDEN/bert/ids.txt" "$MODEL"
 		agrees "$T/m/embeddings.txt"
@@ -237,7 +237,7 @@ pooling() {
 		model_copy "$MODEL" "$T/$case" f32
 		model_check "$T/$case" "$MODEL/expected.safetensors"
 	done
-	# Dropout, which changes nothing, is not written; the rest has the names that the reference gives it
+	# Dropout, which has no effect, is not written; tensors have the reference's names
 	[ "$(jq -r '.[] | .path' "$T/every/modules.json" | paste -sd' ')" = " 1_Pooling 2_Dense 3_Dense 4_LayerNorm 5_Dense 6_Dense" ]
 	for module in 2_Dense:2_Dense 3_Dense:3_Dense 5_Dense:6_Dense 6_Dense:7_Dense; do
 		diff <(jq .activation_function "$T/every/${module%:*}/config.json") \
@@ -247,7 +247,7 @@ pooling() {
 	diff <(safetensors_list "$T/every/4_LayerNorm" | sort) <(safetensors_list "$GOLDEN/head/every/5_LayerNorm" | sort)
 }
 
-@test "model: upcycle keeps the head, also as MoTE, and averages back to it" {
+@test "model: upcycle keeps the head of a MoTE, and averages it back" {
 	folder both
 	upcycle -m "$MODEL" --experts a,b -o "$T/mote"
 	ids_stream text.ids <"$MODEL/ids.txt" | encode -m "$T/mote" -e b | ids_stream --rows text.emb |
@@ -258,7 +258,7 @@ pooling() {
 	model_check "$T/mean" "$MODEL/expected.safetensors"
 }
 
-@test "model: the transformer in a subfolder (0_Transformer)" {
+@test "model: the transformer may be in a subfolder, 0_Transformer" {
 	folder dense
 	mkdir "$MODEL/0_Transformer"
 	mv "$MODEL"/{config.json,model.safetensors,vocab.txt,tokenizer_config.json} "$MODEL/0_Transformer"
@@ -280,7 +280,7 @@ pooling() {
 		within "$MODEL/dim.txt" 2e-6
 }
 
-@test "model: modules that are not known, or do not fit, are refused by name" {
+@test "model: unknown modules, and modules that do not fit, are refused by name" {
 	refused() { # MESSAGE
 		run -1 encode_ids
 		[[ "$output" == *"$1"* ]]
@@ -308,7 +308,7 @@ pooling() {
 	refused "1_Pooling/config.json: the pooling mode 'median' is not supported"
 	change 1_Pooling/config.json '.pooling_mode = [range(7) | "cls"]'
 	refused 'more than 6 pooling modes'
-	# the reference refuses files that are not torch's
+	# the reference refuses activation functions that are not torch's
 	for name in torch.nn.modules.activation.Mish my.module.ReLU Tanh; do
 		change 2_Dense/config.json ".activation_function = \"$name\""
 		refused "2_Dense/config.json: 'activation_function' is '$name'; supported are Tanh, ReLU, GELU, Sigmoid, SiLU and Identity, of torch.nn"
@@ -352,7 +352,7 @@ pooling() {
 	echo '-0.5904 -0.2522 0.1496 0.0551' | within "$T/first" 0.002
 }
 
-@test "model: an integer of config.json may be spelt 2.0, and not 2.5" {
+@test "model: an integer in config.json may be written 2.0, and not 2.5" {
 	cp -r "$GOLDEN/bert" "$T/model"
 	run -0 model_check "$T/model" "$GOLDEN/bert/expected.safetensors"
 	sed -i 's/\("intermediate_size": [0-9]*\)/\1.0/' "$T/model/config.json"

@@ -5,7 +5,7 @@ load helper
 
 P=$ROOT/pipelines
 
-# Tables as mteb-score sts --per-query writes them, and the lengths.
+# Tables as mteb-score sts --per-query writes them, and a table of lengths.
 setup() {
 	cd "$T"
 	for model in 4:hs 5:rw; do
@@ -18,29 +18,29 @@ complementarity() { awk -f "$P/ranks.awk" -f "$P/complementarity.awk" "$@"; }
 lengths() { awk -f "$P/ranks.awk" -f "$P/lengths.awk" "$@"; }
 boxes() { awk -f "$P/ranks.awk" -f "$P/boxes.awk" "$@"; }
 
-@test "moee: on which pairs one model fails and the other does not (Figure 2)" {
+@test "moee: Figure 2: the pairs on which one model fails and the other does not" {
 	complementarity -v thresholds="0.1 0.25" hs.tsv rw.tsv >out
 	head -n 1 out | diff - <(printf 'set\tthreshold\tpairs\tfailed\ta_fails\tb_fails\tboth_fail\tindependent\n')
 	cut -f1 out | diff - <(printf '%s\n' set hs hs)
 	tail -n +2 out | cut -f2- | within "$GOLDEN/moee_complementarity.tsv" 1e-6
-	# the order of rows does not matter; several sets, a line each
+	# the order of rows has no effect; a line for each set
 	{ head -n 1 rw.tsv; tail -n +2 rw.tsv | sort -r; } >back.tsv
 	complementarity -v thresholds="0.1 0.25" hs.tsv back.tsv hs.tsv hs.tsv >two
 	head -n 3 two | diff - out
-	# a model fails where it fails
+	# a model beside itself: both fail on the same pairs
 	tail -n 2 two | cut -f5-7 | diff - <(printf '0.000000\t0.000000\t1.000000\n%.0s' 1 2)
 }
 
-@test "moee: Figure 2 by hand" {
+@test "moee: Figure 2 of four pairs, computed by hand" {
 	printf 'id\tgold\tsimilarity\n%s\t%s\t%s\n%s\t%s\t%s\n%s\t%s\t%s\n%s\t%s\t%s\n' a 1 1 b 2 2 c 3 4 d 4 3 >one.tsv
 	printf 'id\tgold\tsimilarity\n%s\t%s\t%s\n%s\t%s\t%s\n%s\t%s\t%s\n%s\t%s\t%s\n' a 1 2 b 2 1 c 3 3.5 d 4 3 >other.tsv
-	# ranks off by one are a quarter; one fails on c and d, the other on all
+	# a swap of two ranks is off by a quarter; one fails on c and d, the other on all
 	complementarity one.tsv other.tsv | tail -n 1 | cut -f2- | within <(echo 0.2 4 4 0 0.5 0.5 0.5) 1e-9
-	# no further than the threshold is right
+	# a rank that is off by the threshold is no failure
 	complementarity -v thresholds=0.25 one.tsv other.tsv | tail -n 1 | diff - <(printf 'one\t0.25\t4\t0\t\t\t\t\n')
 }
 
-@test "moee: how well pairs are ranked by their length (Figure 6)" {
+@test "moee: Figure 6: how well pairs are ranked, by their length" {
 	lengths -v threshold=0.15 lengths.tsv hs.tsv rw.tsv >out
 	head -n 1 out | diff - <(printf 'from\tto\tpairs\ths\ths_error\trw\trw_error\n')
 	cut -f1,2 out | diff - <(printf '%s\t%s\n' from to 0 10 10 20 20 30 30 40 all "" correlation "")
@@ -49,7 +49,7 @@ boxes() { awk -f "$P/ranks.awk" -f "$P/boxes.awk" "$@"; }
 		<(printf '0\t5\t%d\n5\t10\t%d\n' "$(grep -cP '\t3$' lengths.tsv)" "$(grep -cP '\t7.5$' lengths.tsv)")
 }
 
-@test "moee: the spread of scores over prompts (Figure 5)" {
+@test "moee: Figure 5: the spread of scores over prompts" {
 	{
 		printf 'method\tset\tprompt\tscore\n'
 		printf 'HS\tSTS12\t%d\t%s\n' 1 0.5 2 0.1 3 0.4 4 0.2
@@ -62,7 +62,7 @@ boxes() { awk -f "$P/ranks.awk" -f "$P/boxes.awk" "$@"; }
 	sed -n 4p out | cut -f4- | within <(echo -0.5 -0.2 0.1 0.15 0.2 -0.066667 0.378594) 1e-6
 }
 
-@test "moee: tables that do not fit are refused in a line" {
+@test "moee: tables that do not fit together are refused in one line" {
 	head -n 40 rw.tsv >short.tsv
 	dies "complementarity: hs: two tables of the same pairs are needed" complementarity hs.tsv short.tsv
 	dies "hs.tsv: there is no pair 'p39' in the table before" complementarity short.tsv hs.tsv
@@ -84,7 +84,7 @@ boxes() { awk -f "$P/ranks.awk" -f "$P/boxes.awk" "$@"; }
 	dies "scores.tsv:2: 'x' is not a number" boxes scores.tsv
 }
 
-@test "moee: the pictures" {
+@test "moee: the pictures have a curve or a bar for each model" {
 	command -v gnuplot >/dev/null || skip "needs gnuplot"
 	cp hs.tsv STS12.tsv
 	complementarity STS12.tsv rw.tsv hs.tsv rw.tsv >figure2.tsv

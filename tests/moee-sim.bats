@@ -8,16 +8,16 @@ setup() {
 	pairs 7 >pairs.mts
 }
 
-pairs() { # rows a record
+pairs() { # ROWS of each record
 	mkstream "$1" <"$GOLDEN/moee_pairs.jsonl"
 }
 
-# given SET: pairs of given similarities
+# given SET: the golden pairs of a set, with given similarities
 given() {
 	grep "\"$1\"" "$GOLDEN/moee_alpha.jsonl" | mkstream 9
 }
 
-# golden COLUMN: the similarities; score COLUMN: their correlation with the gold scores
+# golden COLUMN: the golden similarities; score COLUMN: their correlation with the gold scores
 golden() {
 	awk -F'\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
 		/^#/ { exit } { print $at }' "$GOLDEN/moee_similarity.tsv"
@@ -31,12 +31,12 @@ similarities() {
 	mts to jsonl | jq .similarity
 }
 
-# property STREAM: how its vectors were made
+# property STREAM: how the stream's vectors were made
 property() {
 	mts head "$1" | sed -n 's/^property\temb\t//p'
 }
 
-# fails WORDS COMMAND...: exit 1 and one line with these words
+# fails WORDS COMMAND...: exit 1 and one line with the words
 fails() {
 	run -1 --separate-stderr "${@:2}"
 	echo "$stderr"
@@ -44,7 +44,7 @@ fails() {
 	[ "${#stderr_lines[@]}" -eq 1 ]
 }
 
-# refuses WORDS COMMAND...: a usage fault
+# refuses WORDS COMMAND...: a usage error with the words
 refuses() {
 	run -2 --separate-stderr "${@:2}"
 	echo "$stderr"
@@ -52,7 +52,7 @@ refuses() {
 	[ -z "$output" ]
 }
 
-# jq, with the arithmetic of vectors
+# vectors FILTER: jq with functions on vectors
 vectors() {
 	jq -e -s 'def dot(a; b): [a, b] | transpose | map(.[0] * .[1]) | add;
 		def norm(a): dot(a; a) | sqrt;
@@ -63,7 +63,7 @@ vectors() {
 
 # 1. known answers
 
-@test "moee-sim: the similarity of a pair, by each way to combine" {
+@test "moee-sim: a pair's similarity by each --combine is the reference's" {
 	for how in hs rw concat; do
 		moee-sim --combine $how pairs.mts | similarities | within <(golden $how) 1e-12
 	done
@@ -71,7 +71,7 @@ vectors() {
 	moee-sim --combine sum --alpha 0.5 <pairs.mts | cat | similarities | within <(golden sum) 1e-12
 }
 
-@test "moee-sim: mteb-score reads its vectors and scores like the sum by hand" {
+@test "moee-sim: mteb-score of its vectors equals the correlation of the similarities" {
 	for how in hs rw concat "sum --alpha 0.5"; do
 		# shellcheck disable=SC2086
 		moee-sim --combine $how pairs.mts | mteb-score sts >scores
@@ -80,7 +80,7 @@ vectors() {
 	done
 }
 
-@test "moee-sim: the vectors have the summed similarity as their dot product" {
+@test "moee-sim: the dot product of two vectors is the summed similarity" {
 	moee-sim --alpha 0.5 --keep pairs.mts | mts to jsonl >sum
 	vectors 'length == 40 and all(
 		near(dot(."sentence1.emb"; ."sentence2.emb"); .similarity; 1e-6) and
@@ -95,11 +95,11 @@ vectors() {
 	vectors 'all(."sentence1.emb" == ."sentence1.rw" and ."sentence2.emb" == ."sentence2.rw")' <rw
 }
 
-@test "moee-sim: --alpha auto is the best of all intervals, auto=grid the best tenth" {
+@test "moee-sim: --alpha auto is the middle of the best interval, auto=grid the best tenth" {
 	while IFS=$'\t' read -r set low high mean grid; do
 		given "$set" >set.mts
 		moee-sim -v --alpha auto set.mts >auto.mts 2>said
-		# inside the interval, and with as few digits as the middle of the interval allows: with one fewer it is outside
+		# alpha is inside the interval and has the fewest digits: with one fewer the middle would be rounded out of it
 		property auto.mts | awk -F= -v low="$low" -v high="$high" '{
 			digits = $2; sub(/e.*/, "", digits); gsub(/^[0.]*|[.]/, "", digits)
 			fewer = sprintf("%." (length(digits) - 1) "g", $2) + 0; third = (high - low) / 3
@@ -114,8 +114,8 @@ vectors() {
 }
 
 @test "moee-sim: --alpha auto when all crossings are at one end of the scale" {
-	# hidden states a millionth as far apart, but for one pair that is the first in both lists and so crosses none: the
-	# best alpha is a millionth
+	# hidden states differ by millionths, except in one pair that is first in both lists and so crosses none: the best alpha
+	# is a millionth
 	given plain | mts to jsonl | jq -c '."b.hs" = [."b.hs"[0] * 1e-6, 1]' >crowded.jsonl
 	tail -n 1 crowded.jsonl | jq -c '."b.hs" = [1, 1] | ."b.rw" = ."a.rw"' >>crowded.jsonl
 	property <(mkstream 9 <crowded.jsonl | moee-sim --alpha auto) >found
@@ -123,16 +123,16 @@ vectors() {
 		{ inside = $2 > low * 1e-6 && $2 < high * 1e-6 } END { exit !inside }' "$GOLDEN/moee_alpha.tsv" found
 }
 
-@test "moee-sim: --alpha auto beyond the last crossing" {
-	# the only crossing is at 91,234, at the end of the scale; above it routing weights decide, and two of them are equal
+@test "moee-sim: --alpha auto may be beyond the last crossing" {
+	# the only crossing is at 91,234, near the end of the scale; beyond it routing weights decide, and two of them are equal
 	jq -c '{"a.hs": [1, 0], "b.hs": [.[0], 1], "a.rw": [1, 0], "b.rw": [.[1], 1]}' <<<'[0.1,1e-6] [0.2,2e-6] [0.3,1e-6] [1,1]' |
 		mkstream >last.mts
 	property <(moee-sim --alpha auto last.mts) | awk -F= '{ exit !($2 > 91235) }'
 }
 
-@test "moee-sim: --alpha auto where the best interval is too narrow for an alpha" {
-	# Of place p = alpha / (1 + alpha), as the similarities of both kinds vary alike: two pairs cross a step of 1e-13
-	# below 1/2, the middle of the scale, two above, and between them the sum is greatest.  Else it is from 0.2 to 0.3,
+@test "moee-sim: --alpha auto skips an interval that is too narrow for a number" {
+	# On the scale p = alpha / (1 + alpha), where both similarities vary alike: two pairs cross at 1e-13 below the middle,
+	# 1/2, and two above it, and between them the correlation is greatest. Outside of it the best p is from 0.2 to 0.3,
 	# and by symmetry from 0.7 to 0.8.
 	awk 'function put(h, r, t) {
 			printf "{\"a.hs\":[1,0,1e-7],\"b.hs\":[%g,1,%g],\"a.rw\":[1,0,1e-7],\"b.rw\":[%g,1,%g]}\n", h, t, r, t
@@ -148,19 +148,19 @@ vectors() {
 }
 
 # bats test_tags=plain
-@test "moee-sim: --alpha auto holds the crossings near the best one, not all" {
+@test "moee-sim: --alpha auto keeps only the crossings near the best one in memory" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	[ -x /usr/bin/time ] || skip "needs time(1)"
 	awk 'BEGIN { for (i = 0; i < 4000; i++) printf "{\"a.hs\":[1,0],\"b.hs\":[%.6f,1],\"a.rw\":[1,0],\"b.rw\":[%.6f,1]}\n", rand(), rand() }' |
 		mkstream 100 >many.mts
 	/usr/bin/time -f %M -o kilobytes moee-sim --alpha auto -o out.mts many.mts
 	cat kilobytes
-	[ "$(<kilobytes)" -lt 50000 ] # of four million crossings, 24 bytes each
+	[ "$(<kilobytes)" -lt 50000 ] # four million crossings of 24 bytes would take 96 MB
 }
 
 # 2. what each option changes
 
-@test "moee-sim: --norm, over batches of a side and over all" {
+@test "moee-sim: --norm standardises over batches of a side and over all rows" {
 	for rows in 1 7 16 40; do
 		pairs $rows >these.mts
 		for how in batch=16 corpus; do
@@ -174,19 +174,19 @@ vectors() {
 	run ! cmp -s <(moee-sim --norm corpus --combine hs pairs.mts | similarities) <(golden hs)
 }
 
-@test "moee-sim: dimensions that were standardised have mean 0 and deviation 1" {
+@test "moee-sim: standardised dimensions have mean 0 and deviation 1" {
 	moee-sim --norm corpus --combine hs pairs.mts | mts to jsonl | vectors 'map(."sentence1.emb", ."sentence2.emb") | transpose |
 		all((add / length | fabs) < 1e-6 and (map(. * .) | add / 79 | near(.; 1; 1e-5)))'
 }
 
-@test "moee-sim: a batch of one becomes zeros, with a warning" {
+@test "moee-sim: a batch of one row becomes zeros, with a warning" {
 	run -0 --separate-stderr moee-sim --norm batch=13 -o out.mts pairs.mts
 	[[ $stderr == *"pairs.mts: 2 hidden states or routing weights of sentence1 are zero: their cosine counts as 0"* ]]
 	mts to jsonl out.mts | vectors 'length == 40 and (.[39] | .similarity == 0 and (."sentence2.emb" | all(. == 0))) and
 		(.[:39] | all(.similarity != 0))'
 }
 
-@test "moee-sim: --norm corpus=FILE standardises by another stream" {
+@test "moee-sim: --norm corpus=FILE standardises by the statistics of another stream" {
 	moee-sim --norm corpus pairs.mts >own.mts
 	moee-sim --norm corpus=pairs.mts <pairs.mts | cat >other.mts
 	cmp <(similarities <own.mts) <(similarities <other.mts)
@@ -199,7 +199,7 @@ vectors() {
 	run ! cmp -s <(similarities <few-auto.mts) <(similarities <own.mts)
 }
 
-@test "moee-sim: lists have lists of vectors, no similarity; pairs of query and texts give alpha" {
+@test "moee-sim: lists get lists of vectors and no similarity; alpha comes from the pairs of query and text" {
 	given plain >plain.mts
 	moee-sim --alpha auto plain.mts >pairs-auto.mts
 	mts to jsonl plain.mts | jq -c -s '{"positive.hs": .[:7] | map(."b.hs"), "positive.rw": .[:7] | map(."b.rw"),
@@ -210,7 +210,7 @@ vectors() {
 	cmp <(mts to jsonl lists.mts | jq -c '."positive.emb"[], ."negative.emb"[]') <(mts to jsonl pairs-auto.mts | jq -c '."b.emb"')
 	mts to jsonl lists.mts | vectors 'length == 1 and (.[0] | keys) == ["negative.emb", "positive.emb", "query.emb"]'
 	mteb-score reranking lists.mts | grep -c '^main_score'
-	# batches of texts, wherever rows and records end
+	# batches of texts do not depend on rows and records
 	mkstream 1 <lists.jsonl >two.mts
 	moee-sim --norm batch=20 two.mts | mts to jsonl | jq -c '."negative.emb"[]' >batched
 	mts to jsonl two.mts | jq -c '[."negative.hs", ."negative.rw"] | transpose[] | {"x.hs": .[0], "x.rw": .[1]}' | mkstream 3 |
@@ -220,13 +220,13 @@ vectors() {
 @test "moee-sim: other columns pass; --keep keeps the vectors" {
 	moee-sim pairs.mts | mts to jsonl | vectors 'length == 40 and (.[0] | keys) == ["score", "sentence1.emb", "sentence2.emb", "similarity"]'
 	moee-sim --keep --combine hs pairs.mts | mts to jsonl | vectors '.[0] | keys | length == 8'
-	# another part, which is not wanted, goes as well
+	# hidden states are removed even if only routing weights are combined
 	moee-sim --combine rw pairs.mts | mts to jsonl | vectors '.[0] | keys | length == 4'
 	moee-sim --combine rw pairs.mts >rw.mts
 	[ "$(property rw.mts)" = moee-sim:rw ]
 	moee-sim --norm batch=8 pairs.mts >batch.mts
 	[ "$(property batch.mts)" = moee-sim:sum:alpha=1:norm=batch=8 ]
-	# an embedding that was there gives way
+	# an existing embedding is replaced
 	printf '{"x.emb": [1, 2, 3], "x.hs": [3, 4], "x.rw": [0, 2], "id": 7}\n' | mkstream 1 f32 M | moee-sim --alpha 4 >x.mts
 	[ "$(mts to jsonl x.mts | jq -c '[."x.emb", .id] | tojson | gsub("[.]0\\b"; "") | fromjson | map(if type == "array" then map(. * 1e6 | round / 1e6) else . end)')" = '[[0.6,0.8,0,2],7]' ]
 	mts head x.mts | grep -c '^property	model	M'
@@ -236,12 +236,12 @@ vectors() {
 	cmp <(mts to jsonl small.mts) <(mts to jsonl stored.mts)
 }
 
-@test "moee-sim: other widths of floats are read" {
+@test "moee-sim: f64 and bf16 are read" {
 	mkstream 7 f64 <"$GOLDEN/moee_pairs.jsonl" | moee-sim --alpha 0.5 --norm corpus | similarities | within <(golden sum_corpus) 1e-6
 	mkstream 7 bf16 <"$GOLDEN/moee_pairs.jsonl" | moee-sim --alpha 0.5 | similarities | within <(golden sum) 0.02
 }
 
-@test "moee-sim: vectors that were made in two ways are not compared" {
+@test "moee-sim: near refuses to compare vectors that were made in different ways" {
 	mts to jsonl pairs.mts | jq -c '{"_id": "d\(input_line_number)", "t.hs": ."sentence1.hs", "t.rw": ."sentence1.rw"}' | mkstream >docs.mts
 	mts to jsonl pairs.mts | jq -c '{"_id": "q\(input_line_number)", "t.hs": ."sentence2.hs", "t.rw": ."sentence2.rw"}' | mkstream >asks.mts
 	for alpha in 0.5 0.7; do
@@ -255,7 +255,7 @@ vectors() {
 	printf 'query-id\tcorpus-id\tscore\nq1\td1\t1\n' >qrels.tsv
 	mteb-score retrieval --qrels qrels.tsv q0.5.mts d0.5.mts >scores
 	fails "make both alike" mteb-score retrieval --qrels qrels.tsv q0.7.mts d0.5.mts
-	# cosines are in the order of the sums
+	# cosines have the order of the sums
 	moee-sim --alpha 0.5 --keep docs.mts | mts to jsonl | jq -c . >d.jsonl
 	moee-sim --alpha 0.5 --keep asks.mts | mts to jsonl | sed -n 1p >q.jsonl
 	cat q.jsonl d.jsonl | jq -r -s 'def dot(a; b): [a, b] | transpose | map(.[0] * .[1]) | add;
@@ -265,7 +265,7 @@ vectors() {
 	near --top 5 --run - q0.5.mts d0.5.mts | awk 'NR <= 5 { print $3 }' | cmp - order
 }
 
-@test "moee-sim: --combine apart: both parts as separate embeddings" {
+@test "moee-sim: --combine apart writes both parts as separate embeddings" {
 	moee-sim --combine apart --keep pairs.mts >apart.mts
 	[ "$(property apart.mts)" = moee-sim:apart ]
 	mts to jsonl apart.mts | vectors 'length == 40 and (.[0] | keys | length == 9) and all(
@@ -276,7 +276,7 @@ vectors() {
 	does_not_apply --alpha moee-sim --combine apart --alpha 2 pairs.mts
 }
 
-# of SET and PART: both parts apart
+# apart SET PART: SET-PART.mts, the rows of a golden set
 apart() {
 	grep "\"$1 $2\"" "$GOLDEN/moee_legacy.jsonl" | mkstream 16 | moee-sim --combine apart -o "$1-$2.mts"
 }
@@ -303,7 +303,7 @@ apart() {
 	[ "$(wc -l <rows.tsv)" -eq 91 ]
 }
 
-@test "moee-sim: mteb-score --legacy-sum over lists is that over rows" {
+@test "moee-sim: mteb-score --legacy-sum over lists equals --legacy-sum over rows" {
 	apart three test
 	sum=(clustering --legacy-sum 1 -f t.hs -f t.rw)
 	mts to jsonl three-test.mts | jq -c -s '{"t.hs.emb": map(."t.hs.emb"), "t.rw.emb": map(."t.rw.emb"), "labels": map(.label)}' >set.jsonl
@@ -317,7 +317,7 @@ apart() {
 
 # 3. usage
 
-@test "moee-sim: usage faults" {
+@test "moee-sim: usage errors exit 2" {
 	for value in -1 -0.001 nan inf x '' 1e13 auto=all; do
 		refuses "--alpha: '$value' is neither auto, auto=grid nor a number from 0 to 1e12" moee-sim --alpha "$value" pairs.mts
 	done
@@ -351,7 +351,7 @@ apart() {
 
 # 4. wrong input
 
-@test "moee-sim: columns that are not there, or do not fit" {
+@test "moee-sim: columns that are missing or do not fit together are refused" {
 	mts cat -c sentence1.hs,sentence2.hs,sentence2.rw pairs.mts >half.mts
 	fails "half.mts: there is no column 'sentence1.rw' of routing weights; encode --emit hs,rw makes it" moee-sim half.mts
 	moee-sim --combine hs half.mts | similarities | within <(golden hs) 1e-12
@@ -377,7 +377,7 @@ apart() {
 	fails "text.hs has lists of lists of vectors; pool the tokens" moee-sim tokens.mts
 }
 
-@test "moee-sim: --norm corpus=FILE of another model or width" {
+@test "moee-sim: --norm corpus=FILE of another model or width is refused" {
 	row='{"a.hs": [1, 2], "a.rw": [1, 0]}\n{"a.hs": [2, 2], "a.rw": [1, 3]}\n'
 	# shellcheck disable=SC2059
 	printf "$row" | mkstream 1 f32 M >m.mts
@@ -391,7 +391,7 @@ apart() {
 	moee-sim --norm corpus=pairs.mts none.mts | mts to jsonl | diff /dev/null -
 }
 
-@test "moee-sim: labels that --legacy-sum cannot average" {
+@test "moee-sim: labels that --legacy-sum cannot average are refused" {
 	for labels in "1 3" '"a" "b"' "0.5 1.5"; do
 		for label in $labels $labels; do
 			printf '{"label": %s, "h.emb": [%d, 1], "r.emb": [1, %d]}\n' "$label" $((++n)) $((n * n))
@@ -401,7 +401,7 @@ apart() {
 	done
 }
 
-@test "moee-sim: NaN, zero vectors, constant similarities" {
+@test "moee-sim: NaN and constant similarities are refused; zero vectors get a warning" {
 	printf '{"a.hs": [1, null], "a.rw": [1]}\n' | mkstream >nan.mts
 	fails "nan.mts: record 1: a.hs: row 1 is not finite" moee-sim nan.mts
 	fails "a.hs: row 1 is not finite" moee-sim --norm corpus nan.mts
@@ -416,7 +416,7 @@ apart() {
 	fails "all similarities of hidden states are equal" moee-sim --alpha auto zero.mts
 	printf '{"a.hs": [1, %s], "a.rw": [1, 2], "b.hs": [1, 2], "b.rw": [2, 4]}\n' 2 3 4 | mkstream >same.mts
 	fails "all similarities of routing weights are equal, nothing correlates with them; give a VALUE" moee-sim --alpha auto=grid same.mts
-	# but for rounding: one is a multiple of the other
+	# multiples of one vector: cosine 1 but for rounding
 	jq -nc 'range(1; 30) | {"a.hs": [1, 0], "b.hs": [., 7], "a.rw": [., 3, 1], "b.rw": ([., 3, 1] | map(. / 7))}' | mkstream >multiple.mts
 	moee-sim --combine rw multiple.mts | similarities | sort -u | awk '{ far += $1 < 1 - 1e-12 } END { exit far || NR < 2 }'
 	for how in auto auto=grid; do
@@ -428,14 +428,14 @@ apart() {
 	row='{"a.hs": [1], "a.rw": [1], "b.hs": [1], "b.rw": [2]}'
 	seq 20000 | jq -c "$row" | mkstream 20000 >part.mts
 	for ((i = 0; i < 100; i++)); do cat part.mts; done >most.mts
-	# as many are taken: it is their similarities that say nothing
+	# 2,000,000 pairs are accepted: the message is about their equal similarities
 	dies "moee-sim: most.mts: --alpha auto: all similarities of hidden states are equal" moee-sim --alpha auto -o out most.mts
 	mkstream <<<"$row" | cat most.mts - >more.mts
 	dies "moee-sim: more.mts: more than 2000000 pairs are too many to compare with each other; say --alpha auto=grid" moee-sim --alpha auto -o out more.mts
 	dies "moee-sim: more.mts: --alpha auto: all similarities of hidden states are equal" moee-sim --alpha auto=grid -o out more.mts
 }
 
-@test "moee-sim: an empty stream gives an empty one; a truncated stream and a full disk fail" {
+@test "moee-sim: an empty stream stays empty; a truncated stream and a full disk are errors" {
 	mts rows --where 'score > 99' pairs.mts >none.mts
 	for how in "--alpha auto" "--norm corpus" "--norm batch=3" "--combine concat"; do
 		# shellcheck disable=SC2086

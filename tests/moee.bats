@@ -4,11 +4,11 @@ load drawn
 
 # slow
 
-# pipelines/moee.mk: what its tables and figures say, beside the programs by hand, of a model of a few steps.
+# pipelines/moee.mk: tables and figures of a model of a few steps, compared with the programs run by hand.
 
 setup() {
 	cd "$T"
-	# narrow, so that make and what it asks of the programs is what takes time
+	# a narrow model, since make and the programs take most of the time
 	jq '. + {vocab_size: 1024, hidden_size: 64, intermediate_size: 64, num_hidden_layers: 3}' "$ROOT/share/recipes/moee-model.json" >config.json
 }
 
@@ -18,7 +18,7 @@ moee() {
 		MOEE_CONFIG="$T/config.json" MOEE_COMMON=1 THRESHOLDS="0.1 0.3" "$@" </dev/null
 }
 
-# Six sets, two of them of pairs that the figures show.
+# Six data sets, two of them with the pairs that the figures show.
 paired_sets() {
 	drawn_sets
 	rm -r data/retrieval data/sts/stsbenchmark* data/classification/banking77
@@ -34,9 +34,9 @@ paired_sets() {
 	awk 'NR % 9 == 0' numbers >data/classification/sst2/test.jsonl
 }
 
-@test "pair-examples: high pairs that one ranks right and the other wrong, the clearest first" {
+@test "pair-examples: pairs with high scores that one model ranks right and the other wrong, the clearest first" {
 	awk 'BEGIN { print "id\tsentence1\tsentence2"; for (i = 1; i <= 8; i++) print i "\tone " i "\tother " i }' >texts.tsv
-	# gold is the id; a has 8 last, b has 7 first
+	# gold scores are the ids; a ranks 8 last, b ranks 7 first
 	paste <(printf '%s\n' id 1 2 3 4 5 6 7 8) <(printf '%s\n' gold 1 2 3 4 5 6 7 8) <(printf '%s\n' similarity 2 3 4 5 6 7 8 1) >a.tsv
 	paste <(printf '%s\n' id 1 2 3 4 5 6 7 8) <(printf '%s\n' gold 1 2 3 4 5 6 7 8) <(printf '%s\n' similarity 2 3 4 5 6 7 1 8) >b.tsv
 	examples() { awk -v a=A -v b=B -f "$ROOT/pipelines/ranks.awk" -f "$ROOT/pipelines/pair-examples.awk" "$@"; }
@@ -47,14 +47,14 @@ paired_sets() {
 }
 
 # bats test_tags=plain
-@test "moee: tables and figures of a model of a few steps equal the programs by hand" {
+@test "moee: tables and figures of a model of a few steps equal those of the programs run by hand" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes, sanitized"
 	paired_sets
 	drawn_text
 	sentences running | cut -f2 >out/text/corpus.txt
 	moee moee >tables 2>log || { cat log; false; }
 	E=out/moee/small/model model=out/moee/model/1
-	# the model's texts end in a special token
+	# the tokenizer of the model adds a special token
 	[ "$(jq -c '.post_processor.single | map(keys[0])' $model/tokenizer.json)" = '["SpecialToken","Sequence"]' ]
 	for name in table{1,3,4,5,6,8} figure{1,2,4,5,6} sum prompts alpha alphas norm legacy; do
 		[ -s $E/$name.md ] || { echo "no $name"; false; }
@@ -62,7 +62,7 @@ paired_sets() {
 	done
 	for picture in table{3,4,5,8} sum prompts alpha norm legacy figure{1,2-1,3-hs,3-rw,4-1,5-1,6-1}; do [ -s $E/$picture.svg ] || { echo "no $picture"; false; }; done
 
-	# the sum of STS, with the template, on a set
+	# the summed similarity of an STS set with the template
 	made() { tok -q -m $model "$@" -f sentence1 -f sentence2 data/sts/sts12/test.jsonl | encode -q -m $model --emit hs,rw; }
 	made --template prompteol >pairs.mts
 	spearman() { mteb-score sts -q -f sentence1 -f sentence2 --json - | jq '.scores.main_score * 1e4 | round'; }
@@ -78,25 +78,25 @@ paired_sets() {
 		moee-sim -q --combine rw | spearman)" = "$(of_cell tone+rw STS12)" ]
 	[ "$(tok -q -m $model --template prompteol -f sentence1 -f sentence2 data/sts/sts12/test.jsonl | encode -q -m $model --pooling mean |
 		spearman)" = "$(of_cell prompteol+hs-tokens STS12)" ]
-	# a cell of a table is the mean over the sets of the differences
+	# a cell is the mean difference over the sets
 	want=$(join -t "	" -j 2 <(sort -k2,2 $E/scores/1/prompteol+hs/scores.tsv) <(sort -k2,2 $E/scores/1/prompteol+sum/scores.tsv) |
 		awk -F'\t' '$2 == "STS" { sum += $7 - $4; n++ } END { printf "%.2f", sum / n }')
 	awk -F'\t' '$2 == "prompteol+sum" && $3 == "STS" { printf "%.2f", $9 }' $E/table4.tsv | within <(echo "$want") 0.011
-	# alphas are those of the program
+	# the table's alpha is moee-sim's
 	found=$(moee-sim --alpha auto pairs.mts -o with.mts && mts head --json with.mts | jq -r '.properties.emb // empty | sub(".*alpha="; "")')
 	grep -qP "^1\tprompteol\tauto\tSTS12\t$found$" $E/alphas.tsv
-	# Table 1: the paper's and chance's values beside ours
+	# Table 1: the paper's values and chance beside ours
 	cut -f3,4 $E/table1.tsv | grep -c 'class\|chance' | found -x 5
 	tok -q -m $model --template prompteol -f text data/clustering/twentynewsgroups_subjects/test.jsonl* | encode -q -m $model --emit hs,rw >texts.mts
 	geom agreement -q -k 3 -f text.hs -f text.rw texts.mts | awk -F'\t' 'NR == 2' | cut -f3- >want
 	awk -F'\t' '$3 ~ /hs$/ && $4 ~ /rw$/' $E/table1.tsv | cut -f5- | diff - want
-	# Figure 4: nine prompts, two here, of two kinds; Figure 5: over the prompts
+	# Figure 4: two of the nine prompts, two kinds of vectors; Figure 5: the spread over prompts
 	[ "$(head -n 1 $E/figure4-1.tsv | tr '\t' '\n' | grep -c .)" -ge 4 ]
 	awk -F'\t' '$1 == "STS13" && $2 == "RW" { print $3, $8 }' $E/figure5-1.tsv >got
 	awk '{ s += $4; n++ } END { print n, s / n }' <(grep -h STS13 $E/scores/1/{style,tone}+rw/scores.tsv) >want
 	awk '{ print $1 }' got | diff - <(echo 2)
 	awk -F'\t' '$1 == "STS13" && $2 == "RW" { print $9 }' $E/figure5-1.tsv | within <(cut -d' ' -f2 want) 1e-5
-	# Figures 2 and 6: what the scripts make of the pairs' scores
+	# Figures 2 and 6: the scripts' output on the pairs' scores
 	hs=$(echo $E/scores/1/prompteol+hs/results/*/*/STS13.tsv) rw=$(echo $E/scores/1/prompteol+rw/results/*/*/STS13.tsv)
 	awk -v thresholds=0.3 -f "$ROOT/pipelines/ranks.awk" -f "$ROOT/pipelines/complementarity.awk" "$hs" "$rw" | tail -n 1 | sed 's/^/1\t/' >want
 	grep -P '^1\tSTS13\t0.3\t' $E/figure2.tsv | diff - want
@@ -107,10 +107,10 @@ paired_sets() {
 	awk -F'\t' 'NR > 1 && $1 == 1 && ($2 == "HS" && $4 + 0 < $5 || $2 == "RW" && $5 + 0 < $4)' $E/table6.tsv | wc -l |
 		diff - <(tail -n +2 $E/table6.tsv | wc -l)
 	[ "$(wc -l <$E/table6.tsv)" -gt 2 ] && [ "$(wc -l <$E/figure4.tsv)" -eq 3 ] && [ "$(wc -l <$E/figure5.tsv)" -eq 5 ]
-	# again there is nothing to do
+	# a second run makes nothing
 	moee moee 2>&1 >/dev/null | grep -v '^$' >again || true
 	[ ! -s again ] || { cat again; false; }
-	# other data, in a folder of the same names and older, are scored anew; other prompts are other figures
+	# other data in an older folder of the same name are scored anew; other prompts give other figures
 	cp -r data other
 	sed -i 's/"score": [0-9.]*/"score": 1/; 1s/1}/5}/' other/sts/sts12/test.jsonl
 	find other -type f -exec touch -d 2020-01-01 {} +
@@ -121,7 +121,7 @@ paired_sets() {
 	[ "$(cut -f3 $E/figure5-1.tsv | sort -u | tr '\n' ' ')" = "1 lines " ]
 }
 
-@test "moee: MOEE_TEXT=documents learns documentation too, drawn among the dictionaries, in bf16, in a folder of its own" {
+@test "moee: MOEE_TEXT=documents also learns from documentation, mixed with the dictionaries, in bf16, in a folder of its own" {
 	drawn_text
 	sentences running | cut -f2 | sed -n 1,100p >out/text/corpus.txt
 	mkdir out/documents
@@ -130,7 +130,7 @@ paired_sets() {
 	moee -o "$T/out/documents/passages.tsv" MOEE_TEXT=documents "$learned/held.txt" MOEE_TRAIN= 2>log || { cat log; false; }
 	cat out/text/corpus.txt <(cut -f3 out/documents/passages.tsv) | sort | diff - <(sort "$learned"/{learn,held}.txt)
 	[ "$(wc -l <"$learned/held.txt")" -eq 2 ]
-	# neither comes first
+	# both sources are mixed
 	[ "$(head -n 50 "$learned/learn.txt" | grep -c '^manual ')" -gt 10 ]
 	[ "$(tail -n 50 "$learned/learn.txt" | grep -c '^manual ')" -gt 10 ]
 	documents() { env -u MAKEFLAGS make -n --no-print-directory -C "$ROOT" OUT="$T/out" DATA="$T/data" MOEE_TEXT=documents SEEDS=1 -o "$T/out/documents/passages.tsv" "$@" 2>&1; }
@@ -143,7 +143,7 @@ paired_sets() {
 	[[ $output == *"MOEE_TEXT=docs: it can be documents, or nothing for the dictionaries alone"* ]]
 }
 
-@test "moee: neurons of a dense model in groups, and as they stand" {
+@test "moee: neurons of a dense model are experts, in clustered groups and in groups of consecutive neurons" {
 	paired_sets
 	drawn_text
 	neurons() { moee MODEL="$ROOT/tests/golden/train/bert" NEURON_EXPERTS=8 MOEE_TASKS=sts "$@"; }
@@ -157,7 +157,7 @@ paired_sets() {
 	for part in "grouped/%' NAME=bert-grouped SEEDS=\"1 2\" EMIT=hs,rw:pool=mean" "chance/%' NAME=bert-chance SEEDS=\"1\" EMIT=hs,rw:pool=mean"; do
 		grep -qF "$part" plan
 	done
-	# a cell of it
+	# a cell of the table
 	grouped=$T/out/moee/neurons/bert/grouped
 	moee "$T/out/moee/small/bert-grouped/scores/1/plain+rw/scores.tsv" MODEL="$grouped/%" NAME=bert-grouped EMIT=hs,rw:pool=mean MOEE_TASKS=sts
 	tok -q -m "$grouped/1" -f sentence1 -f sentence2 data/sts/sts12/test.jsonl | encode -q -m "$grouped/1" --emit hs,rw:pool=mean |
@@ -165,7 +165,7 @@ paired_sets() {
 	awk -F'\t' '$2 == "STS12" { printf "%.0f\n", 100 * $4 }' "$T/out/moee/small/bert-grouped/scores/1/plain+rw/scores.tsv" | diff want -
 }
 
-# A few rows for each of the paper's 19 sets, by MTEB's names.
+# A few rows of each of the paper's 19 data sets, under MTEB's names.
 nineteen_sets() {
 	local rows set
 	rows=$(sentences of | awk -F'\t' 'NR % 12 == 0 { printf "{\"text\": \"%s\", \"label\": %d}\n", $2, NR / 12 % 3 }')
@@ -195,7 +195,7 @@ nineteen_sets() {
 }
 
 # bats test_tags=plain
-@test "moee: the paper's size scores its 19 sets by each way; a folder without sets is refused" {
+@test "moee: the paper's size scores its 19 data sets in each way; a folder without them is refused" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes, sanitized"
 	drawn_text
 	sentences running | cut -f2 >out/text/corpus.txt

@@ -4,13 +4,13 @@ load drawn
 
 # slow
 
-# pipelines/mote.mk: what its tables say, and a whole small run on drawn sets.
+# pipelines/mote.mk: its scripts and tables, and a whole small run on drawn data sets.
 
 setup() {
 	cd "$T"
 }
 
-# em/ic.tsv: two sets of one type and one of another, three seeds.  Differences of retrieval by seed are
+# em/ic.tsv: two sets of one type and one of another, three seeds. The differences of retrieval by seed are
 # (2 + 4) / 2, (3 + 5) / 2, (4 + 6) / 2.
 small_cells() {
 	mkdir -p em
@@ -23,7 +23,7 @@ small_cells() {
 }
 cells() { awk "$@" -f "$ROOT/pipelines/cells.awk" em/ic.tsv; }
 
-@test "cells: means and deviations over seeds, errors over queries and seeds" {
+@test "cells: means and deviations over seeds, standard errors over queries and over seeds" {
 	small_cells
 	cells -v types="Retrieval STS Clustering" >cells
 	cut -f1-3,4-6,9-12,14-15 cells | diff - <(cat <<-'END'
@@ -33,9 +33,9 @@ cells() { awk "$@" -f "$ROOT/pipelines/cells.awk" em/ic.tsv; }
 		em	ic	all sets	3	30.6667	0.3333	2.6667	0.7000	0.1667	3	0.4041	0.4372
 	END
 	)
-	# without types the last row alone, of everything
+	# without types only the last row, of all sets
 	cells | cut -f3,9 | diff - <(printf 'type\tdifference\nall sets\t2.6667\n')
-	# one seed has no error over seeds, two have one and claim nothing
+	# one seed gives no error over seeds; two give one, and no claim
 	grep -v ^3 em/ic.tsv >two.tsv && mv two.tsv em/ic.tsv
 	cells -v types=Retrieval | cut -f9,11-17 | tail -n 1 | diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' 3.5000 0.2500 2 no 0.5000 0.5590 '' '')
 	grep ^1 em/ic.tsv >one.tsv && mv one.tsv em/ic.tsv
@@ -46,42 +46,42 @@ cells() { awk "$@" -f "$ROOT/pipelines/cells.awk" em/ic.tsv; }
 	(cd "$GOLDEN/cells" && awk -v types=every -f "$ROOT/pipelines/cells.awk" em/sure.tsv em/seeds.tsv em/queries.tsv em/equal.tsv ic/none.tsv) >cells
 	cut -f1-4,13 cells | diff - <(cut -f1-4,11 "$GOLDEN/cells/expected.tsv")
 	grep -c yes cells | grep -vx 0
-	# four decimals of errors, three digits of a p
+	# four decimals of errors, three digits of p
 	paste cells "$GOLDEN/cells/expected.tsv" | awk -F'\t' 'function far(ours, theirs, most) { return (ours - theirs) ^ 2 > most ^ 2 }
 		NR > 1 { bad = far($9, $22, 6e-5) || far($11, $23, 6e-5) || far($14, $24, 6e-5) || far($15, $25, 6e-5) ||
 				far($16, $26, 0.006 * $26) || far($17, $27, 0.006 * $27)
 			if (bad) { print; failed = 1 } } END { exit failed || NR != 21 }'
 }
 
-@test "cells: claims by the errors over seeds and queries, few queries, and Holm's correction over the table" {
-	rows() { # DIFFERENCES ERROR QUERIES: of one set and three seeds
+@test "cells: claims depend on the errors over seeds and queries, the number of queries, and Holm's correction over the table" {
+	rows() { # DIFFERENCES ERROR QUERIES: rows of one set and three seeds
 		i=0
 		for difference in $1; do printf '%d\tSTS\ta\t0.5\t0.5\t%s\t%s\t%s\n' $((++i)) "$difference" "$2" "$3"; done
 	}
 	claims() { awk -v types=STS -f "$ROOT/pipelines/cells.awk" "$@" | awk -F'\t' '$3 == "STS" { print $2, $13 }' | paste -sd' '; }
 	mkdir em
-	# 2.5 errors over queries alone; over two seeds' worth of freedom not
+	# 2.5 errors over queries are enough, over seeds with two degrees of freedom they are not
 	rows "0.025 0.025 0.025" 0.01 1000 >em/queries.tsv
 	rows "0.033 0.017 0.025" 0.0001 1000 >em/seeds.tsv
 	rows "0.025 0.025 0.025" 0.01 4 >em/few.tsv
 	claims em/queries.tsv | grep -x 'queries yes'
 	claims em/seeds.tsv | grep -x 'seeds no'
 	claims em/few.tsv | grep -x 'few no'
-	# among three cells and their "all sets" 0.0124 is not enough; what is sure is not harmed
+	# with three cells and their "all sets" p 0.0124 is not enough; a clear difference stays one
 	rows "0.1 0.1 0.1" 0.01 1000 >em/sure.tsv
 	claims em/queries.tsv em/seeds.tsv em/sure.tsv | grep -x 'queries no seeds no sure yes'
-	# a set of one query has no error over queries, and claims nothing
+	# a set of one query has no error over queries and gives no claim
 	rows "0.1 0.1 0.1" '' 1 >em/one.tsv
 	awk -v types=STS -f "$ROOT/pipelines/cells.awk" em/one.tsv | cut -f3,9,11,13-17 | diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
 		type difference standard_error claim seed_error error p holm_p STS 10.0000 '' no 0.0000 0.0000 '' '' \
 		"all sets" 10.0000 '' no 0.0000 0.0000 '' '')
 	claims em/one.tsv em/queries.tsv | grep -x 'one no queries yes'
-	# no difference and no error is no claim
+	# no difference and no error give no claim
 	rows "0 0 0" 0 9 >em/same.tsv
 	claims em/same.tsv | grep -x 'same no'
 }
 
-@test "table: both errors and the stars; below it the arms; the paper's numbers beside ours" {
+@test "table: both errors and stars for claims; the arms below; the paper's numbers beside ours" {
 	small_cells
 	cells -v types="Retrieval STS" | awk -v title=table9 -f "$ROOT/pipelines/table.awk" >got
 	diff got - <<-'END'
@@ -118,13 +118,13 @@ cells() { awk "$@" -f "$ROOT/pipelines/cells.awk" em/ic.tsv; }
 	mkdir ic && cp em/ic.tsv ic/em.tsv
 	awk -f "$ROOT/pipelines/cells.awk" em/ic.tsv ic/em.tsv | awk -v paper=mote -f "$ROOT/pipelines/table.awk" arms.tsv - | tail -n 3 |
 		diff - <(printf '%s\n' '' '- em: dense' '- ic: with instructions')
-	# names that + joins
+	# names joined by +
 	mkdir plain+hs && cp em/ic.tsv plain+hs/plain+rw.tsv
 	awk -f "$ROOT/pipelines/cells.awk" plain+hs/plain+rw.tsv | awk -v paper=moee -f "$ROOT/pipelines/table.awk" "$ROOT/pipelines/arms.tsv" - |
 		tail -n 2 | diff - <(printf '%s\n' '- plain+hs: no prompt; hidden states' '- plain+rw: no prompt; routing weights')
 }
 
-@test "tables: every arm of the papers' tables has words, every number of a paper its place" {
+@test "tables: every arm of the papers' tables has an explanation, every number of a paper a cell" {
 	mkdir -p start data/retrieval/fin10k_qa && echo '{"num_hidden_layers": 3}' >start/config.json && echo '{}' >start/sentence_bert_config.json
 	for set in wordnet fin10k_qa scifact; do mkdir -p data/retrieval/$set/qrels && touch data/retrieval/$set/qrels/{train,test}.tsv data/retrieval/$set/{corpus,queries}.jsonl; done
 	mkdir -p data/{clustering/a,classification/sst2,sts/sts12,reranking/x} && touch data/sts/sts12/test.jsonl data/clustering/a/test.jsonl
@@ -135,7 +135,7 @@ cells() { awk "$@" -f "$ROOT/pipelines/cells.awk" em/ic.tsv; }
 	grep -o '[^ ]*/compare/[^ ]*[.]tsv' plan | sort -u | while read -r file; do
 		paper=$(sed "s,^$T/out/\([a-z]*\)/.*,\1," <<<"$file")
 		for arm in "$(basename "${file%/*}")" "$(basename "${file%.tsv}")"; do
-			# a gate of a set has its name
+			# an adapter of a set has the set's name
 			[[ $paper == routerretriever && $arm =~ ^(wordnet|foldoc|fin10k_qa|scifact)$ ]] || echo "$paper $arm"
 		done
 	done | sort -u >used
@@ -144,7 +144,7 @@ cells() { awk "$@" -f "$ROOT/pipelines/cells.awk" em/ic.tsv; }
 		printf 'base\tarm\tx\n%s\t%s\tx\n' "$arm" "$arm" | awk -v paper="$paper" -f "$ROOT/pipelines/table.awk" "$ROOT/pipelines/arms.tsv" - |
 			grep -F -e "- $arm: " >/dev/null || echo "$paper $arm"
 	done <used | diff - /dev/null
-	# each table of papers.tsv is one of ours, made with that name
+	# each table of papers.tsv is one of ours
 	awk -F'\t' 'NR > 1 { print $1 }' "$ROOT/pipelines/papers.tsv" | sort -u >tables
 	sed -n "s/.*-v paper=\([a-z]*\) -v title='\([a-z0-9-]*\)'.*/\1-\2/p" plan | sort -u | comm -13 - tables | diff - /dev/null
 	awk -F'\t' 'NR > 1 && (NF != 7 || $6 !~ /^[-+][0-9]+[.][0-9][0-9]$/ || $5 !~ /^[0-9]+[.][0-9][0-9]$/ || seen[$1, $2, $3, $4]++)' "$ROOT/pipelines/papers.tsv" | diff - /dev/null
@@ -168,7 +168,7 @@ mote() {
 	upcycle --average -m out/mote/small/mlm/models/mote/1e-3/1 -o mean
 	cmp mean/model.safetensors out/mote/small/mlm/models/ea/1e-3/1/model.safetensors
 
-	# every text that was learned from, of all tasks, without its instruction
+	# all training texts of all tasks, without their instructions
 	tasksample -C out/mote/data --all out/mote/small/mlm/plain.yaml >all.mts
 	for side in query document; do
 		mts to jsonl -c $side all.mts | jq -r ".$side"
@@ -179,7 +179,7 @@ mote() {
 		[ "$(wc -l <fitted)" -gt 10 ]
 		[ -z "$(comm -12 learned fitted)" ]
 	done
-	# the development split: other rows again
+	# the development split has other rows
 	mote DATA="$T/data" SPLIT=dev "$T/out/mote/data/dev/made"
 	jq -r .text out/mote/data/dev/classification/banking77/test.jsonl | sort -u >dev
 	jq -r .text out/mote/data/test/classification/banking77/train.jsonl | sort -u | comm -12 dev - >both
@@ -204,49 +204,49 @@ mote() {
 		jq -r '[.query, .["query.expert"]] | @tsv' | awk -F'\t' '{ sub(/: .*/, "", $1); gsub(/ /, "_", $1); print $1 == $2 }' | sort -u | grep -x 1
 }
 
-@test "mote: without real sets the dictionaries alone" {
+@test "mote: without real data sets only the dictionaries are used" {
 	drawn_text
 	mote DATA="$T/none" "$T/out/mote/small/mlm/test/em/1e-3/1/scores.tsv"
 	cut -f1,2 out/mote/small/mlm/test/em/1e-3/1/scores.tsv | sort | diff - <(printf '%s\t%s\n' Classification lexicographer \
 		Clustering topics Retrieval dictionary)
 	run ! grep -q real/ out/mote/small/mlm/instructed.yaml
-	# Table 3 is of real sets alone, the rest can be had
+	# Table 3 needs real data sets, the other tables do not
 	run ! mote DATA="$T/none" mote-table3
 	[[ "$output" == *"mote-table3: the unseen tasks are real sets; name their folder with DATA="* ]]
 	mote DATA="$T/none" -n mote | grep -o '/table[2-7].svg' | sort -u | tr -d '\n' | grep -x '/table2.svg/table4.svg/table5.svg/table6.svg/table7.svg'
 }
 
-@test "mote: other STEPS, DATA or START train again, what is the same does not; a start's own rates" {
+@test "mote: other STEPS, DATA or START train again, the same ones do not; each START has its own rates" {
 	drawn_text
 	at=out/mote/small/mlm/models/em/1e-3/1
 	trained() { mote DATA="$T/none" "$@" "$T/out/mote/small/${start:-mlm}/models/em/1e-3/1/config.json" 2>log; grep -c '^train' log; }
 	[ "$(trained STEPS=2)" = 1 ]
 	[ "$(tail -n +2 $at.log.tsv | wc -l)" = 2 ]
 	run -1 trained STEPS=2
-	# a checkpoint of the run with other settings is not gone on from
+	# a run with other settings does not resume from the checkpoint
 	echo broken >$at.checkpoint
 	[ "$(trained STEPS=3)" = 1 ]
 	[ "$(tail -n +2 $at.log.tsv | wc -l)" = 3 ]
-	# of this run it is, or would be
+	# a run with the same settings resumes from it
 	rm $at/config.json
 	echo broken >$at.checkpoint
 	run trained STEPS=3
 	grep -F "$at.checkpoint" log
 	rm $at.checkpoint
 	[ "$(trained STEPS=3)" = 1 ]
-	# real sets are in the mix
+	# real data sets enter the mix
 	drawn_sets
 	[ "$(trained STEPS=3 DATA="$T/data")" = 1 ]
 	grep real/ out/mote/small/mlm/instructed.yaml
 	run -1 trained STEPS=3 DATA="$T/data"
-	# another start has its own folder; of the same name it is trained anew
+	# another START has its own folder; one of the same name is trained again
 	cp -r mlm other
 	mkdir elsewhere && cp -rp other elsewhere
 	start=other
 	[ "$(trained STEPS=3 DATA="$T/data" START="$T/other")" = 1 ]
 	[ "$(trained STEPS=3 DATA="$T/data" START="$T/elsewhere/other")" = 1 ]
 	run -1 trained STEPS=3 DATA="$T/data" START="$T/elsewhere/other"
-	# rates by start; of a start without rates mlm's
+	# rates by START; a START without rates has mlm's
 	rate_of() { make -s --no-print-directory -C "$ROOT" -n OUT="$T/none" RATES="$T/rates.tsv" START="$1" mote-table2 </dev/null | grep -o 'echo "train em/[^/]*' | sort -u; }
 	printf '%s\t%s\t%s\n' other em 1e-2 mlm em 1e-4 mlm ic 1e-5 other ic 1e-6 >rates.tsv
 	[ "$(rate_of "$T/other")" = 'echo "train em/1e-2' ]
@@ -254,7 +254,7 @@ mote() {
 	[ "$(rate_of "$ROOT/share/models/base")" = 'echo "train em/1e-4' ]
 }
 
-@test "mote: other TYPES are scored again; rates that are found stand before those of other starts" {
+@test "mote: other TYPES are scored again; rates found for a START are listed before those of others" {
 	mkdir -p start out/mote/small/start/dev/{em,ic}/{5e-4,1e-3}/1
 	echo '{}' >start/config.json
 	mote START="$T/start" TYPES=STS "$T/out/mote/small/start/test/scored"
@@ -282,7 +282,7 @@ mote() {
 	END
 }
 
-# Sets that only the designs of task-experts.mk have, and the files of packages.mk, newer than their sources.
+# Data sets of task-experts.mk's designs, and the files of packages.mk, newer than their sources.
 drawn_more() {
 	drawn_sets
 	drawn_text
@@ -309,12 +309,12 @@ design() {
 }
 
 # bats test_tags=plain
-@test "mote-forget: the old task is lost or kept; frozen experts keep it to the bit" {
+@test "mote-forget: scores of the old task before and after the new one; frozen experts keep them to the bit" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	drawn_more
 	# the other arms have no rules of their own
 	few="dense experts-replay experts-frozen lora"
-	# tables of one arm, which are made again with more arms
+	# tables of one arm are made again with more arms
 	design FORGET_ARMS=dense mote-forget >table
 	run ! grep -q lora table
 	design FORGET_ARMS="$few" mote-forget-rates | grep -cP '^mlm\tforget-[a-z-]*\t1e-3\t1e-3\t[0-9.]*$' | grep -x 4
@@ -322,7 +322,7 @@ design() {
 	design FORGET_ARMS="$few" mote-forget >table
 	grep -q lora table
 	grep '^| [a-z]' table | cut -d'|' -f2,3 | sort -u | diff - <(printf ' %s \n' 'all sets | 5' 'forget-2 | sets' 'new | 4' 'old | 1')
-	# embeddings of the old task, by the model that each arm has for it
+	# embeddings of the old task, by the model that each arm uses for it
 	embeds() { tok -q -m "$1" --task dictionary -f text out/text/test/queries.jsonl | encode -q -m "$1" | mts cat -q -c text.emb | mts to jsonl; }
 	M=out/mote/experts/mlm/models
 	embeds out/mote/experts/mlm/start/forget-dense >base
@@ -330,7 +330,7 @@ design() {
 		embeds $M/forget-$arm/1e-3/1/2 | cmp -s - base && echo $arm kept || echo $arm moved
 	done | diff - <(printf '%s\n' 'dense moved' 'experts-replay moved' 'experts-frozen kept')
 	awk -F'\t' '$1 == "base" && $3 == "old" && $2 == "lora" { print $9 + 0 }' out/mote/experts/mlm/tables/forget-2.tsv | grep -x 0
-	# replay: the old task's pairs are learned from, by its expert
+	# replay: the old task's pairs are learned again, by its expert
 	tasksample -C out/mote/data --plan --steps 0 out/mote/experts/mlm/forget-new.yaml >plan
 	run ! grep -q define out/mote/experts/mlm/forget-new.yaml
 	tasksample -C out/mote/data --epochs 1 --plan out/mote/experts/mlm/forget.yaml | cut -f3 | sort -u | grep -x define
@@ -338,27 +338,27 @@ design() {
 }
 
 # bats test_tags=plain
-@test "mote-scale, mote-late: table, curve and starts; the control's experts have the batches of shared, and no task" {
+@test "mote-scale, mote-late: table, curve and starts; the control's experts have the batches of shared, without their tasks" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	drawn_more
 	design LR=1e-3 mote-scale >table
 	grep '^| [A-Za-z]' table | cut -d'|' -f2,3 | sort -u | diff - <(printf ' %s \n' 'Classification | 3' 'Clustering | 2' 'Retrieval | 2' \
 		'all sets | 12' 'further | 2' 'scale-2 | sets' 'unseen | 3')
 	[ -s out/mote/experts/mlm/tables/scale.svg ]
-	# the late models start from the dense one that was trained
+	# late models start from the trained dense one
 	design LR=1e-3 "$T/out/mote/experts/mlm/start/late-mote-1/config.json"
 	design LR=1e-3 -n "$T/out/mote/experts/mlm/tables/late-2.md" >plan
 	for arm in ic mote shared chance; do grep -q "train late-$arm/1e-3/1/2" plan; done
-	# also of a seed whose dense half is not trained yet
+	# also for a seed whose dense half is not trained yet
 	design LR=1e-3 SEEDS="1 2" -n "$T/out/mote/experts/mlm/tables/late-2.md" >plan
 	grep -q "train scale-ic/1e-3/2/2" plan
-	# rates and models are those of a start; another has none yet
+	# rates and models belong to a START; another has none yet
 	printf '%s\tscale-ic\t%s\n' mlm 7e-4 other 3e-5 >rates.tsv
 	cp -r mlm other
 	rates_of() { design START="$T/$1" -pn "$T/out/mote/experts/$1/seeds" | awk '$1 == "scale-ic.lr" { print $1, $3 } $1 == "scale-mote.lr" { print $1, $3 }'; }
 	rates_of mlm | sort -u | diff - <(printf '%s\n' 'scale-ic.lr 7e-4' 'scale-mote.lr ')
 	rates_of other | sort -u | diff - <(printf '%s\n' 'scale-ic.lr 3e-5' 'scale-mote.lr ')
-	# a late split asks for the dense half's rate, not for those of the arms from the start
+	# a late split needs the dense half's rate, not the rates of the arms from the start
 	printf 'other\tlate-%s\t1e-4\n' ic mote shared chance >>rates.tsv
 	run make -n --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" START="$T/other" DATA="$T/data" E_RATES="$T/rates.tsv" mote-late
 	[[ $output == *"train scale-ic/3e-5/1/256"* && $output == *"train late-mote/1e-4/1/256"* ]]
@@ -378,7 +378,7 @@ design() {
 	[[ "$stderr" == *"mote-scale: its sets are real; name their folder with DATA="* ]]
 }
 
-# The files that the paper's recipe names, of two pairs of letters each, and a model of two tiny layers that knows letters.
+# The files that the paper's recipe names, each with two pairs of letters, and a tiny model whose vocabulary is letters.
 paper_files() {
 	mkdir files
 	grep -o '[^ ,[]*[.]jsonl[.]gz' "$ROOT/share/recipes/mote-paper.yaml" >names
@@ -399,7 +399,7 @@ paper() {
 	mote SIZE=paper START="$T/start" TRAIN="$T/files" DATA="$T/mteb" LR=5e-6 "$@"
 }
 
-@test "mote: runs side by side write no file of each other" {
+@test "mote: runs side by side write different files" {
 	paper_files
 	paper -n SEEDS="1 2 3" mote-figure1 mote-table2 >plan
 	grep -o '[^ |]*> [^ ;&]*\.mts' plan | awk '{ print $NF }' | sort >written
@@ -409,19 +409,19 @@ paper() {
 	diff /dev/null twice
 }
 
-@test "mote: the paper's recipe has its tasks, batch, temperatures and nomic's counts, and files for each set" {
+@test "mote: the paper's recipe has its tasks, batch, temperatures and nomic's counts, and a file for each set" {
 	recipe=$ROOT/share/recipes/mote-paper.yaml
 	paper_files
 	tasksample -C files --batch 2 --plan "$recipe" | awk -F'\t' 'NR > 1 { print $3 }' | sort | uniq -c | awk '{ print $2, $1 }' |
 		diff - <(printf '%s\n' 'classification 11' 'clustering 19' 'retrieval 8')
 	tasksample -C files --batch 2 "$recipe" | mts stat | awk '$1 == "temperature" { print $2, $3 }' | sort | diff - <(printf '%s\n' '0.03 19' '0.06 19')
 	grep -x 'batch: 6144' "$recipe"
-	# 234,553,344 pairs less those of two sets without a file
+	# 234,553,344 pairs without those of two sets that have no file
 	[ "$(grep -o 'sample: [0-9]*' "$recipe" | awk '{ s += $2 } END { printf "%d", s }')" -eq 222085120 ]
 }
 
 # bats test_tags=plain
-@test "mote: the paper's size: a batch of each arm from files of its names, which are unpacked and indexed once" {
+@test "mote: the paper's size trains a batch of each arm from files of the recipe's names, unpacked and indexed once" {
 	paper_files
 	gzip -d files/squad_pairs.jsonl.gz
 	arms="em ic mote random eob tlr tlr-raw static shared joined chance warmup sem-retrieval sem-classification sem-clustering homogeneous heterogeneous warm ea ea-eob"
@@ -430,12 +430,12 @@ paper() {
 	for arm in $arms; do
 		[ -s "out/mote/paper/start/models/$arm/5e-6/1/model.safetensors" ]
 		case $arm in ea*) continue ;; esac
-		# a step of two rows that differ
+		# a step of two examples with a loss above 0
 		[ "$(awk -F'\t' 'END { print NR, $9, ($5 > 0) }' "out/mote/paper/start/models/$arm/5e-6/1.log.tsv")" = "2 2 1" ]
 	done
 	[ "$(find out/mote/index -type f | wc -l)" -ge 27 ]
 	[ -L out/mote/files/squad_pairs.jsonl ] && [ ! -L out/mote/files/PAQ_pairs.jsonl ]
-	# other options train again; ranks are pipes of their own
+	# other options train again; each rank has its own pipe
 	ic=$T/out/mote/paper/start/models/ic/5e-6/1/config.json
 	paper BATCH=2 STEPS=1 TRAIN_OPTIONS="--memory 64M" "$ic" 2>again
 	diff /dev/null again

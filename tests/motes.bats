@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# The front: the list, programs and pipelines by their words; motes get against a Hub of files.
+# motes: its list, programs and pipelines by their words; motes get from a Hub of files; motes tune.
 
 setup() {
 	cd "$T" || return
@@ -9,21 +9,21 @@ setup() {
 	export HOME=$T/home
 }
 
-# The first words of the list's lines between two headings.
+# listed HEADING: the first words of the list's lines below the heading
 listed() {
 	motes | awk -v on="$1" '/:$/ { inside = index($0, on) } inside && /^    [a-z]/ { print $1 }'
 }
 
 # 1. the list
 
-@test "motes: lists every program with the sentence of its page, and pipelines that make help lists" {
+@test "motes: lists every program with the sentence of its page, and pipelines that make help also lists" {
 	motes | sed -n 's/^    \([a-z][^ ]*\) *\(.*\)/\1 \2/p' >list
 	for page in "$ROOT"/man/*.1; do
 		name=$(basename "$page" .1)
 		[ "$name" = motes ] || echo "$name $(sed -n 's/^\.Nd //p' "$page")"
 	done | sort >wanted
 	[ "$(wc -l <wanted)" -gt 10 ]
-	# a program without a page is not finished
+	# a program without a page is unfinished
 	diff wanted <(grep -v "^\($(listed pipelines, | paste -sd'|' | sed 's/|/\\|/g')\) " list | sort)
 	for pipeline in $(listed pipelines,); do
 		grep -q "^## $pipeline " "$ROOT"/pipelines/*.mk
@@ -37,7 +37,7 @@ listed() {
 
 # 2. programs
 
-@test "motes: a program's name runs the program beside it with its arguments, options and exit status" {
+@test "motes: the name of a program runs the program beside it with its arguments, options and exit status" {
 	[ "$(motes tok --version)" = "$(tok --version)" ]
 	[ "$(motes near --help)" = "$(near --help)" ]
 	motes tok -m "$GOLDEN/bert" <<<"the dog" | mts diff - <(tok -m "$GOLDEN/bert" <<<"the dog")
@@ -48,7 +48,7 @@ listed() {
 	[ "$stderr" = "motes: warning: 'route' is now called pilot-route" ]
 }
 
-@test "motes: finds programs in libexec; the message for a missing one lists the folders searched" {
+@test "motes: finds programs in libexec; a missing one is refused with the folders that were searched" {
 	mkdir -p there/bin there/libexec/motes
 	cp "$BUILD/bin/motes" there/bin
 	cp "$BUILD/bin/tok" there/libexec/motes
@@ -97,7 +97,7 @@ listed() {
 	printf '{"_id": "d%d", "title": "", "text": "%s"}\n' 1 "the cook stirs the soup" 2 "a ship leaves the harbour" >data/shelf/corpus.jsonl
 	printf '{"_id": "q%d", "text": "%s"}\n' 1 "a cook stirs soup" 2 "ships in a harbour" >data/shelf/queries.jsonl
 	printf 'query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n' >data/shelf/qrels/test.tsv
-	# files of the source tree have other names there
+	# installed files have other places than in the source tree
 	PATH=$T/root/usr/bin:/usr/bin:/bin
 	page_examples motes.1 | grep '^motes mteb' >example
 	bash -e example >table 2>err || { cat err; false; }
@@ -106,12 +106,12 @@ listed() {
 	diff table results/table.md
 	[ "$(ls -d *)" = $'data\nerr\nexample\nout\nresults\ntable' ]
 	run ! grep -rl "$ROOT" out results
-	# once more: it is made already
+	# a second run makes nothing
 	motes mteb DATA=data TASKS="STS12 shelf" >/dev/null 2>err
 	run ! grep encode err
-	# nothing of it was written where motes is installed
+	# nothing is written to the installed tree
 	[ -z "$(find "$T/root" -newer example)" ]
-	# all other words are goals there
+	# every pipeline is a goal there
 	for pipeline in $(listed pipelines,); do
 		motes "$pipeline" -n DATA=data >/dev/null
 	done
@@ -119,7 +119,7 @@ listed() {
 
 # 5. a model of the Hub
 
-# hub ADDRESS...: a Hub of files, and a model of it: what tok and encode read, and what they do not
+# hub: a Hub of files, with a model and files beside it that motes does not read
 hub() {
 	local at=$T/hub/some/tiny.bert/resolve/0a1b2c
 	mkdir -p "$at" "$T/hub/api/models/some/tiny.bert/revision"
@@ -159,16 +159,16 @@ to=''" ]
 		modules.json tokenizer_config.json vocab.txt)
 	echo the dog | tok -m some/tiny.bert | encode -m some/tiny.bert >a.mts
 	echo the dog | tok -m "$GOLDEN/bert" | encode -m "$GOLDEN/bert" | mts diff - a.mts
-	# again: all is there
+	# a second run fetches nothing
 	run -0 --separate-stderr motes get --fetch some/tiny.bert
 	[ -z "$stderr" ]
-	# a file that was lost comes back
+	# a lost file is fetched again
 	rm "$output/config.json"
 	run -0 --separate-stderr motes get --fetch some/tiny.bert
 	[ "$stderr" = config.json ]
 }
 
-@test "motes get: into a folder; shards, and weights of torch.save where there are no others" {
+@test "motes get: -o fetches into a folder; shards; weights of torch.save if there are no others" {
 	command -v curl >/dev/null || skip "needs curl"
 	hub
 	at=$T/hub/some/tiny.bert/resolve/0a1b2c
@@ -184,12 +184,12 @@ to=''" ]
 	[ ! -e "$T/home/.cache" ]
 	run -1 --separate-stderr motes get --fetch -o here some/tiny.bert
 	[ "$stderr" = "motes get: here is there already; name another folder" ]
-	# names that lead out of the folder are not followed
+	# names that lead out of the folder are ignored
 	jq -c '.siblings += [{rfilename: "../../evil.json"}, {rfilename: "/etc/config.json"}, {rfilename: "1_a/../../config.json"}]' "$listing" >more
 	cp more "$listing"
 	motes get --fetch -o there some/tiny.bert 2>/dev/null
 	diff -r here there
-	# no weights at all
+	# a model without weights
 	jq -c '.siblings |= map(select(.rfilename | test("safetensors|bin") | not))' more >"$listing"
 	run -1 --separate-stderr motes get --fetch -o none some/tiny.bert
 	[ "$stderr" = "motes get: some/tiny.bert has no model.safetensors, and no pytorch_model.bin" ]
@@ -207,7 +207,7 @@ to=''" ]
 	cache=$T/home/.cache/huggingface/hub/models--some--tiny.bert
 	[ ! -e "$cache/refs" ] && [ ! -e "$cache/snapshots/0a1b2c" ] && [ -d "$cache/snapshots/0a1b2c.part" ]
 	run -1 --separate-stderr tok -m some/tiny.bert </dev/null
-	# an existing beginning is kept; it differs from the Hub's, to recognise it
+	# the kept beginning differs from the Hub's, so that the result shows it
 	mv whole "$at/model.safetensors"
 	size=$(stat -c %s "$at/model.safetensors")
 	head -c 1000 /dev/zero | tr '\0' x >"$cache/snapshots/0a1b2c.part/model.safetensors.part"
@@ -219,7 +219,7 @@ to=''" ]
 	[ ! -e "$cache/snapshots/0a1b2c.part" ]
 }
 
-@test "motes get: sends the token over HTTP and not as an argument; names files that the Hub lacks" {
+@test "motes get: the token is sent in a header and not as an argument; files that the Hub lacks are named" {
 	command -v curl >/dev/null || skip "needs curl"
 	python3 -c 'import http.server' 2>/dev/null || skip "needs python3"
 	hub
@@ -244,7 +244,7 @@ to=''" ]
 	[[ ${stderr_lines[-1]} == "motes get: $HF_ENDPOINT does not list the files of some/tiny.bert, revision main; check the name, or set HF_TOKEN "* ]]
 	export HF_TOKEN=hf_secret
 	run ! grep -q hf_secret <(motes get some/tiny.bert)
-	# this server cannot send the end of a file alone: it comes whole
+	# this server sends whole files only
 	mkdir -p here.0a1b2c.part
 	head -c 100 /dev/zero >here.0a1b2c.part/model.safetensors.part
 	run -0 --separate-stderr motes get --fetch -o here some/tiny.bert
@@ -257,7 +257,7 @@ to=''" ]
 
 # 6. an adapter in one command
 
-# pairs N: a table of pairs, twelve words to a document; each third query has a second document
+# pairs N: a table of pairs with documents of twelve words; each third query has a second document
 pairs() {
 	printf 'query\tdocument\n'
 	awk -v n="$1" 'BEGIN { split("dog cat ship cook soup rose water garden harbour bird stone king", w)
@@ -265,7 +265,7 @@ pairs() {
 			print "the " a " and the " b "\tno " b " is a " a; if (i % 3 == 0) print "the " a " and the " b "\tone " a " or " b } }'
 }
 
-@test "motes tune: an adapter, and scores of queries that training has not read; the printed commands typed again give the same" {
+@test "motes tune: trains an adapter and scores it on held-out queries; the printed commands, typed again, give the same" {
 	command -v jq >/dev/null || skip "needs jq"
 	pairs 60 >pairs.tsv
 	export MOTES_MODEL=$GOLDEN/bert
@@ -273,10 +273,10 @@ pairs() {
 	[ "$(wc -l <example)" -eq 2 ]
 	head -n 3 pairs.tsv | cut -f1 | sed 1d >texts.txt
 	bash -e example >table 2>commands
-	# 200 steps would be more than 20 passes; nothing else is written
+	# at most 20 passes, though 200 steps would be more; no other files are written
 	[ "$(sed -n 's/^epochs: //p' tuned.pairs/train.yaml)" -eq 20 ]
 	[ "$(ls -d -- * | paste -sd' ')" = "commands example pairs.tsv table texts.mts texts.txt tuned tuned.log.tsv tuned.pairs" ]
-	# a tenth of the queries, with both its documents
+	# a tenth of the queries is held out, with all their documents
 	[ "$(wc -l <tuned.pairs/queries.jsonl)" -eq 6 ]
 	[ "$(cut -f1 tuned.pairs/qrels.tsv | sort -u | wc -l)" -eq 6 ]
 	jq -r .text tuned.pairs/queries.jsonl | sort >held
@@ -285,16 +285,16 @@ pairs() {
 	[ "$(cat held read | wc -l)" -eq 60 ]
 	[ "$(($(wc -l <tuned.pairs/train.jsonl) + $(wc -l <tuned.pairs/qrels.tsv)))" -eq "$(sed 1d pairs.tsv | wc -l)" ]
 	diff <(jq -r .text tuned.pairs/corpus.jsonl | sort) <(sed 1d pairs.tsv | cut -f2 | sort -u)
-	# the table is what mteb-score says
+	# the printed scores are mteb-score's
 	for measure in nDCG@10=ndcg_at_10 recall@10=recall_at_10; do
 		paste <(awk -v m="^${measure#*=}\t" '$0 ~ m { print $2 }' tuned.pairs/base.txt) <(awk -v m="^${measure#*=}\t" '$0 ~ m { print $2 }' tuned.pairs/tuned.txt) |
 			awk '{ printf "%.3f | %.3f\n", $1, $2 }' >wanted
 		grep -F "| ${measure%=*} | $(cat wanted) | " table
 	done
-	# both are encoded, by other weights
+	# both models encode, with different weights
 	run -1 mts diff -a 1e-4 tuned.pairs/base-queries.mts tuned.pairs/tuned-queries.mts
 	tok texts.txt | encode --adapter tuned | mts diff - texts.mts
-	# typed again
+	# the printed commands again
 	mv tuned before
 	mv tuned.pairs/tuned-corpus.mts before.mts
 	grep -v '^[0-9]\|^tasksample: \|^motes: ' commands >again
@@ -303,7 +303,7 @@ pairs() {
 	cmp before.mts tuned.pairs/tuned-corpus.mts
 }
 
-@test "motes tune: --whole trains a model, by the given settings, of columns that are named or known, compressed too" {
+@test "motes tune: --whole trains a model with the given settings, from named or known columns, also compressed ones" {
 	command -v jq >/dev/null || skip "needs jq"
 	pairs 30 | sed '1s/.*/a question\tx y/' | zstd -q >p.tsv.zst
 	motes tune -m "$GOLDEN/bert" --whole --lr 0.002 --epochs 3 -b 8 -s 5 --query "a question" --document "x y" p.tsv.zst -o "a model" >table 2>err
@@ -311,7 +311,7 @@ pairs() {
 	[ "$(awk 'END { print NR - 1 }' "a model.log.tsv")" -eq 15 ]
 	grep -q "^train -m\|| train -m .* --lr 0.002 --seed 5 -o a\\\\ model\$" err
 	grep -q '^| MRR@10 |' table
-	# the folder says what it was made of, by which commands, and how good it is
+	# the model card has the data, the commands and the scores
 	grep -qFx '## Tuned by `motes tune`' "a model/README.md"
 	[ "$(sed -n '/^| held-out/,/^$/p' "a model/README.md" | grep .)" = "$(cat table)" ]
 	[ "$(sed -n '/^## Tuned/,$p' "a model/README.md" | sed -n '/^```sh/,/^```/p' | sed '1d;$d')" = "$(grep '^tasksample -\|^tok \|^mteb-score' err)" ]
@@ -322,7 +322,7 @@ pairs() {
 	[ "$(jq -r .text b.pairs/queries.jsonl)" = "$(jq -r .text "a model.pairs/queries.jsonl")" ]
 }
 
-# scored N: two texts and the share of their words that are the same; labelled and text tables are made of it
+# scored N: two texts and the share of common words; labelled and text tables come from it
 scored() {
 	awk -v n="$1" 'BEGIN { split("dog cat ship cook soup rose water garden harbour bird stone king", w)
 		print "sentence1\tsentence2\tscore"
@@ -330,17 +330,17 @@ scored() {
 			print "the " a " and the " b "\t" (i % 2 ? "a " c " without a " c "\t0" : "a " a " and a " c "\t" (c == b ? 5 : 2.5)) } }'
 }
 
-@test "motes tune: pairs with scores or labels, texts with labels, negatives: what is learned, held out and measured" {
+@test "motes tune: pairs with scores or labels, labelled texts and negatives: objective, held-out rows and measures" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$GOLDEN/bert
 	scored 120 >scores.tsv
 	motes tune --epochs 2 scores.tsv -o scores >table 2>err
 	grep -qFx "motes: tune: scores.tsv: scores: sentence1, sentence2, score: 96 rows to train on, 12 to choose the best step, 12 held out" err
-	# rows with the same first text are in one part
+	# rows with equal first texts are in the same part
 	for part in train dev test; do jq -r .sentence1 scores.pairs/$part.jsonl | sort -u >$part; done
 	[ -z "$(sort train dev test | uniq -d)" ]
 	grep -q '| train -m .* --objective cosent .* --dev scores.pairs/dev.mts --dev-every 1 ' err
-	# the untrained model is the step 0; the table is what mteb-score says
+	# step 0 is the untrained model; the printed scores are mteb-score's
 	[ "$(sed -n 2p scores.log.tsv | cut -f1-10)" = "0$(printf '\t%.0s' {1..9})" ]
 	for m in base tuned; do awk '$1 == "cosine_spearman" { printf "%.3f\n", $2 }' scores.pairs/$m.txt; done | paste -sd' ' | sed 's/ / | /' >wanted
 	grep -F "| Spearman | $(cat wanted) | " table
@@ -369,7 +369,7 @@ scored() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "motes tune: of several --lr the one whose best step is the best on the development rows" {
+@test "motes tune: of several --lr the best step on the development rows decides" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$GOLDEN/bert
 	scored 120 >scores.tsv
@@ -404,7 +404,7 @@ scored() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "motes tune: --mine: hard negatives of near --mine, of documents that training reads, for training alone" {
+@test "motes tune: --mine adds hard negatives of near --mine, from training documents, to the training rows only" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$ROOT/share/models/base
 	pairs 130 >pairs.tsv
@@ -413,14 +413,14 @@ scored() {
 	for part in dev test queries corpus; do cmp {plain,mined}.pairs/$part.jsonl; done
 	cmp {plain,mined}.pairs/base.tsv
 	cmp <(jq -c 'del(.negatives)' mined.pairs/train.jsonl) plain.pairs/train.jsonl
-	# by another way: texts from near itself
+	# the negatives that near finds in the texts
 	near -q --mine mined.pairs/mine-qrels.tsv -k 2 --relative-margin 0.05 --texts mined.pairs/mine-corpus.jsonl --query-texts mined.pairs/mine-queries.jsonl \
 		mined.pairs/mine.run | jq -c '{query, document, negatives}' | sort -u >wanted
 	[ "$(wc -l <wanted)" -gt 50 ]
 	jq -c 'select(.negatives != [])' mined.pairs/train.jsonl | sort -u | cmp - wanted
 	grep -qFx "motes: tune: $(wc -l <wanted) of the $(wc -l <plain.pairs/train.jsonl) pairs have hard negatives" err
 	diff <(jq -r '.negatives[]' mined.pairs/train.jsonl | sort -u | comm -23 - <(jq -r .document plain.pairs/train.jsonl | sort -u)) /dev/null
-	# training reads them, the held-out batches have none
+	# training reads the negatives; the held-out batches have none
 	run ! cmp -s {plain,mined}.log.tsv
 	run -1 mts cat -c negatives.ids mined.pairs/dev.mts
 	cmp <(sed -n 2p plain.log.tsv) <(sed -n 2p mined.log.tsv)
@@ -435,7 +435,7 @@ scored() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "motes tune: the model's prompts for queries and documents, or those of the options, in training and in scores" {
+@test "motes tune: prompts for queries and documents are the model's or the options', in training and in scores" {
 	command -v jq >/dev/null || skip "needs jq"
 	cp -r "$GOLDEN/bert" m
 	printf '{"prompts": {"query": "the dog\\n", "passage": "a \\"b\\" '"'"'c: ", "document": null}}' >m/config_sentence_transformers.json
@@ -446,7 +446,7 @@ scored() {
 	tok -q --task passage -f text own.pairs/corpus.jsonl | encode -q | mts diff - own.pairs/base-corpus.mts
 	tok -q --prompt '' -f text own.pairs/corpus.jsonl | encode -q >bare.mts
 	run -1 mts diff bare.mts own.pairs/base-corpus.mts
-	# training reads the same tokens, the search among held-out documents, too
+	# training reads the same tokens, as does the search among held-out documents
 	tasksample -q -C own.pairs own.pairs/train.yaml | tok -q --keep >train.mts
 	for side in query document; do
 		mts to jsonl -c $side train.mts | tok -q --task ${side/document/passage} --format jsonl -f $side - | mts to jsonl -c $side.ids >again
@@ -456,7 +456,7 @@ scored() {
 	motes tune -q --epochs 1 --mine 1 pairs.tsv -o mined >/dev/null
 	tok -q --task query -f text mined.pairs/mine-queries.jsonl | encode -q | mts diff - mined.pairs/mine-queries.mts
 	tok -q --task passage -f text mined.pairs/mine-corpus.jsonl | encode -q | mts diff - mined.pairs/mine-corpus.mts
-	# options take the place of both
+	# options override both prompts
 	motes tune -q --epochs 1 --document-prompt "cat: " pairs.tsv -o given >/dev/null
 	tok -q --prompt '' -f text given.pairs/queries.jsonl | encode -q | mts diff - given.pairs/base-queries.mts
 	tok -q --prompt "cat: " -f text given.pairs/corpus.jsonl | encode -q | mts diff - given.pairs/base-corpus.mts
@@ -475,7 +475,7 @@ scored() {
 	dies "motes: tune: --query-prompt and --document-prompt need pairs without scores and labels" motes tune --query-prompt x scores.tsv -o out
 }
 
-@test "motes tune: tables of no known kind, folders that are there, and too few rows are refused in a line; few rows are not scored" {
+@test "motes tune: unknown tables, existing folders and too few rows are refused in one line; few rows are not scored" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$GOLDEN/bert
 	pairs 4 >few.tsv
@@ -505,7 +505,7 @@ scored() {
 	mv out.pairs there.pairs
 	run -1 --separate-stderr motes tune few.tsv -o there
 	[ "$stderr" = "motes: tune: there is there already; name another folder" ]
-	# a refusal leaves no file; existing files are not touched
+	# a refusal writes no file; existing files are not changed
 	mkdir mine.pairs
 	run -1 --separate-stderr motes tune few.tsv -o mine
 	[ "$stderr" = "motes: tune: mine.pairs is there already; move it away" ]

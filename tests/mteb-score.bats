@@ -4,25 +4,25 @@ load scores
 
 # 1. known answers
 
-@test "mteb-score sts: scipy's correlations, ties included" {
+@test "mteb-score sts: correlations are scipy's, also with ties" {
 	stream sts
 	mteb-score sts "$T/sts.mts" | agrees "$GOLDEN/score_sts.tsv"
 }
 
 # bats test_tags=plain
-@test "mteb-score classification: the reference's samples, scikit-learn's optimum" {
+@test "mteb-score classification: samples are the reference's, the optimum scikit-learn's" {
 	stream many_train many_test two_train two_test
 	mteb-score classification --train "$T/many_train.mts" "$T/many_test.mts" |
 		agrees "$GOLDEN/score_many.tsv"
 	mteb-score classification --train "$T/two_train.mts" "$T/two_test.mts" |
 		agrees "$GOLDEN/score_two.tsv"
-	# a pipe cannot be read twice
+	# a pipe, which cannot be read twice
 	mteb-score classification --train <(cat "$T/many_train.mts") "$T/many_test.mts" |
 		agrees "$GOLDEN/score_many.tsv"
 }
 
-@test "mteb-score classification: mteb 2.26's own metrics, fit as scikit-learn stops, at three scales" {
-	# 0.01: the first gradient is nearly good enough; 5: many use all 100 iterations
+@test "mteb-score classification: metrics are mteb 2.26's, with scikit-learn's stopping rule, at three scales" {
+	# at 0.01 the first gradient is nearly small enough; at 5 many fits use all 100 iterations
 	for data in many two; do
 		for scale in 0.01 1 5; do
 			for part in train test; do
@@ -36,20 +36,20 @@ load scores
 	done
 }
 
-@test "mteb-score clustering-fast: mteb 2.26's samples and scores, three levels, text and numbers" {
+@test "mteb-score clustering-fast: samples and scores are mteb 2.26's, with labels of three levels, of text and numbers" {
 	score() { mteb-score -q clustering-fast --protocol v2 --sklearn 1.9 --max-documents 0.7 \
 		--samples 1000 --experiments 4 "$@" | sed 's/^\([a-z_]*_level_[0-9]\)\t.* \(.*\)/\1_last\t\2/'; }
 	mkstream 50 <"$GOLDEN/score_mteb_fast.jsonl" >"$T/text.mts"
 	score "$T/text.mts" | agrees "$GOLDEN/score_mteb_fast_text.tsv"
 	score - <"$T/text.mts" >"$T/seekable"
-	# a pipe cannot be read twice
+	# a pipe, which cannot be read twice
 	mkstream 50 <"$GOLDEN/score_mteb_fast.jsonl" | score - | cmp - "$T/seekable"
 	score "$T/text.mts" | cmp - "$T/seekable"
 	jq -c '.labels |= map(.[1:] | tonumber)' "$GOLDEN/score_mteb_fast.jsonl" | mkstream 50 |
 		score - | agrees "$GOLDEN/score_mteb_fast_number.tsv"
 }
 
-@test "mteb-score clustering: scikit-learn's clusters, with either random stream" {
+@test "mteb-score clustering: clusters are scikit-learn's, with either version's random stream" {
 	stream sets
 	for version in 1.8 1.9; do
 		mteb-score clustering --sklearn "$version" "$T/sets.mts" |
@@ -59,9 +59,9 @@ load scores
 }
 
 # bats test_tags=plain
-@test "mteb-score: another seed draws the same rows as the reference" {
+@test "mteb-score: another seed samples the reference's rows" {
 	stream many_train many_test sets mteb_fast
-	score() { # NAME TYPE OPTION...: as a line of the expected values
+	score() { # NAME TYPE OPTION...: a line of the expected values
 		local name=$1
 		shift
 		printf '%s\t%s\n' "$name" "$(mteb-score -q "$@" --seed 7 | metric main_score)"
@@ -75,7 +75,7 @@ load scores
 }
 
 # bats test_tags=plain
-@test "mteb-score clustering: one text a row, sets by a column, gives the same" {
+@test "mteb-score clustering: one text a row, with a column of sets, gives the same as lists" {
 	jq -c '. as $row | range(.labels | length) | { "text.emb": $row["sentences.emb"][.],
 		label: $row.labels[.], set: ($row.labels | length) }' "$GOLDEN/score_sets.jsonl" |
 		mkstream 100 >"$T/rows.mts"
@@ -83,7 +83,7 @@ load scores
 		agrees "$GOLDEN/score_sets_1.8.tsv"
 }
 
-@test "mteb-score pairclassification: mteb's metrics and thresholds, ties included, v1 and v2" {
+@test "mteb-score pairclassification: metrics and thresholds are mteb's, also with ties, v1 and v2" {
 	stream pairs
 	for protocol in v1 v2; do
 		mteb-score -q pairclassification --protocol $protocol "$T/pairs.mts" |
@@ -92,23 +92,23 @@ load scores
 }
 
 # bats test_tags=plain
-@test "mteb-score pairclassification: MTEB's old layout of one row of lists gives the same" {
+@test "mteb-score pairclassification: MTEB's old layout, one row of lists, gives the same" {
 	jq -sc '{ "sent1.emb": map(.["sentence1.emb"]), "sent2.emb": map(.["sentence2.emb"]),
 		labels: map(.label) }' "$GOLDEN/score_pairs.jsonl" | mkstream >"$T/x.mts"
 	mteb-score -q pairclassification --protocol v1 "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
-	# its names are the second choice, wherever the columns stand
+	# its names have lower priority, wherever the columns stand
 	jq -c '{"sentence1.emb": ."sentence1.emb", "sentence2.emb": ."sentence2.emb", "sent1.emb": ."sentence1.emb", "sent2.emb": ."sentence1.emb", label: .label}' \
 		"$GOLDEN/score_pairs.jsonl" | mkstream >"$T/x.mts"
 	mteb-score -q pairclassification --protocol v1 "$T/x.mts" | agrees "$GOLDEN/score_pairs_v1.tsv"
 }
 
-@test "mteb-score pairclassification: lists on one side alone are refused" {
+@test "mteb-score pairclassification: a list on one side only is refused" {
 	echo '{"sent1.emb":[[1,0],[0,1]],"sent2.emb":[1,0],"labels":[1,0]}' | mkstream >"$T/x.mts"
 	run -1 --separate-stderr mteb-score pairclassification "$T/x.mts"
 	[[ $stderr == "mteb-score: $T/x.mts: "*"sent2.emb"* ]]
 }
 
-@test "mteb-score reranking: mteb's metrics, ties included, one query a row and several" {
+@test "mteb-score reranking: metrics are mteb's, also with ties, with one query a row and several" {
 	stream rerank rerank_several
 	for name in rerank rerank_several; do
 		for protocol in v1 v2; do
@@ -118,7 +118,7 @@ load scores
 	done
 }
 
-@test "mteb-score summarization: mteb's metrics, ties included, texts left out" {
+@test "mteb-score summarization: metrics are mteb's, also with ties and with texts left out" {
 	stream summaries
 	for protocol in v1 v2; do
 		mteb-score -q summarization --similarity euclidean --protocol $protocol \
@@ -140,7 +140,7 @@ load scores
 }
 
 # bats test_tags=plain
-@test "mteb-score pairclassification: by hand; v1 cuts between equal similarities, v2 does not" {
+@test "mteb-score pairclassification: computed by hand; v1 cuts between equal similarities, v2 does not" {
 	row() { echo "{\"sentence1.emb\":[1,0],\"sentence2.emb\":[$1],\"label\":$2}"; }
 	{ row 1,0 1; row 6,8 1; row 3,4 0; row 0,1 0; } | mkstream >"$T/x.mts"
 	mteb-score pairclassification --protocol v1 "$T/x.mts" >"$T/v1"
@@ -155,7 +155,7 @@ load scores
 	[ "$(metric main_score <"$T/v1")" = 0.8333333333333333 ]
 }
 
-@test "mteb-score reranking: by hand, one query and several, v1 and v2" {
+@test "mteb-score reranking: computed by hand, with one query and several, v1 and v2" {
 	printf '%s\n' '{"query.emb":[1,0],"positive.emb":[[3,4]],"negative.emb":[[0,1],[3,4]]}' \
 		'{"query.emb":[1,0],"positive.emb":[[3,4]],"negative.emb":[[1,0]]}' | mkstream >"$T/x.mts"
 	mteb-score reranking --protocol v1 "$T/x.mts" >"$T/v1"
@@ -172,10 +172,10 @@ load scores
 	[ "$(metric main_score <"$T/v2")" = 1 ]
 }
 
-@test "mteb-score summarization: by hand; v1 averages the correlation with its p" {
+@test "mteb-score summarization: computed by hand; v1 averages the correlation with its p" {
 	echo '{"human_summaries.emb":[[1,0],[3,4]],"machine_summaries.emb":[[2,0],[1,1],[0,1],[-1,0]],
 		"relevance":[4,3,1,2]}' | tr -d '\n' | mkstream >"$T/x.mts"
-	# ranks 4 3 1 2 beside 4 3 2 1: 1 - 6 * 2 / 60, whose p is 0.2
+	# ranks 4 3 1 2 and 4 3 2 1: correlation 1 - 6 * 2 / 60, with p 0.2
 	printf 'cosine_spearman\t0.8\nmain_score\t0.8\n' >"$T/want"
 	mteb-score summarization "$T/x.mts" | agrees "$T/want"
 	printf 'cosine_spearman\t0.5\nmain_score\t0.5\n' >"$T/want"
@@ -199,7 +199,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		[ "$(head -n 1 "$T/summaries.table" | tr '\t' ' ')" = \
 			"id spearman pearson cosine_spearman cosine_pearson dot_spearman dot_pearson" ]
 	done
-	# of several queries in a row the greatest, a line a row
+	# several queries in a row: the greatest value, a line for each row
 	run -1 grep -P '\tmap_at_1000' <(head -n 1 "$T/rerank_several.table")
 	head -n 1 "$T/rerank_several.table" | grep -P '\tmax_over_subqueries_map_at_1000\t'
 	mteb-score reranking --protocol v2 --at 2 --per-query "$T/table" "$T/rerank.mts" >"$T/out"
@@ -208,7 +208,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[ "$(metric main_score <"$T/out")" = "$(metric map_at_1000 <"$T/out")" ]
 }
 
-@test "mteb-score sts: equal cosines tie to the bit: 0 of right angles, 1 of parallel vectors, 0.5 and 1 with zeros" {
+@test "mteb-score sts: equal cosines tie exactly: 0 at right angles, 1 if parallel, 0.5 and 1 with zeros" {
 	mkstream >"$T/pairs.mts" <<-'END'
 		{"sentence1.emb": [-2.0, -2, -2], "sentence2.emb": [-2.0, 0, 2], "score": 0.0}
 		{"sentence1.emb": [-2.0, -2, -2], "sentence2.emb": [-1.0, -1, 2], "score": 1.0}
@@ -226,9 +226,9 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	stream sts
 	mteb-score sts --per-query "$T/table" "$T/sts.mts" >"$T/out"
 	[ "$(head -n 1 "$T/table" | tr '\t' ' ')" = "id gold similarity cosine manhattan euclidean" ]
-	run -1 grep -P '\t-0(\t|$)' "$T/table" # distances of equal vectors
+	run -1 grep -P '\t-0(\t|$)' "$T/table" # distances of equal vectors are 0, not -0
 	diff <(cut -f 1,2 "$T/table" | tail -n +2) <(jq -r '[input_line_number, .score + 0] | @tsv' "$GOLDEN/score_sts.jsonl")
-	for measure in manhattan euclidean; do # the table's own columns, scored
+	for measure in manhattan euclidean; do # the table's own columns, correlated again
 		name=$measure awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == ENVIRON["name"]) k = i; next }
 			{ printf "{\"similarity\":%s%s,\"score\":%.2f}\n", $k, $k ~ /[.]/ ? "" : ".0", $2 }' "$T/table" | mkstream | mteb-score sts >"$T/again"
 		[ "$(metric spearman <"$T/again")" = "$(metric ${measure}_spearman <"$T/out")" ]
@@ -236,11 +236,11 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	done
 }
 
-@test "mteb-score --per-query: lines by hand; ids from the stream, else numbers of its rows" {
+@test "mteb-score --per-query: lines computed by hand; ids come from the stream, or are row numbers" {
 	row() { echo "{\"sentence1.emb\":[1,0],\"sentence2.emb\":[$1],\"label\":$2,\"_id\":\"$3\"}"; }
 	{ row 1,0 1 one; row 6,8 1 two; row 3,4 0 three; row 0,1 0 four; } | mkstream >"$T/x.mts"
 	table() { mteb-score pairclassification --protocol $1 --per-query "$T/table" "$T/x.mts" >"$T/out"; }
-	table v1 # cuts between the equal similarities of two and three
+	table v1 # v1 cuts between the equal similarities of two and three
 	diff <(cut -f 1,2,5,6 "$T/table") - <<-'E'
 		id	label	cosine	cosine_accuracy
 		one	1	1	1
@@ -255,7 +255,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	printf '%s\n' "$row" "${row/\[\[1,0\]\]/[]}" "$row" | mkstream >"$T/x.mts"
 	mteb-score -q reranking --protocol v1 --per-query "$T/table" "$T/x.mts" >"$T/out"
 	[ "$(tr '\n\t' ',:' <"$T/table")" = "id:map:mrr,1:1:1,3:1:1," ]
-	# MTEB's old layout of one row of lists: pairs have numbers
+	# MTEB's old layout of one row of lists: pairs are numbered
 	echo '{"id":"all","sentence1.emb":[[1,0],[0,1]],"sentence2.emb":[[1,0],[1,0]],"labels":[1,0]}' | mkstream >"$T/x.mts"
 	table v1
 	[ "$(cut -f 1,2 "$T/table" | tr '\n\t' ',:')" = "id:label,1:1,2:0," ]
@@ -266,12 +266,12 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	row='{"human_summaries.emb":[[1,0]],"machine_summaries.emb":[[2,0],[1,1],[0,1]],"relevance":[4,3,1]}'
 	printf '%s\n' "$row" "$(sed 's/,\[0,1\]\]/]/; s/,1\]}/]}/' <<<"$row")" "${row/4,3,1/2,2,2}" "$row" | mkstream >"$T/x.mts"
 	mteb-score -q summarization --protocol v1 --per-query "$T/table" "$T/x.mts" >"$T/out"
-	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 4 " ] # two are too few for a p, and a constant has no correlation
+	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 4 " ] # two texts are too few for p, and a constant has no correlation
 	mteb-score -q summarization --per-query "$T/table" "$T/x.mts" >"$T/out"
 	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 2 4 " ]
 }
 
-@test "mteb-score classification --per-query: of each test row the experiments that scikit-learn has right; ids" {
+@test "mteb-score classification --per-query: the share of experiments in which a test row is right is scikit-learn's; ids" {
 	stream many_train many_test two_train two_test
 	for data in many two; do
 		score() { mteb-score classification --train "$T/${data}_train.mts" "$@"; }
@@ -282,7 +282,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 		score --experiments 3 --solver reference --protocol v2 --per-query "$T/table" - <"$T/${data}_test.mts" >"$T/out"
 		means_are_reported "$T/table" "$T/out" .
 	done
-	# called by their ids; a label that nothing was trained on is never right
+	# rows are called by their ids; a label without training rows is never right
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"b"}' | mkstream >"$T/train.mts"
 	printf '{"x.emb":[%s],"label":"%s","id":"t%s"}\n' 1,0 a 3 0,1 a 1 1,0 c 2 0,1 b 7 | mkstream 3 >"$T/test.mts"
 	mteb-score -q classification --train "$T/train.mts" --per-query "$T/table" "$T/test.mts" >"$T/out"
@@ -290,7 +290,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[ "$(metric accuracy <"$T/out")" = 0.5 ]
 }
 
-@test "mteb-score clustering --per-query: a line a set, by its id, its name or its number" {
+@test "mteb-score clustering --per-query: a line for each set, by its id, its name or its number" {
 	stream sets
 	for version in 1.8 1.9; do
 		mteb-score clustering --sklearn $version --per-query "$T/table" "$T/sets.mts" >"$T/out"
@@ -303,7 +303,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	sed '2,$s/^/set /' <(mteb-score clustering --per-query "$T/table" "$T/sets.mts" >"$T/out"; cat "$T/table") | cmp - "$T/named"
 	row() { printf '{"x.emb":[%s],"label":%d,"set":%s}\n' "$@"; }
 	{ row 1,0 1 '"b"' && row 1,0 1 '"a"' && row 0,1 2 '"b"' && row 1,0 2 '"a"'; } | mkstream 3 >"$T/x.mts"
-	mteb-score clustering --per-query "$T/table" "$T/x.mts" >"$T/out" # both points of a are one, and have two labels
+	mteb-score clustering --per-query "$T/table" "$T/x.mts" >"$T/out" # both points of set a are equal and have two labels
 	[ "$(tr '\n\t' ',:' <"$T/table")" = "id:v_measure,b:1,a:0," ]
 	mteb-score clustering --per-query "$T/table" <(mts cat -c x.emb,label "$T/x.mts") >"$T/out"
 	[ "$(cut -f 1 "$T/table" | tr '\n' ' ')" = "id 1 " ]
@@ -316,11 +316,11 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 
 # 2. options
 
-@test "mteb-score: scores and labels that are text, as TSV has them, count as the numbers they are" {
+@test "mteb-score: scores and labels that are text, as from TSV, count as the numbers they show" {
 	stream sts
 	jq -c '.score |= tostring' "$GOLDEN/score_sts.jsonl" | mkstream 7 >"$T/text.mts"
 	mteb-score sts "$T/text.mts" | cmp - <(mteb-score sts "$T/sts.mts")
-	# 1 is the positive class of 1 and 2, 9 comes before 10
+	# of labels 1 and 2 the positive class is 1; 9 comes before 10
 	for part in train test; do
 		jq -c '.label += 1' "$GOLDEN/score_two_$part.jsonl" | mkstream 7 >"$T/n$part.mts"
 		jq -c '.label |= (. + 1 | tostring)' "$GOLDEN/score_two_$part.jsonl" | mkstream 7 >"$T/t$part.mts"
@@ -339,7 +339,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	done
 }
 
-@test "mteb-score sts: --field names the pair; a precomputed similarity is used unchanged" {
+@test "mteb-score sts: --field names the pair; a column of similarities is used unchanged" {
 	printf '%s\n' '{"a.emb":[1,0],"b.emb":[1,0],"score":"5"}' '{"a.emb":[1,0],"b.emb":[0,1],"score":"1.5"}' \
 		'{"a.emb":[1,0],"b.emb":[1,1],"score":"3"}' | mkstream >"$T/x.mts"
 	[ "$(mteb-score sts -f a -f b "$T/x.mts" | metric main_score)" = 1 ]
@@ -362,7 +362,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ ${lines[1]} == main_score$'\t'* ]]
 }
 
-@test "mteb-score classification: --samples, --experiments, --seed and --label" {
+@test "mteb-score classification: --samples, --experiments, --seed and --label change the result" {
 	stream two_train two_test
 	score() { mteb-score classification --train "$T/two_train.mts" "$T/two_test.mts" "$@"; }
 	[ "$(score | metric accuracy_per_experiment | wc -w)" = 10 ]
@@ -373,7 +373,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"there is no column 'kind' of labels"* ]]
 }
 
-@test "mteb-score clustering: --batch, --seed and --set" {
+@test "mteb-score clustering: --batch, --seed and --set change the result" {
 	stream sets
 	one=$(mteb-score clustering "$T/sets.mts" | metric v_measure)
 	[ "$(mteb-score clustering --batch 50 "$T/sets.mts" | metric v_measure)" != "$one" ]
@@ -386,7 +386,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 }
 
 @test "mteb-score: embeddings in f16, bf16 and f64 score as in f32" {
-	score() { # TYPE DTYPE STREAM...: on vectors that all of these dtypes hold
+	score() { # TYPE DTYPE STREAM...: scores of vectors that every dtype represents exactly
 		local type=$1 dtype=$2 name files=()
 		shift 2
 		for name in "$@"; do
@@ -452,7 +452,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	done
 }
 
-@test "mteb-score: --at takes whole numbers" {
+@test "mteb-score: --at takes integers" {
 	for list in "" 0 1000001 1,,2 ,1 1, 1,x 1.5 "1 2" -1 "$(seq -s, 1 33)"; do
 		run -2 --separate-stderr mteb-score reranking --protocol v2 --at "$list" x
 		[ -z "$output" ]
@@ -487,7 +487,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == "mteb-score: 'retreival' is not one of sts, "*"; did you mean 'retrieval'?"* ]]
 }
 
-@test "mteb-score: the scores go to -o, lines and JSON" {
+@test "mteb-score: -o writes the scores to a file, as lines and as JSON" {
 	stream sts
 	for how in "" --json; do
 		# shellcheck disable=SC2086
@@ -503,7 +503,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 
 # 4. bad input
 
-@test "mteb-score pairclassification: one class, other labels, constant, NaN, widths, lists" {
+@test "mteb-score pairclassification: one class, other labels, constant similarities, NaN, widths and lists" {
 	score() { printf '%s\n' "$@" | mkstream >"$T/x.mts" && mteb-score pairclassification "$T/x.mts"; }
 	one='{"sentence1.emb":[1,0],"sentence2.emb":[0,1],"label":1}'
 	run -1 --separate-stderr score "$one" "$one"
@@ -526,7 +526,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"1 pairs; two at least are needed"* ]]
 }
 
-@test "mteb-score reranking: rows without texts, NaN, zeros, widths, missing columns" {
+@test "mteb-score reranking: rows without texts, NaN, zero vectors, widths and missing columns" {
 	score() { printf '%s\n' "$@" | mkstream >"$T/x.mts" && mteb-score reranking "$T/x.mts"; }
 	one='{"query.emb":[1,0],"positive.emb":[[3,4]],"negative.emb":[[0,1]]}'
 	run -0 --separate-stderr score "$one" "${one/\[\[0,1\]\]/[]}" "${one/\[\[3,4\]\]/[]}"
@@ -542,7 +542,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"no column 'negative.emb'"* ]]
 }
 
-@test "mteb-score summarization: lists that differ, too few, constant, NaN" {
+@test "mteb-score summarization: lists of different lengths, too few texts, constant scores and NaN" {
 	score() { printf '%s\n' "$@" | mkstream >"$T/x.mts" && mteb-score summarization "$T/x.mts"; }
 	one='{"human_summaries.emb":[[1,0]],"machine_summaries.emb":[[1,0],[3,4],[0,1]],"relevance":[3,2,1]}'
 	run -0 --separate-stderr score "$one" "${one/3,2,1/2,2,2}" "${one/\[\[1,0\]\]/[]}"
@@ -561,7 +561,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"no column 'relevance'"* ]]
 }
 
-@test "mteb-score sts: constant, NaN, missing and too few" {
+@test "mteb-score sts: constant scores, NaN, missing columns and too few rows" {
 	row='{"sentence1.emb":[1,0],"sentence2.emb":[0,1],"score":2}'
 	printf '%s\n' "$row" "$row" "$row" | mkstream >"$T/x.mts"
 	run -0 --separate-stderr mteb-score sts "$T/x.mts"
@@ -586,7 +586,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"no column 'sentence2.emb'"*"sentence1.emb, score"* ]]
 }
 
-@test "mteb-score classification: one label, unseen labels, few rows, NaN, empty streams" {
+@test "mteb-score classification: one label, unknown labels, few rows, NaN and empty streams" {
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"a"}' | mkstream >"$T/one.mts"
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"b"}' | mkstream >"$T/two.mts"
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"c"}' | mkstream >"$T/test.mts"
@@ -604,7 +604,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"its vectors have width 3, those of"* ]]
 }
 
-@test "mteb-score classification: a fit short of its optimum gets a warning; of a file only drawn rows are held" {
+@test "mteb-score classification: an unfinished fit gets a warning; only sampled rows of a file are kept in memory" {
 	awk 'BEGIN { for (i = 0; i < 40; i++)
 		printf "{\"x.emb\":[%g,%g,%g],\"label\":%d}\n", 1e6 * (i * 17 % 41), 1e-3 * (i * 23 % 37), i * 29 % 31 / 31, i % 3 }' |
 		mkstream >"$T/x.mts"
@@ -618,7 +618,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr != *"a logistic regression stopped"* ]]
 }
 
-@test "mteb-score clustering: one label, lists that differ, several embeddings" {
+@test "mteb-score clustering: one label, lists of different lengths, and several embeddings" {
 	echo '{"x.emb":[[1,0],[0,1]],"labels":["a","a"]}' | mkstream >"$T/x.mts"
 	run -0 --separate-stderr mteb-score clustering "$T/x.mts"
 	[[ $stderr == *"1 of 1 sets have one label only: their v-measure counts as 1"* ]]
@@ -630,7 +630,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"several columns of embeddings: x.emb, y.emb, label; choose one with --field"* ]]
 }
 
-@test "mteb-score clustering-fast: no rows drawn, no labels, more labels than texts" {
+@test "mteb-score clustering-fast: no sampled rows, no labels, and more labels than texts" {
 	printf '%s\n' '{"x.emb":[1,0],"label":"a"}' '{"x.emb":[0,1],"label":"b"}' | mkstream >"$T/x.mts"
 	run -1 --separate-stderr mteb-score clustering-fast "$T/x.mts"
 	[[ $stderr == *"a share of 0.04 of its 2 texts is none; give --max-documents more"* ]]
@@ -650,7 +650,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	[[ $stderr == *"record 1: x.emb: row 1 is not finite"* ]]
 }
 
-@test "mteb-score: a stream cut short is refused" {
+@test "mteb-score: a truncated stream is refused" {
 	stream sts
 	size=$(stat -c %s "$T/sts.mts")
 	head -c $((size - 20)) "$T/sts.mts" >"$T/cut.mts"
@@ -684,7 +684,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	done <examples
 }
 
-# 6. real data, where there is some
+# 6. real data, if it is there
 
 @test "mteb-score: all-MiniLM-L6-v2 on the STS Benchmark has the published 82.03" {
 	need_minilm

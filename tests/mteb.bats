@@ -3,7 +3,7 @@ load helper
 
 # slow
 
-# make mteb on small data sets of every type, written in every way, and share/models/base.
+# make mteb on small data sets of every type and every format, with share/models/base.
 
 setup() {
 	[ -e "$ROOT/share/models/base/model.safetensors" ] || skip "needs make base-model"
@@ -11,7 +11,7 @@ setup() {
 	make_data
 }
 
-# Sentences about three things: a line "topic<TAB>sentence" each.
+# A line "topic<TAB>sentence" for each sentence about three topics.
 sentences() {
 	for thing in "kitchen	the cook stirs the %s soup" "harbour	a %s ship leaves the harbour" \
 		"garden	the %s roses need water"; do
@@ -71,7 +71,7 @@ mteb() {
 		OUT="$T/out" RESULTS="$T/results" "$@"
 }
 
-@test "mteb: every type is scored, from every format; the table is there in three forms" {
+@test "mteb: every type is scored, from every format; the table is written in three formats" {
 	mteb 2>err >table
 	diff table results/table.md
 	[ "$(cut -f 1,2 results/table.tsv | sed 1d | tr '\t\n' ' ;')" = "Classification moods;Clustering rooms;Clustering words;Clustering mean of 2;PairClassification lists;PairClassification same;PairClassification mean of 2;Reranking answers;Retrieval shelf;STS STS12;Summarization notes;all mean of 9;all mean of 7 types;" ]
@@ -83,7 +83,7 @@ mteb() {
 	[ "$(grep -cE 'https?://|<script' results/table.html)" -eq 0 ]
 }
 
-@test "mteb: a transformer in a subfolder scores the same under its own revision" {
+@test "mteb: a transformer in a subfolder has the same scores under its own revision" {
 	base=$ROOT/share/models/base
 	cp -r "$base" model
 	mkdir model/0_Transformer
@@ -96,7 +96,7 @@ mteb() {
 	[ "$(awk -F'\t' 'NR > 1 && $4 == $5 && $4 != "" && $2 !~ /Borda/' results/table.tsv | wc -l)" -eq 4 ]
 }
 
-@test "mteb: a file has the reference's shape" {
+@test "mteb: a result file has the reference's fields" {
 	mteb TASKS="STS12 shelf" >/dev/null 2>&1
 	folder=$(echo results/base/*)
 	[ -e "$folder/STS12.json" ]
@@ -142,7 +142,7 @@ mteb() {
 	[ "$(find "$folder" -name '*.tsv' | wc -l)" -eq 9 ]
 	run ! grep -E '^(STS12|shelf|moods): encode' err
 	diff -x '*.tsv' -x same.json -x lists.json -x rooms.json -x words.json -x answers.json -x notes.json before "$folder"
-	# each score is what mteb-score says of the stream; the table of results is of none of them
+	# each table is what mteb-score writes; make mteb's own table ignores them
 	mteb-score sts --per-query own "$run/STS12/test.mts" >/dev/null
 	cmp own "$folder/STS12.tsv"
 	mteb-score -q classification --train "$run"/moods/{train,test}.mts --per-query own >/dev/null
@@ -155,10 +155,10 @@ mteb() {
 		jq '.scores.test[0].main_score' "$folder/$set.json"
 	done | within means 1.1e-5
 	diff table results/table.md
-	# finished
+	# a second run makes nothing
 	mteb PER_QUERY=1 >/dev/null 2>err
 	run ! grep -v -i warning err
-	# texts that changed take both with them; a repeated id stops the set, not the figure that it has
+	# changed texts replace result and table; a repeated id makes the set fail, and its old figure stays
 	sleep 1
 	touch data/sts/STS-12/test.csv
 	mteb TASKS=STS12 >/dev/null 2>&1
@@ -172,7 +172,7 @@ mteb() {
 	mteb TASKS=same >/dev/null
 }
 
-# Two gates of the base model that change much, and a library that routes texts about kitchens to one.
+# make_gates: two adapters of the base model that change embeddings much, and a library that routes texts about kitchens to one.
 make_gates() {
 	local base=$ROOT/share/models/base gate seed=0
 	mkdir gates
@@ -189,7 +189,7 @@ make_gates() {
 }
 
 # bats test_tags=plain
-@test "mteb: GATES and PILOTS score queries that are routed, beside the model alone" {
+@test "mteb: GATES and PILOTS score routed queries, beside the model alone" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of the programs that other tests run, sanitized"
 	base=$ROOT/share/models/base
 	make_gates
@@ -204,7 +204,7 @@ make_gates() {
 	run=$(echo out/mteb/base+gates/*) own=$(echo out/mteb/base/*)
 	grep -q '| base+gates | base |' table
 	[ "$(grep -c ' 0\.00 \|FAILED' table err)" = $'table:0\nerr:0' ]
-	# retrieval: the pipe's scores; documents are the model's own, and there already
+	# retrieval: scores of the pipe; documents are the model's existing ones
 	leaderboard judged data/shelf/qrels/test.tsv data/shelf/queries.jsonl | tok -m "$base" -f text --format jsonl - | by_hand >q.mts
 	[ "$(mts to jsonl q.mts | jq -r .gate | xargs)" = "one two" ]
 	tok -m "$base" -f document=title+text data/shelf/corpus.jsonl | encode -q -m "$base" | mts diff - "$own/shelf/corpus.mts"
@@ -212,31 +212,31 @@ make_gates() {
 	cmp by.hand results/base+gates/*/shelf.tsv
 	run ! cmp -s by.hand results/base/*/shelf.tsv
 	run ! grep -q 'shelf: encode corpus' err
-	# nothing of the model's own was touched
+	# the model's own files are unchanged
 	diff -r alone/mteb/base out/mteb/base
 	diff -r results.base results/base
-	# reranking: the documents are the model's
+	# reranking: documents are the model's
 	list() { mts to jsonl "$1/answers/lists.mts" | jq -c ".[\"$2.emb\"]"; }
 	for side in positive negative; do
 		diff <(list "$run" $side) <(list "$own" $side)
 	done
 	zstdcat data/reranking/answers/test.jsonl.zst | tok -m "$base" -f query --format jsonl - | by_hand | mts to jsonl - |
 		jq -c '.["query.emb"]' | diff - <(list "$run" query)
-	# the other types: each text of a pair or list is routed as if alone
+	# other types: each text of a pair or list is routed as if alone
 	for text in 1 2; do
 		tok -m "$base" -f sentence$text data/sts/STS-12/test.csv | by_hand | mts to jsonl - | jq -c ".[\"sentence$text.emb\"]" |
 			diff - <(mts to jsonl "$run/STS12/test.mts" | jq -c ".[\"sentence$text.emb\"]")
 	done
 	sentences | awk -F'\t' 'BEGIN { print "text" } { print $2 }' | tok -m "$base" -f text --format tsv - | by_hand | mts to jsonl - |
 		jq -c '.["text.emb"]' | diff - <(mts to jsonl "$run/words/test.mts" | head -1 | jq -c '.["sentences.emb"][]')
-	# finished; another library is another model, whose documents are there
+	# a second run makes nothing; another library counts as another model, whose documents exist
 	routed >/dev/null 2>err
 	run ! grep -v -i warning err
 	mts rows --where 'gate=one' pilots.mts >one.mts
 	mteb GATES="$T/gates" PILOTS="$T/one.mts" TASKS=shelf >/dev/null 2>err
 	[ "$(grep encode err)" = "shelf: encode queries" ]
 	[ "$(find results/base+gates -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ]
-	# a library of what a layer tells: one pass through gates from there on
+	# a library of a layer's hidden states: one pass, with adapters from that layer on
 	mkdir late
 	last=$(($(jq '.num_hidden_layers' "$base/config.json") - 1))
 	for gate in one two; do
@@ -249,11 +249,11 @@ make_gates() {
 		encode -q -m "$base" --gates late --pilots early.mts >q.mts
 	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand q.mts "$own/shelf/corpus.mts" >/dev/null
 	ls -t results/base+gates/*/shelf.tsv | head -n 1 | xargs cmp by.hand
-	# in a template documents are others
+	# with a template documents are encoded again
 	routed TEMPLATE=style TASKS=shelf >/dev/null 2>err
 	[ "$(grep -c 'shelf: encode corpus' err)" -eq 1 ]
 	tok -m "$base" --template style -f document=title+text data/shelf/corpus.jsonl | encode -q -m "$base" | mts diff - "$own/style/shelf/corpus.mts"
-	# one without the other
+	# GATES without PILOTS
 	run -2 --separate-stderr mteb GATES="$T/gates"
 	[[ $stderr == "mteb: GATES without PILOTS; add PILOTS=file: "* ]]
 	run -2 --separate-stderr mteb PILOTS="$T/one.mts"
@@ -261,7 +261,7 @@ make_gates() {
 }
 
 # bats test_tags=plain
-@test "mteb: COMBINE scores hidden states and routing weights, which are made once, beside the model alone" {
+@test "mteb: COMBINE scores hidden states and routing weights, which are encoded once, beside the model alone" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of the programs that other tests run, sanitized"
 	upcycle -m "$ROOT/share/models/base" --token-experts 4 -o moe 2>/dev/null
 	combined() { mteb MODEL="$T/moe" PER_QUERY=1 "$@"; }
@@ -279,14 +279,14 @@ make_gates() {
 	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand <(moee-sim --alpha 0.5 q.mts) \
 		<(moee-sim --alpha 0.5 c.mts) >/dev/null
 	cmp by.hand "$sum/shelf.tsv"
-	# another way encodes nothing; alpha is found where there are pairs
+	# another way of combining encodes nothing; alpha is fitted on pairs
 	combined COMBINE=sum ALPHA=auto TASKS="STS12 shelf moods" >/dev/null 2>err
 	run ! grep encode err
 	moee-sim --alpha auto pairs.mts | mteb-score -q sts -f sentence1 -f sentence2 --per-query by.hand - >/dev/null
 	cmp by.hand results/moe+sum,alpha-auto/*/STS12.tsv
 	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand <(moee-sim q.mts) <(moee-sim c.mts) >/dev/null
 	cmp by.hand results/moe+sum,alpha-auto/*/shelf.tsv
-	# standardised as the documents are, or the rows for training
+	# statistics of the documents, or of the training rows
 	combined COMBINE=rw NORM=corpus TASKS="shelf moods" >/dev/null 2>err
 	run ! grep encode err
 	mteb-score -q retrieval --qrels data/shelf/qrels/test.tsv --per-query by.hand <(moee-sim --combine rw --norm corpus=c.mts q.mts) \
@@ -295,7 +295,7 @@ make_gates() {
 	run=$(echo out/mteb/moe+rw,norm-corpus/*/moods) made=$(echo out/mteb/moe/*/plain-hs,rw/moods)
 	moee-sim --combine rw --norm corpus $made/test.mts | mts diff - $run/test.mts
 	moee-sim --combine rw --norm corpus=$made/test.mts $made/train.mts | mts diff - $run/train.mts
-	# what the released code calls a sum, of classes and clusters
+	# the released code's sum, for classification and clustering
 	mkdir data/classification/counted
 	for rows in train test; do
 		sed 's/kitchen$/0/; s/harbour$/1/; s/garden$/2/' data/classification/moods/$rows.tsv >data/classification/counted/$rows.tsv
@@ -316,13 +316,13 @@ make_gates() {
 	run -2 --separate-stderr combined COMBINE=mean
 	[[ $stderr == "mteb: there is no COMBINE='mean'; it is one of hs rw concat sum apart"* ]]
 	run ! grep encode <<<"$stderr"
-	# a template is in the name, and in the files made
+	# a template is part of the model's name and of the encoded files
 	combined COMBINE=hs TEMPLATE=prompteol TASKS=STS12 >/dev/null 2>err
 	grep -q 'STS12: encode' err
 	tok -m moe --template prompteol -f sentence1 -f sentence2 data/sts/STS-12/test.csv | made | moee-sim --combine hs |
 		mteb-score -q sts -f sentence1 -f sentence2 --per-query by.hand - >/dev/null
 	cmp by.hand results/moe+prompteol+hs/*/STS12.tsv
-	# weights of eight bits are another model's results
+	# int8 weights count as another model
 	combined WEIGHTS=int8 COMBINE=hs TASKS=STS12 >/dev/null 2>&1
 	tok -m moe -f sentence1 -f sentence2 data/sts/STS-12/test.csv | encode -q -m moe --weights int8 --emit hs,rw | moee-sim --combine hs |
 		mteb-score -q sts -f sentence1 -f sentence2 --per-query by.hand - >/dev/null
@@ -344,7 +344,7 @@ make_gates() {
 }
 
 # bats test_tags=plain
-@test "mteb: killed while encoding, it resumes" {
+@test "mteb: a run that was killed while encoding resumes" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of the programs that other tests run, sanitized"
 	sentences >few
 	printf 'few\n%.0s' {1..1000} | xargs cat | cut -f 2 | awk '{ print "{\"text\": \"" NR " " $0 "\", \"label\": " NR % 3 "}" }' \
@@ -381,7 +381,7 @@ make_gates() {
 	[ "$(wc -l <ran)" -eq 8 ]
 	[ "$(grep -c '/tok .*/encode' ran)" -eq 5 ]
 	[ "$(grep -c '/mteb-score ' ran)" -eq 3 ]
-	# a machine that is lost while it encodes the corpus
+	# a machine that fails while it encodes the corpus
 	rm -r out results
 	cat >lost <<-'END'
 		#!/bin/bash
@@ -395,13 +395,13 @@ make_gates() {
 	mteb TASKS="STS12 shelf moods" RUN="$T/record" 2>/dev/null | diff plain.md -
 	[ "$(wc -l <ran)" -eq 2 ]
 	[ "$(grep -c 'encode corpus\|shelf/score' ran)" -eq 2 ]
-	# one that is not there
+	# a missing RUN
 	rm -r out results
 	run ! mteb TASKS=STS12 RUN="$T/none"
 	[[ $output == *"$T/none: No such file or directory"* ]]
 }
 
-@test "mteb: sets that fail are named at the end and stop no other" {
+@test "mteb: sets that fail are named at the end and do not stop others" {
 	mkdir data/sts/{cut,empty,numbers} data/retrieval
 	printf '{"sentence1": "a", "sentence2": "b", "score": 1}\n{"sentence1": \n' >data/sts/cut/test.jsonl
 	printf '{"sentence1": "a", "sentence2": "b", "score": 1}\n{"sentence1": "c", "sentence2": "d", "score": 1}\n' \
@@ -416,14 +416,14 @@ make_gates() {
 	grep -q "^numbers: FAILED: leaderboard: .*no value of cosine_spearman" <<<"$stderr"
 	grep -q "^half: FAILED: .*there is no queries.jsonl" <<<"$stderr"
 	[ "$(grep -c FAILED <<<"$stderr")" -eq 4 ]
-	# and again when nothing else is left to do; mended, it is well
+	# they are named again if nothing else is left to do; a repaired set is scored
 	run -2 --separate-stderr mteb TASKS="sts retrieval"
 	[ "$(grep -c FAILED <<<"$stderr")" -eq 4 ]
 	rm -r data/sts/{cut,empty,numbers} data/retrieval
 	mteb TASKS="sts retrieval" >/dev/null
 }
 
-@test "mteb: changed data that cannot be encoded remove the old result" {
+@test "mteb: a set whose changed data cannot be encoded loses its old result" {
 	mteb TASKS="same STS12" >/dev/null 2>&1
 	grep -q "| same |" results/table.md
 	sleep 1
@@ -433,7 +433,7 @@ make_gates() {
 	[[ "$output" == *"| STS12 |"* && "$output" != *"| same |"* ]]
 }
 
-@test "mteb: prompts are the model's, by mteb's names and then by the registry's" {
+@test "mteb: a prompt is the model's, under mteb's names, else the registry's" {
 	cp -r "$ROOT/share/models/base" model
 	echo '{"prompts": {"Retrieval-query": "find: ", "STS12": "same? ", "classification": "kind: "}}' \
 		>model/config_sentence_transformers.json
@@ -448,7 +448,7 @@ make_gates() {
 	grep -q '"name": "me/it"' results/me__it/*/model_meta.json
 }
 
-@test "mteb: options of the registry and the model reach tok and mteb-score" {
+@test "mteb: options of the registry and of the model reach tok and mteb-score" {
 	cp -r "$ROOT/share/models/base" model
 	echo '{"prompts": {"search_query": "find: ", "search_document": "page: "}}' >model/config_sentence_transformers.json
 	echo '{"_id": "q1", "title": "", "text": "stirring a heavy soup"}' >>data/shelf/corpus.jsonl
@@ -467,17 +467,17 @@ make_gates() {
 	[ "$(mts head "$run/shelf/queries.mts" | grep '^record')" = "$(mts head "$run/shelf/queries.mts" | grep '2 rows')" ]
 	jq -e '.scores.test[0].ndcg_at_10 == 1' "$folder/shelf.json"
 	jq -e '.motes.settings["samples per label"] == "2"' "$folder/moods.json"
-	# judgements are data, too
+	# changed judgements are scored again
 	sleep 1
 	printf 'q1\td14\t1\nq3\td9\t1\n' >data/shelf/qrels/test.tsv
 	mteb MODEL="$T/model" TASKS=shelf >/dev/null 2>&1
 	jq -e '.scores.test[0].ndcg_at_10 < 1 and .motes.settings.queries == "2"' "$folder/shelf.json"
 }
 
-@test "mteb: clustering tasks of mteb's second version go by clustering-fast, from the Hub's sets or a text a row" {
+@test "mteb: clustering tasks of mteb's second version use clustering-fast, from the Hub's sets or from a text a row" {
 	rm -r data
 	mkdir -p data/clustering/{TwentyNewsgroupsClustering.v2,ArXivHierarchicalClusteringS2S,Mine.v2}
-	# 264 texts in three sets; 4 % of them are drawn
+	# 264 texts in three sets, of which 4 % are sampled
 	for word in {a..k}; do sentences | sed "s/\t/\t$word /"; done | jq -cR 'split("\t") | {sentences: .[1], labels: .[1][0:1]}' >rows.jsonl
 	jq -cs '_nwise(100) | {sentences: map(.sentences), labels: map(.labels)}' rows.jsonl >sets.jsonl
 	cp sets.jsonl data/clustering/TwentyNewsgroupsClustering.v2/test.jsonl
@@ -497,7 +497,7 @@ make_gates() {
 	jq -e --slurpfile own "$file" '(.scores.main_score - $own[0].scores.test[0].main_score | fabs) < 1e-6 and
 		(.scores.ami - $own[0].scores.test[0].ami | fabs) < 1e-6' fast.json
 	jq -e '.motes.settings.drawn == "10" and .motes.settings.texts == "264" and .motes.other_size' "$file"
-	# one's own line; labels of levels
+	# a set of one's own; labels of several levels
 	rm -r data/clustering/ArXiv*
 	jq -c '.labels |= [.[:1], .]' rows.jsonl >data/clustering/Mine.v2/test.jsonl
 	echo 'tasks: { Mine.v2: { type: Clustering, fast: rows, documents: 100, samples: 200 } }' >data/tasks.yaml
@@ -505,7 +505,7 @@ make_gates() {
 	jq -e '.motes.settings | .drawn == "100" and .levels == "2" and .experiments == "10 of 200 texts"' results/base/*/Mine.v2.json
 }
 
-@test "mteb: a set is chosen by its folder's name, or its task's in any case" {
+@test "mteb: a set is chosen by its folder's name or its task's, in any case" {
 	mv data/sts/STS-12 data/sts/sts12
 	for word in sts12 STS12 Sts12; do
 		rm -rf results
@@ -516,7 +516,7 @@ make_gates() {
 	mteb TASKS=sts-12 >/dev/null
 }
 
-@test "mteb: reranking of a corpus, queries, qrels and top_ranked is that of rows of lists" {
+@test "mteb: reranking from corpus, queries, qrels and top_ranked equals reranking from rows of lists" {
 	zstd -qd --rm data/reranking/answers/test.jsonl.zst
 	echo '{"query": "red roses", "positive": ["a heavy pot", "the cook"], "negative": ["the red roses", "roses need water"]}' \
 		>>data/reranking/answers/test.jsonl
@@ -533,14 +533,14 @@ make_gates() {
 	scores answers | jq -e 'length > 60 and .map_at_1000 < 0.9'
 	diff <(scores answers | jq -S 'del(.main_score)') <(scores moved | jq -S 'del(.main_score)')
 	[ "$(scores moved | jq .main_score)" = "$(scores answers | jq .map_at_1000)" ]
-	# the query's own candidates alone: without them a document of the other query is nearer
+	# only the query's own candidates: of all documents another query's would be nearer
 	jq -e '.motes.settings.candidates == "given" and .motes.task_type == "Reranking"' results/base/*/moved.json
 	rm results/base/*/moved.json
 	mkdir $folder/top_ranked
 	mv $folder/top_ranked.jsonl $folder/top_ranked/test.jsonl
 	mteb TASKS=moved >/dev/null
 	[ "$(scores moved | jq .main_score)" = "$(scores answers | jq .map_at_1000)" ]
-	# MindSmallReranking's queries are parts of one; here, of all
+	# MindSmallReranking's score is the maximum over the queries of a row; here, over all
 	cp -r $folder data/reranking/MindSmallReranking
 	mteb TASKS=MindSmallReranking >/dev/null
 	scores MindSmallReranking | jq -e '.main_score == .max_over_subqueries_map_at_1000 and .main_score != .map_at_1000 and .map_at_1000 > 0'
@@ -567,7 +567,7 @@ make_gates() {
 		<(mteb-score -q summarization --protocol v2 "$test" | sed 1d)
 }
 
-@test "mteb: a registry line beside the data adds a set; either protocol has its own results" {
+@test "mteb: a line in the data's tasks.yaml adds a set; each protocol has its own results" {
 	mkdir data/mine
 	mv data/shelf/* data/mine
 	rmdir data/shelf
@@ -580,7 +580,7 @@ make_gates() {
 	grep -q "| answers | map_at_1000 |" results/table.md
 }
 
-@test "mteb: the subsets and splits of a set are scored one by one; their mean, in one file; a benchmark's parts alone" {
+@test "mteb: subsets and splits of a set are scored one by one, with their mean in one file; a benchmark selects its parts" {
 	mkdir -p data/STS17/{en-en,ko-ko} data/AmazonReviewsClassification/en
 	cp data/sts/STS-12/test.csv data/STS17/en-en
 	awk 'NR != 3' data/sts/STS-12/test.csv >data/STS17/ko-ko/test.csv
@@ -600,7 +600,7 @@ make_gates() {
 	cd "$T"
 	run -0 --separate-stderr mteb BENCHMARK="MTEB(eng, v2)" RESULTS="$T/eng" TASKS=sts
 	[[ $stderr == *"MTEB(eng, v2): 2 of its 41 data sets are in $T/data; missing are"*"  BIOSSES "*"mteb/biosses-sts"* ]]
-	# the table of the benchmark has its part alone, the result also the part that was scored before
+	# the benchmark's table has its part only, the result also a part that was scored before
 	jq '.scores.test[] | select(.hf_subset == "en-en").main_score * 100' eng/base/*/STS17.json |
 		within <(awk -F'|' '/STS17/ { print $5 + 0 }' eng/table.md) 0.005
 	grep -q '^| STS | SICK-R | cosine_spearman | |' eng/table.md
@@ -615,7 +615,7 @@ make_gates() {
 	[ "$(motes mteb --list TASKS=STS12)" = "$(leaderboard list --registry "$ROOT/share/tasks.yaml" STS12)" ]
 }
 
-@test "mteb: INSTRUCT gives each task mteb's sentence; other instructions are another model's results" {
+@test "mteb: INSTRUCT puts mteb's sentence for each task before queries; other instructions count as another model" {
 	mteb TASKS="STS12 shelf" >plain 2>&1
 	mteb TASKS="STS12 shelf" INSTRUCT='Task: {instruction} ' >table 2>err
 	head -n 1 table | found 'base+instruct-[0-9]* '
@@ -624,12 +624,12 @@ make_gates() {
 	tok -m "$ROOT/share/models/base" -f sentence1 --prompt 'Task: Retrieve semantically similar text. ' data/sts/STS-12/test.csv |
 		encode -m "$ROOT/share/models/base" -o by.hand
 	vectors by.hand sentence1.emb | within <(vectors "$run/STS12/test.mts" sentence1.emb) 1e-6
-	# documents have none
+	# documents have no instruction
 	vectors "$run/shelf/corpus.mts" document.emb | within <(vectors "$(echo out/mteb/base/*/shelf/corpus.mts)" document.emb) 1e-6
 	run ! cmp -s "$run/shelf/queries.mts" out/mteb/base/*/shelf/queries.mts
 }
 
-@test "mteb: the types that need mteb's second version, from rows as mteb has them" {
+@test "mteb: types of mteb's second version are scored from rows as mteb has them" {
 	mkdir -p data/bitextmining/verses data/regression/years data/multilabelclassification/things data/instructionretrieval/asked
 	sentences | awk -F'\t' '{ printf "{\"sentence1\": \"%s\", \"sentence2\": \"so %s\"}\n", $2, $2 }' >data/bitextmining/verses/test.jsonl
 	sentences | awk -F'\t' '{ printf "{\"text\": \"%s\", \"value\": %d}\n", $2, length($2) }' | tee data/regression/years/train.jsonl >data/regression/years/test.jsonl
@@ -642,7 +642,7 @@ make_gates() {
 	grep -q '| Regression | years | kendalltau |' table
 	grep -q '| MultilabelClassification | things | accuracy |' table
 	grep -q '| InstructionRetrieval | asked | ndcg_at_20 |' table
-	# an instruction is a part of its query
+	# an instruction is part of its query
 	run=$(echo out/mteb/base/*)
 	vectors() { mts to jsonl "$1" | jq -c ".[\"$2\"][]"; }
 	jq -c '{text: "\(.text) \(.instruction)"}' data/instructionretrieval/asked/queries.jsonl | head -n 2 |
@@ -650,7 +650,7 @@ make_gates() {
 	vectors by.hand text.emb | within <(vectors "$run/asked/queries.mts" query.emb) 1e-6
 }
 
-@test "mteb: real sets, all-MiniLM-L6-v2: the published figures" {
+@test "mteb: all-MiniLM-L6-v2 has its published figures on real data sets" {
 	need_minilm
 	need_data sts/stsbenchmark
 	make -s --no-print-directory -C "$ROOT" mteb X="$BUILD/bin" MODEL="$MOTES_MINILM" DATA="$DATA" OUT="$T/out" \

@@ -10,15 +10,15 @@ setup() {
 	END
 	mts from jsonl points.jsonl >points.mts
 }
-# x: vectors of that many rows, 0.5 apart, in records of ROWS
-vectors() { # COUNT ROWS [SHIFT]
+# vectors COUNT ROWS [SHIFT]: COUNT rows of a column x, 0.5 apart, in records of ROWS
+vectors() {
 	awk -v n="$1" -v shift="${3:-0}" 'BEGIN { print "x"; for (i = 0; i < n; i++) print i / 2 + shift }' |
 		mts from tsv --numbers x --record-rows "$2"
 }
 
 # 1. the known answer
 
-@test "mts from jsonl: strings, integers, reals, booleans, lists get their columns" {
+@test "mts from jsonl: strings, integers, reals, booleans and lists become columns of their types" {
 	run -0 mts head -n 2 points.mts
 	diff - <(sed -n 's/^\t//; /^column/p; /^record/,$p' <<<"$output") <<-'END'
 		column	id (i64)
@@ -42,11 +42,11 @@ vectors() { # COUNT ROWS [SHIFT]
 	END
 }
 
-@test "mts to jsonl writes the rows that from jsonl read" {
+@test "mts to jsonl: writes the rows that from jsonl read" {
 	mts to jsonl points.mts | diff - <(sed 's/: /:/g; s/, /,/g; s/0\.50/0.5/' points.jsonl)
 }
 
-@test "mts from jsonl: null, absent, mixed, nested; later surprises are errors with their line" {
+@test "mts from jsonl: null, absent, mixed and nested values; later surprises are errors with their line" {
 	cat >x.jsonl <<-'END'
 		{"a": 1, "b": 1, "c": null, "d": {"e": [1, {}]}, "f": "x", "g": [1, null], "h": true, "n": ["a", null], "o": [null], "p": [true, null]}
 		{"a": null, "b": 2.5, "d": null, "f": 3, "h": null, "i": [], "j": [true, false], "k": 4, "l": false, "m": [1, "x"], "q": [null, 9007199254740993]}
@@ -82,7 +82,7 @@ vectors() { # COUNT ROWS [SHIFT]
 		cat wide
 		printf '"}\n'
 	done >wide.jsonl
-	# 64 MiB are in four
+	# 64 MiB are four rows
 	mts from jsonl --level 0 wide.jsonl | mts stat >stat
 	grep -q '^records	2$' stat
 	grep -q '^rows	5$' stat
@@ -106,13 +106,13 @@ vectors() { # COUNT ROWS [SHIFT]
 	[ "$stderr" = "mts: x.tsv: there is no field 'b'" ]
 }
 
-@test "mts to tsv: tabs and line ends become blanks, NaN an empty cell" {
+@test "mts to tsv: tabs and line ends become spaces, NaN an empty cell" {
 	printf '{"t": "a\\tb\\nc", "n": 1.5, "l": [1, 2]}\n{"t": "\\u00e9", "n": null, "l": []}\n' >x.jsonl
 	run -0 bash -c "mts from jsonl x.jsonl | mts to tsv"
 	[ "$output" = $'t\tn\tl\na b c\t1.5\t[1,2]\né\t\t[]' ]
 }
 
-@test "mts stat: figures by hand" {
+@test "mts stat: figures computed by hand" {
 	printf '{"x": 1.5, "t": "ab", "l": [1, 2]}\n{"x": -2.5, "t": "", "l": []}\n{"x": null, "t": "abcd", "l": [6]}\n' |
 		mts from jsonl --record-rows 2 >x.mts
 	run -0 mts stat x.mts
@@ -139,7 +139,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	mts from npy v.npy | mts stat | grep -c '^emb *120 B *30 '
 }
 
-@test "mts stat: records and rows of each attribute, the most first; sizes for people" {
+@test "mts stat: records and rows of each attribute, the most frequent first; sizes with units" {
 	stream_make 3 10 4 a.mts
 	mts to safetensors -o bare.safetensors a.mts
 	mts from safetensors --record-rows 30 bare.safetensors | mts cat --rename emb=Ünit -c emb >bare.mts
@@ -164,7 +164,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	[[ $output == *$'\nstep       9               1   1000\nstep       2 others        2   2000' ]]
 	[[ $output == *$'\nsize\t9.9 MiB\n'* ]]
 	[[ $output == *$'\nemb      9.2 MiB  2400000 '* ]]
-	# records without them, and the same as JSON
+	# records without attributes; the same as JSON
 	seq 30 | tok -q -m "$GOLDEN/token/plain" >ids.mts
 	mts paste -q <(mts cat -c id a.mts) ids.mts >with.mts
 	mts to safetensors -o with.safetensors with.mts
@@ -175,7 +175,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	[ "$output" = '[{"value":"sts","records":3,"rows":30},{"value":null,"records":1,"rows":30}]' ]
 }
 
-@test "mts head, stat --json: all of it for programs, in lines of JSON" {
+@test "mts head, stat --json: everything as lines of JSON" {
 	printf '{"x": 1.5, "t": "a\\u001bb", "l": [1, 2]}\n{"x": null, "t": "", "l": []}\n{"x": 0.1, "t": "c", "l": [6]}\n' |
 		mts from jsonl --record-rows 2 >x.mts
 	mts head --json -n 3 x.mts >head.json
@@ -200,7 +200,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	[ "$output" = 'row 1 x 0 row 2 x 0.5 row 3 x 1 row 4 x 1.5 row 5 x 2 row 6 x 2.5 row 7 x 3' ]
 }
 
-@test "mts head: a long text ends with a whole character, a long list of lists with dots" {
+@test "mts head: a long text is cut at a whole character, a long list of lists ends with dots" {
 	x=$(printf 'x%.0s' {1..119})
 	printf '{"a":"%s"}\n' "${x}é tail" "${x:1}é tail" "${x}x" "${x}xé" | mts from jsonl | mts head | grep -a $'^\ta' |
 		diff - <(printf '\ta\t%s\n' "\"$x\"... 126 bytes" "\"${x:1}é\"... 125 bytes" "\"${x}x\"" "\"${x}x\"... 122 bytes")
@@ -208,7 +208,7 @@ vectors() { # COUNT ROWS [SHIFT]
 		diff - <(printf '\ta\t%s\n' '4 lists: "b", "c", "d", "e"' '5 lists: "b", "c", "d", "e", ...')
 }
 
-@test "mts to npy writes NumPy's format, from npy reads it" {
+@test "mts to npy, from npy: write and read NumPy's format" {
 	printf '{"a": 1, "b": 0.5}\n{"a": 2, "b": 1.5}\n{"a": 3, "b": 2.5}\n' | mts from jsonl --record-rows 2 >x.mts
 	mts to npy -c b x.mts >b.npy
 	[ "$(head -c 8 b.npy | od -An -tx1 | tr -d ' ')" = 934e554d50590100 ]
@@ -217,7 +217,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	[ "$(tail -c 24 b.npy | od -An -tf8 | xargs)" = '0.5 1.5 2.5' ]
 	mts from npy -c b b.npy >b.mts
 	mts cat -c b x.mts | mts diff - b.mts
-	# version 2, rank 3, a header as others pad it
+	# version 2, rank 3, padding as other programs write it
 	local header="{'descr':'<i4','shape':(1,2,2),'fortran_order':False}        "
 	printf "\x93NUMPY\x02\0\x$(printf %02x $((${#header} + 1)))\0\0\0%s\n" "$header" >c.npy
 	printf '\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0' >>c.npy
@@ -228,7 +228,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	[ "$(tail -c 8 h.npy | od -An -tf4 | xargs)" = '1.5 -2' ]
 }
 
-@test "mts from npy refuses unsupported arrays" {
+@test "mts from npy: unsupported arrays are refused" {
 	npy() { # DICTIONARY
 		printf "\x93NUMPY\x01\0\\x$(printf %02x ${#1})\0%s" "$1"
 	}
@@ -257,7 +257,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	echo hello | bad 'not a .npy file'
 }
 
-@test "mts to safetensors and back: every kind of column" {
+@test "mts to safetensors, from safetensors: every kind of column returns" {
 	stream_make 3 10 4 a.mts
 	mts to safetensors -o a.safetensors a.mts
 	safetensors_list a.safetensors | cut -f 1-3 | sed -n 1,8p | diff - <(
@@ -276,14 +276,14 @@ vectors() { # COUNT ROWS [SHIFT]
 	sed 's/text.offsets/text_offsets/' b.safetensors >c.safetensors
 	run -1 --separate-stderr mts from safetensors -o c.mts c.safetensors
 	[ "$stderr" = "mts: c.safetensors: tensors 'id' and 'text' have 30 and 78 rows; choose with -c" ]
-	# the first offset, 0, becomes 255
+	# the first offset becomes 255
 	at=$(($(od -An -tu8 -N8 b.safetensors) + 8 + $(head -c 400 b.safetensors | grep -ao '"text.offsets":[^}]*\[[0-9]*,' | grep -o '[0-9]*,$' | tr -d ,)))
 	printf '\xff' | dd of=b.safetensors bs=1 seek=$at conv=notrunc status=none
 	run -1 --separate-stderr mts from safetensors -o c.mts b.safetensors
 	[[ $stderr == "mts: b.safetensors: tensor 'text': "* ]]
 }
 
-@test "mts diff: within the tolerance 0, beyond it 1 with row, index, both values, largest error" {
+@test "mts diff: 0 within the tolerance, else 1 with row, index, both values and the largest error" {
 	printf '{"x": [1, 2], "t": "a"}\n{"x": [3, 4], "t": "b"}\n' | mts from jsonl >a.mts
 	printf '{"x": [1, 2.5], "t": "a"}\n{"x": [3, 4.125], "t": "b"}\n' | mts from jsonl --record-rows 1 >b.mts
 	run -1 mts diff a.mts b.mts
@@ -306,7 +306,7 @@ vectors() { # COUNT ROWS [SHIFT]
 		[ "$output" = $'column x: only in a.mts\ncolumn y: only in d.mts' ]
 }
 
-@test "mts diff: NaN agrees with NaN only, an infinity with itself; i64 to the last digit" {
+@test "mts diff: NaN equals only NaN, infinity itself; i64 is compared exactly" {
 	printf '{"x": null}\n{"x": 1.5}\n' | mts from jsonl >a.mts
 	mts diff a.mts a.mts
 	printf '{"x": 0.5}\n{"x": 1.5}\n' | mts from jsonl >b.mts
@@ -322,13 +322,13 @@ vectors() { # COUNT ROWS [SHIFT]
 	run -1 mts diff --rtol 1e-15 e.mts f.mts
 }
 
-@test "mts diff: lists of lists differ where an inner list is longer" {
+@test "mts diff: a list of lists differs if an inner list is longer" {
 	printf '{"text": ["a b", "c"]}\n{"text": ["a", "b c"]}\n' | tok -m "$GOLDEN/token/plain" >a.mts
 	printf '{"text": ["a b", "c"]}\n{"text": ["a b", "c"]}\n' | tok -m "$GOLDEN/token/plain" >b.mts
 	mts diff a.mts a.mts
 	run -1 mts diff a.mts b.mts
 	[[ $output == *'column text.ids: row 2: the lists are not of the same length'* ]]
-	# the same where records are cut elsewhere
+	# also if the records are divided differently
 	for rows in '1,2' '1' '2'; do
 		printf '{"text": ["a b", "c"]}\n{"text": ["a", "b c d"]}\n' | sed -n "${rows}p" |
 			tok -m "$GOLDEN/token/plain" >"rows$rows.mts"
@@ -338,14 +338,14 @@ vectors() { # COUNT ROWS [SHIFT]
 	mts diff apart.mts rows1,2.mts
 }
 
-@test "mts diff: columns of another kind are not compared, and that is a difference" {
+@test "mts diff: columns of different types are not compared and count as a difference" {
 	mts from jsonl <<<'{"a":"1","b":2}' >text.mts
 	mts from jsonl <<<'{"a":1,"b":2}' >number.mts
 	run -1 mts diff text.mts number.mts
 	[ "$output" = "column a (text, depth 1): the other is a (i64)" ]
 }
 
-@test "mts paste: side by side, whatever the borders of records" {
+@test "mts paste: columns stand side by side, however records are divided" {
 	vectors 10 4 >a.mts
 	vectors 10 3 100 | mts cat --rename x=y >b.mts
 	vectors 10 10 200 | mts cat --rename x=z >c.mts
@@ -366,7 +366,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	mts head -n 1 pasted.mts | grep -c '{"task":"sts","step":0}'
 }
 
-@test "mts paste: a property that differs is left out, one that agrees or is new stays" {
+@test "mts paste: a property that differs is dropped; one that agrees or is new stays" {
 	tok -m "$GOLDEN/token/plain" <<<'the sea' >a.mts
 	mts cat --rename text.ids=other a.mts >b.mts
 	stream_make 1 1 4 | mts cat -c emb >c.mts
@@ -382,7 +382,7 @@ vectors() { # COUNT ROWS [SHIFT]
 		[ "$stderr" = "mts: warning: the property 'tokenizer' differs and is left out" ]
 		[ -z "$(properties ac.mts)" ]
 	done
-	# two that differ may both come after one that has none
+	# differing properties after a stream without them
 	for order in 'd.mts a.mts c.mts' 'd.mts c.mts a.mts' 'd.mts a.mts c.mts b.mts'; do
 		run -0 --separate-stderr bash -c "mts paste $order >dac.mts"
 		[ "$stderr" = "mts: warning: the property 'tokenizer' differs and is left out" ]
@@ -390,7 +390,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	done
 }
 
-@test "mts diff: exits like cmp, 1 for a difference and 2 for trouble" {
+@test "mts diff: exit 1 is a difference, 2 an error, like cmp" {
 	sed 's/origin/Origin/' points.jsonl | mts from jsonl >other.mts
 	run -0 mts diff points.mts points.mts
 	run -1 mts diff points.mts other.mts
@@ -402,7 +402,7 @@ vectors() { # COUNT ROWS [SHIFT]
 	run -1 mts stat none.mts
 }
 
-@test "mts to npy and to safetensors: temporary files are made in TMPDIR" {
+@test "mts to npy, to safetensors: temporary files are made in TMPDIR" {
 	mkdir spool
 	TMPDIR=$PWD/spool mts to npy -c id points.mts | cmp - <(mts to npy -c id points.mts)
 	[ -z "$(ls -A spool)" ]
@@ -412,19 +412,19 @@ vectors() { # COUNT ROWS [SHIFT]
 	done
 }
 
-@test "mts: control characters of a stream do not reach the terminal" {
+@test "mts: control characters in a stream do not reach the terminal" {
 	printf '{"t": "a\\u001b[2J\\u009b2Jb\\u00a0"}\n' | mts from jsonl >x.mts
 	run -0 bash -c "mts head x.mts | LC_ALL=C grep -c \$'[\x1b]\|\xc2[\x80-\x9f]' || true"
 	[ "$output" = 0 ]
 	mts to jsonl x.mts | jq -r .t | cmp - <(printf 'a\33[2J\302\2332Jb\302\240\n')
 }
 
-# harmful FILE: its lines with control characters, those of C1 too, or bidirectional controls
+# harmful FILE: its lines with control characters, C1's included, or bidirectional controls
 harmful() {
 	LC_ALL=C grep -a $'[\x01-\x08\x0b-\x1f\x7f]\|\xc2[\x80-\x9f]\|\xe2\x80[\xaa-\xae]\|\xe2\x81[\xa6-\xa9]' "$1"
 }
 
-@test "mts: names of columns, attributes and properties do not drive the terminal" {
+@test "mts: names of columns, attributes and properties do not control the terminal" {
 	bad='\u009b31m\u202e\u2066'
 	printf '{"a%s": "t%s", "b%s": [1]}\n' "$bad" "$bad" "$bad" | mts from jsonl >x.mts
 	printf '{"a%s": "u%s", "c%s": 1}\n' "$bad" "$bad" "$bad" | mts from jsonl >y.mts
@@ -436,7 +436,7 @@ harmful() {
 		[ -s out ]
 		run ! harmful out
 	done
-	# in JSON nothing is lost
+	# JSON has every character
 	mts head --json x.mts | head -n 1 | jq -r '.columns[0].name' | cmp - <(printf 'a%b\n' "$bad")
 	mts to jsonl x.mts | jq -r '.[]' | head -n 1 | cmp - <(printf 't%b\n' "$bad")
 	mts to jsonl x.mts | mts from jsonl | mts diff - x.mts
@@ -449,13 +449,13 @@ harmful() {
 	harmful file
 	script -qec "mts to tsv x.mts" /dev/null | tr -d '\r' >out
 	diff out <(printf 'a\nx?31m?é漢?[2J\n')
-	# characters that a write cuts in two
+	# characters across two writes
 	printf '{"a": "%s"}\n' "$(printf 'x%.0s' {1..3}; printf '漢é%.0s' {1..40000})" | mts from jsonl >x.mts
 	script -qec "mts to tsv x.mts" /dev/null | tr -d '\r' >out
 	cmp out <(mts to tsv x.mts)
 }
 
-@test "mts paste: lists keep their content where records are cut" {
+@test "mts paste: lists keep their content where records are divided" {
 	stream_make 3 10 4 a.mts
 	local there=() back=()
 	for name in id good text ids others half emb; do
@@ -471,7 +471,7 @@ harmful() {
 
 # 2. each option
 
-@test "mts: -n, -b, -c, --rename, --level and -o work" {
+@test "mts: -n, -b, -c, --rename, --level and -o" {
 	[ "$(mts head -n 0 points.mts | grep -c ^row)" -eq 0 ]
 	[ "$(mts head -n 1 points.mts | grep -c ^row)" -eq 1 ]
 	[ "$(mts head points.mts | grep -c ^row)" -eq 3 ]
@@ -497,7 +497,7 @@ harmful() {
 
 # 3. usage
 
-@test "mts: options that do not apply to a command are refused, by their names" {
+@test "mts: options that do not apply to a command are refused by their names" {
 	for option in "atol 1" "rtol 1" "columns id" "rename a=b" "record-rows 3" numbers "level 3" "rows 3"; do
 		does_not_apply "--${option% *}" mts head --$option points.mts
 		does_not_apply "--${option% *}" mts stat --$option points.mts
@@ -536,7 +536,7 @@ harmful() {
 	[[ $stderr == *"did you mean 'tsv'?"* ]]
 }
 
-@test "mts: head, stat and diff write to -o, too" {
+@test "mts: head, stat and diff write to -o" {
 	for command in "head -n 2" "head --json" stat "stat --json" "diff -a 1"; do
 		files=points.mts
 		[[ $command != diff* ]] || files+=" points.mts"
@@ -588,7 +588,7 @@ harmful() {
 
 # 4. wrong data
 
-@test "mts: wrong data exit 1, in one line that names the stream" {
+@test "mts: wrong data exit 1 with one line that names the stream" {
 	wrong() { # MESSAGE ARGUMENTS...
 		local message=$1
 		shift
@@ -615,10 +615,10 @@ harmful() {
 	[ ! -e x.mts ]
 }
 
-@test "mts: text that is not UTF-8 is repaired where it becomes text, and kept in streams" {
+@test "mts: invalid UTF-8 is repaired in texts and kept in streams" {
 	printf 't\n\xff\n' | mts from tsv -q >y.mts
 	[ "$(mts to tsv y.mts | tail -n 1)" = $'\xef\xbf\xbd' ]
-	# t.offsets 0 1 and t of one wrong byte
+	# t.offsets 0 1, and t with one invalid byte
 	{
 		printf '\x80\0\0\0\0\0\0\0'
 		printf '%-128s' '{"t.offsets":{"dtype":"I64","shape":[2],"data_offsets":[0,16]},"t":{"dtype":"U8","shape":[1],"data_offsets":[16,17]}}'
@@ -671,14 +671,14 @@ harmful() {
 	cat a.mts a.mts | mts stat
 }
 
-@test "mts from: integers are exact, whatever stands beside them" {
+@test "mts from: integers are exact, whatever values stand beside them" {
 	for other in '{"x":1}' '{"id":null}' '{"id":NaN}' '{"id":0.5}'; do
 		printf '{"id":1234567890123456789}\n{"id":1234567890123456790}\n%s\n' "$other" |
 			mts from jsonl - >a.mts
 		[ "$(mts to jsonl -c id a.mts | head -n 2)" = '{"id":"1234567890123456789"}
 {"id":"1234567890123456790"}' ]
 	done
-	# the longest that a real keeps and writes without an exponent
+	# the longest integer that a real keeps and writes without an exponent
 	printf '{"id":999999999999999}\n{}\n' | mts from jsonl - >a.mts
 	[ "$(mts to jsonl a.mts)" = '{"id":999999999999999}
 {"id":null}' ]
@@ -688,7 +688,7 @@ harmful() {
 	printf '{"a":18446744073709551615,"b":[18446744073709551615,1],"c":[0.5,1234567890123456789]}\n' |
 		mts from jsonl - >a.mts
 	[ "$(mts to jsonl a.mts)" = '{"a":"18446744073709551615","b":"[18446744073709551615,1]","c":"[0.5,1234567890123456789]"}' ]
-	# behind the rows that decide
+	# after the rows that decide the type
 	{ printf '{"id":0.5}\n%.0s' {1..1024}; echo '{"id":9007199254740993}'; } >late.jsonl
 	dies "mts: late.jsonl:1025: field 'id': an integer with more digits than" mts from jsonl -o out late.jsonl
 	{ printf '{"id":1}\n%.0s' {1..1024}; echo '{"id":9223372036854775808}'; } >late.jsonl
@@ -720,20 +720,20 @@ harmful() {
 	[ "$(mts stat --json a.mts | grep -o '"min":[0-9]*,"max":[0-9]*')" = '"min":9007199254740992,"max":9007199254740993' ]
 	[ "$(printf '{"id":-9223372036854775808}\n{"id":9223372036854775807}\n' | mts from jsonl - | mts stat --json |
 		grep -o '"min":[-0-9]*,"max":[0-9]*')" = '"min":-9223372036854775808,"max":9223372036854775807' ]
-	# an i64 beside a real of the next integer
+	# an i64 beside a real that is one less
 	printf '{"x":9007199254740993}\n' | mts from jsonl - >i.mts
 	printf '{"x":9007199254740992.0}\n' | mts from jsonl - >r.mts
 	run -1 mts diff i.mts r.mts
 }
 
-@test "mts to tsv: texts that begin with a quote read back as they were, here and by readers of CSV" {
+@test "mts to tsv: a text that begins with a quote reads back unchanged, here and by CSV readers" {
 	printf '{"a":"\\"x\\" y","b":"\\"q\\"","c":"\\"","d":"5\\""}\n' | mts from jsonl - >a.mts
 	mts to tsv a.mts >a.tsv
 	[ "$(sed -n 2p a.tsv)" = $'"""x"" y"\t"""q"""\t""""\t5"' ]
 	[ "$(mts from tsv a.tsv | mts to jsonl)" = "$(mts to jsonl a.mts)" ]
 }
 
-@test "mts to csv: RFC 4180, read back by mts from csv and by another reader; vectors as JSON or a column a number" {
+@test "mts to csv: follows RFC 4180 and reads back, here and by another reader; vectors are JSON or a column for each number" {
 	jq -nc '{id: 1, t: "a,\"b\"\nc\r", n: 1.5, u: "é"}, {id: 2, t: "plain", n: null, u: " x "}, {id: 3, t: "", n: -2, u: "\t"}' | mts from jsonl >a.mts
 	mts to csv a.mts >a.csv
 	printf 'id,t,n,u\n1,"a,""b""\nc\r",1.5,é\n2,plain,, x \n3,,-2,\t\n' | cmp - a.csv
@@ -751,12 +751,12 @@ harmful() {
 	[[ $stderr == "mts: to: --spread does not apply to jsonl"* ]]
 }
 
-@test "mts from npy: big-endian and Fortran-order arrays" {
+@test "mts from npy: big-endian and Fortran-order arrays are read" {
 	npy() { # DESCR ORDER SHAPE BYTES
 		printf '\x93NUMPY\x01\0\x76\0%-117s\n' "{'descr': '$1', 'fortran_order': $2, 'shape': ($3), }"
 		printf '%b' "$4"
 	}
-	# 1..12 of shape (2, 3, 2): what numpy.asfortranarray keeps
+	# 1 to 12 of shape (2, 3, 2), as numpy.asfortranarray stores them
 	bytes='\x01\x07\x03\x09\x05\x0b\x02\x08\x04\x0a\x06\x0c'
 	npy '|u1' True '2, 3, 2' "$bytes" | mts from npy --record-rows 1 - >a.mts
 	[ "$(mts to jsonl a.mts)" = '{"emb":[[1,2],[3,4],[5,6]]}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 load helper
 
-# A copy of a golden family in $T/m, its tensors under other names.
-renamed() { # FAMILY FILTER
+# renamed FAMILY FILTER: $T/m, a golden family with tensors renamed by jq's FILTER
+renamed() {
 	rm -rf "$T/m"
 	cp -r "$GOLDEN/families/$1" "$T/m"
 	rm -f "$T"/m/expected.safetensors
@@ -11,7 +11,7 @@ renamed() { # FAMILY FILTER
 embed() { # MODEL
 	printf '3 5 9\n11 12 3 30\n21\n' | ids_stream text.ids | encode -q -m "$1" --pooling mean | ids_stream --rows text.emb
 }
-names() { # MODEL: of its tensors
+names() { # MODEL: its tensors' names
 	safetensors_list "$1" | cut -f1 | LC_ALL=C sort
 }
 learn() { # MODEL DIR
@@ -53,15 +53,15 @@ learn() { # MODEL DIR
 	[[ ${stderr_lines[0]} == "encode: $T/m/model.safetensors: has two such models, with the names '"*"...' and '"*"...'; take one out" ]]
 }
 
-# A pooler, a head for masked tokens and a classifier: what no embedding depends on.
-@test "names: tensors beside the encoder are kept in a written model" {
+# A pooler, a masked-language-model head and a classifier, on which no embedding depends.
+@test "names: tensors beside the encoder stay in a written model" {
 	rm -rf "$T/m"
 	cp -r "$GOLDEN/families/bert" "$T/m"
 	rm "$T/m/model.safetensors" "$T/m/expected.safetensors"
 	cp "$GOLDEN/torch_file/bert/pytorch_model.bin" "$T/m"
 	tensor_sums "$T/m" | grep pooler | LC_ALL=C sort >"$T/pooler"
 	[ "$(wc -l <"$T/pooler")" -eq 2 ]
-	kept() { # DIR: the pooler as it was, and no second copy of the tokens' embeddings
+	kept() { # DIR: has the same pooler, and no second copy of the token embeddings
 		tensor_sums "$1" | grep pooler | LC_ALL=C sort | cmp - "$T/pooler"
 		run ! grep -q 'predictions.decoder.weight' <(names "$1")
 	}
@@ -82,7 +82,7 @@ learn() { # MODEL DIR
 	kept "$T/mean"
 }
 
-@test "names: heads of other tasks stay too, after training in another precision" {
+@test "names: heads of other tasks stay, also after training in another precision" {
 	cp -r "$GOLDEN/families/distilbert" "$T/m"
 	rm -f "$T/m/expected.safetensors"
 	names "$T/m" >"$T/before"
@@ -98,7 +98,7 @@ learn() { # MODEL DIR
 	safetensors_list "$T/half" | grep ^pre_classifier | cut -f2 | sort -u | grep -x bf16
 }
 
-@test "names: a file given for a folder is named in the message, with the folder to give" {
+@test "names: a file given in place of a model's folder is refused with the folder to give" {
 	cp -r "$GOLDEN/bert" "$T/m"
 	printf '3 5 9\n' | ids_stream text.ids >"$T/ids.mts"
 	told() { # PROGRAM...: dies with one line
