@@ -23,60 +23,59 @@ check_real() {
 	[ -z "$output" ]
 }
 
-@test "nn: exp, 2^x, Phi and tanh are within their stated errors" { check_cpu functions; }
-@test "nn: a row of logits with NaN has no hit" { check_cpu cross-entropy; }
+@test "nn: exp, 2^x, Phi and tanh are within their documented errors" { check_cpu functions; }
+@test "nn: cross-entropy of a row of logits with NaN counts no hit" { check_cpu cross-entropy; }
 @test "nn: AdamW's moments without a gradient become 0 and not subnormal" { check_cpu decay; }
 @test "nn: a row has the same bits in every batch and with every number of threads" { check_cpu bits; }
-@test "nn: attention with bf16 products, forward and back, at every edge of a tile" {
+@test "nn: attention with bf16 products agrees with plain loops, forward and backward, at every edge of a tile" {
 	run -0 attention_check
 	[ -z "$output" ]
 }
-@test "nn: matrix products and linear layers, forward and back" { check linear; check product; }
+@test "nn: matrix products and linear layers agree with plain loops, forward and backward" { check linear; check product; }
 @test "nn: f16 and bf16 weights, read in place, give the bits of float32" {
 	check half
 	check_cpu widen
 }
-@test "nn: LayerNorm and RMSNorm, forward and back" { check norm; }
-@test "nn: RMSNorm of heads within strided rows, forward and back" { check heads; }
-@test "nn: rows of unit length, forward and back" { check normalize; }
-@test "nn: activations and GLU, their values and gradients" { check activate; }
-@test "nn: attention (causal, windows, grouped heads, biased by distance), forward and back" { check attention; }
-@test "nn: rotary positions turn and turn back" { check_tokens rotary; }
-@test "nn: embeddings, gather and scatter" { check_tokens embed; }
-@test "nn: every pooling, with and without prompts, forward and back" { check_tokens pool; }
-@test "nn: softmax of rows, choice of experts, grouping, scaled rows" {
+@test "nn: LayerNorm and RMSNorm agree with plain loops, forward and backward" { check norm; }
+@test "nn: RMSNorm of heads in strided rows agrees with plain loops, forward and backward" { check heads; }
+@test "nn: normalisation of rows to unit length agrees with plain loops, forward and backward" { check normalize; }
+@test "nn: values and gradients of activations and GLU agree with plain loops" { check activate; }
+@test "nn: attention (causal, windows, grouped heads, relative positions) agrees with plain loops, forward and backward" { check attention; }
+@test "nn: rotary positions agree with plain loops; the backward pass is the inverse rotation" { check_tokens rotary; }
+@test "nn: embeddings, gather and scatter agree with plain loops" { check_tokens embed; }
+@test "nn: every pooling, with and without prompts, agrees with plain loops, forward and backward" { check_tokens pool; }
+@test "nn: softmax of rows, choice of experts, grouping and scaling of rows agree with plain loops" {
 	run -0 mixture_check softmax routes rows
 	[ -z "$output" ]
 }
-@test "nn: cross-entropy, its gradient, masks and hits" { check_tokens loss; }
-@test "nn: rows of every length, many rows; sums, orders, choices" {
+@test "nn: cross-entropy, its gradient, masks and hits agree with plain loops" { check_tokens loss; }
+@test "nn: kernels agree with plain loops for rows of every length and for many rows" {
 	run -0 nn_check_sizes
 	[ -z "$output" ]
 }
-@test "nn: five steps of AdamW" { check_tokens adamw; }
-@test "nn: sums, scaling, finiteness" { check_tokens vector; }
+@test "nn: five steps of AdamW agree with plain loops" { check_tokens adamw; }
+@test "nn: sums, scaling and tests for finite values agree with plain loops" { check_tokens vector; }
 
-@test "nn: products of large weights, of many rows, of none; strided rows" {
+@test "nn: products of large weights, of many rows and of none, and of strided rows agree with plain loops" {
 	run -0 pieces_check weights rows many nothing strides reach
 	[ -z "$output" ]
 }
-@test "nn: at real sizes, products and linear layers, forward and back" { check_real product; check_real linear; }
-@test "nn: at real sizes, attention, forward and back" { check_real attention; }
-@test "nn: at real sizes, all rows at once have the bits of each alone" {
+@test "nn: products and linear layers at real sizes agree with plain loops, forward and backward" { check_real product; check_real linear; }
+@test "nn: attention at real sizes agrees with plain loops, forward and backward" { check_real attention; }
+@test "nn: at real sizes each row has the bits that it has alone" {
 	check_real rows
 	check_real pool
 	check_real routes
 }
-@test "nn: at real sizes, sums over many rows and long rows" {
+@test "nn: sums over many rows and over long rows at real sizes agree with plain loops" {
 	check_real parameters
 	check_real tokens
 	check_real vector
 }
-@test "nn: memory that grows is large enough, aligned, and kept while it suffices" { check_real memory; }
+@test "nn: a buffer that grows is large enough, aligned, and kept while it suffices" { check_real memory; }
 
-# 768 channels, 30,000 tokens: rows of the batch, of the products and of the threads are cut
-# elsewhere in each run
-@test "nn: a model of real width gives the same bits with 1 and 2 threads, in batches and halves" {
+# 768 channels and 30,000 tokens: each run divides the batch, the products and the rows of a thread elsewhere.
+@test "nn: a model of real width gives the same bits with 1 and 2 threads, in one batch and in two" {
 	mkdir "$T/config"
 	jq '.vocab_size = 30000 | .hidden_size = 768 | .num_hidden_layers = 1 | .num_attention_heads = 12 |
 		.intermediate_size = 3072 | .max_position_embeddings = 512 | .torch_dtype = "bfloat16"' \
@@ -92,7 +91,7 @@ check_real() {
 	encode -j 1 --tokens 1 -m "$T/model" "$T/ids.mts" | rows | cmp - "$T/one"
 }
 
-@test "nn: CUDA=1 takes the kernels of lib/nn/cuda, and without a compiler for them says so in one line" {
+@test "nn: CUDA=1 builds the kernels of lib/nn/cuda; without nvcc it fails with one line" {
 	mkdir -p "$T/lib/nn/cpu" "$T/lib/nn/cuda" "$T/lib/nn/host" "$T/lib/base" "$T/lib/model/family"
 	touch "$T/lib/nn/cpu/plain.c" "$T/lib/nn/host/both.c" "$T/lib/base/err.c" "$T/lib/nn/cuda/quick.cu"
 	cp "$ROOT/Makefile" "$T"
@@ -109,18 +108,18 @@ check_real() {
 	[[ "$output" != *quick.cu* && "$output" == *lib/nn/cpu/plain.c* && "$output" == *lib/nn/host/both.c* ]]
 }
 
-@test "nn: an OpenBLAS that mistakes the processor is put right by one restart" {
+@test "nn: one restart corrects an OpenBLAS that mistakes the processor" {
 	grep -q avx2 /proc/cpuinfo || skip "needs AVX2"
 	readelf -h "$BUILD/support/nn_blas" | grep -c X86-64 || skip "for x86-64"
 	run -0 env -u OPENBLAS_CORETYPE nn_blas
 	[[ "$output" == *"OpenBLAS "@(SkylakeX|Cooperlake|Haswell|Zen|SapphireRapids)" kernels"* ]]
 	! grep -q avx512vl /proc/cpuinfo || [[ "$output" != *@(Haswell|Zen)* ]]
-	# what the user asks for stands
+	# the user's choice is kept
 	run -0 env OPENBLAS_CORETYPE=Haswell nn_blas
 	[[ "$output" == *"OpenBLAS Haswell kernels"* ]]
 }
 
-@test "nn: threads that wait sleep soon, unless the user says how they are to wait" {
+@test "nn: waiting threads sleep soon, unless the user sets how they wait" {
 	run -0 env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT nn_blas
 	[[ "$output" == *$'OMP_WAIT_POLICY=passive\nGOMP_SPINCOUNT=2000' ]]
 	run -0 env -u OMP_WAIT_POLICY GOMP_SPINCOUNT=77 nn_blas

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# The options of all programs, from the lines they print for shell completion: kind, --name, -letter or -, argument, text.
+# The options of all programs, from their lines for shell completion: kind, --name, -letter or -, argument, text.
 setup_file() {
 	export TABLE=$BATS_FILE_TMPDIR/options.tsv
 	for program in "$BUILD"/bin/*; do
@@ -10,15 +10,15 @@ setup_file() {
 	[ "$(wc -l <"$TABLE")" -gt 150 ]
 }
 
-@test "options: one name is one letter, and takes a value everywhere or nowhere" {
+@test "options: a name has one letter in all programs, and takes a value in all or in none" {
 	run -0 awk -F'\t' '{ letter = $3 "|" ($4 == "-" ? "alone" : "value") }
 		!($2 in known) { known[$2] = letter; by[$2] = $1; next }
 		known[$2] != letter { print $2 ": " by[$2] " has " known[$2] ", " $1 " has " letter }' "$TABLE"
 	[ -z "$output" ] || { echo "$output"; false; }
 }
 
-# -k is a number of neighbours or clusters
-@test "options: one letter is one name" {
+# -k stands for neighbours or for clusters
+@test "options: a letter has one name in all programs" {
 	run -0 awk -F'\t' '$3 != "-" && $3 != "-k" {
 		if (!($3 in known)) { known[$3] = $2; by[$3] = $1 }
 		else if (known[$3] != $2) print $3 ": " by[$3] " " known[$3] ", " $1 " " $2 }' "$TABLE"
@@ -40,7 +40,7 @@ setup_file() {
 	diff "$T/wide" /dev/null
 }
 
-@test "options: an earlier spelling is taken, with one warning that names today's" {
+@test "options: a former spelling is accepted with a warning that has the current one" {
 	cd "$T"
 	printf 'n\n1\n2\n3\n' >x.tsv
 	mts from tsv -b 2 x.tsv 2>err >old.mts
@@ -48,7 +48,7 @@ setup_file() {
 	mts from tsv --batch 2 x.tsv 2>err >old.mts
 	[ "$(grep -c 'warning: --batch is --record-rows' err)" = 1 ]
 	mts from tsv --record-rows 2 x.tsv | mts diff old.mts -
-	# each old name of the table is one that the program does not have today, and stands for one that it has
+	# no program has an old name, and every new name is a program's option
 	awk -F'"' '/^\t\{ "[a-z-]*", "[a-z-]*", "[a-z-]*" \},?$/ { print $2, $4, $6 }' "$ROOT/lib/base/cli.c" >renamed
 	[ "$(wc -l <renamed)" -gt 10 ]
 	while read -r program old now; do
@@ -59,7 +59,7 @@ setup_file() {
 	done <renamed
 }
 
-@test "options: an empty path is refused at once, by every option that takes one" {
+@test "options: an empty path is refused at once by every option that takes a path" {
 	awk -F'\t' '$4 ~ /^(FILE|DIR|SOCKET)$/ { print $1, $2 }' "$TABLE" >"$T/paths"
 	[ "$(wc -l <"$T/paths")" -gt 40 ]
 	while read -r program name; do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# Kinds of tasksample's data sets: BEIR folders, labelled files, sets, conditions, parts.
+# tasksample's kinds of data sets: BEIR folders, labelled files, sets, conditions, parts.
 load helper
 
 setup() {
 	cd "$T"
 }
 
-# recipe FLOW: of one data set, x; set_of FLOW: the same in x.yaml; rows FLOW: with --all, as lines
-# of query|document
+# recipe FLOW: a recipe with one data set, x; set_of FLOW: the same as x.yaml; rows FLOW: its examples by --all, as lines of
+# query|document
 recipe() {
 	printf 'batch: 4\ntasks: {a: {datasets: [{name: x, %s}]}}\n' "$1"
 }
@@ -23,7 +23,7 @@ texts() {
 column() {
 	batches | grep -v '^#' | tr '\t' '\n' | sed -n "s/^$1=//p"
 }
-# fails FLOW TEXT: exit 1, one line with that text, nothing written
+# fails FLOW TEXT: exit 1, one line with the text, and no output
 fails() {
 	set_of "$1"
 	run -1 tasksample -q x.yaml -o lost.mts
@@ -33,7 +33,7 @@ fails() {
 	[ ! -e lost.mts ]
 }
 
-# A folder with ids that are alike as numbers, a document of two queries, one without a title.
+# A folder with ids that are equal as numbers, a document of two queries, and one without a title.
 beir() {
 	mkdir -p "$1/qrels"
 	cat >"$1/queries.jsonl" <<-'END'
@@ -54,7 +54,7 @@ beir() {
 
 # 1. known answers
 
-@test "pairs: a BEIR folder gives each positive judgement once, in order, by text ids" {
+@test "pairs: a BEIR folder gives each positive judgement once, in order; ids are text" {
 	beir set
 	cat >expected <<-'END'
 		bond|One first
@@ -66,15 +66,15 @@ beir() {
 	diff expected <(rows 'beir: set')
 	set_of 'beir: set'
 	tasksample --epochs 2 x.yaml | batches | grep -v '^#' | cut -f1,2 | sort | uniq -c | awk '$1 != 2 { exit 1 } END { exit NR != 5 }'
-	# a pair that is judged twice counts once, by its last score, where that stands
+	# of a pair that is judged twice the last score counts, at its own place
 	printf '7\td1\t4\n7\t01\t0\n' >>set/qrels/train.tsv
 	diff <(sed 2d expected | sed '3d; $a seven|One first') <(rows 'beir: set')
-	# fields are named as elsewhere
+	# fields are named as in other files
 	beir set
 	[ "$(rows 'beir: set, query: _id, document: _id' | tr '\n' ' ')" = '007|d1 7|01 12|1 7|d1 12|d4 ' ]
 }
 
-@test "pairs: a folder's files may be packed, TSV, CSV, TREC's; its judgements named or beside it" {
+@test "pairs: a BEIR folder's files may be compressed, TSV, CSV or TREC's; judgements may be named or lie beside it" {
 	beir set
 	rows 'beir: set' >expected
 	mkdir packed && cp -r set/qrels packed
@@ -93,13 +93,13 @@ beir() {
 	(mkdir sub && cd sub && tasksample -C .. --all ../x.yaml | texts) | diff expected -
 	set_of "beir: $T/set"
 	tasksample -C /nonexistent --all x.yaml | texts | diff expected -
-	# qrels.tsv goes before qrels/train.tsv
+	# qrels.tsv overrides qrels/train.tsv
 	printf '7\td4\t1\n' >set/qrels.tsv
 	[ "$(rows 'beir: set')" = 'seven|blank' ]
 	rows 'beir: set, split: train' | diff expected -
 }
 
-@test "pairs: where, part and first choose among judgements" {
+@test "pairs: where, part and first select judgements" {
 	beir set
 	[ "$(rows 'beir: set, where: score>=2' | tr '\n' ';')" = 'bond|One first;twelve|blank;' ]
 	[ "$(rows 'beir: set, first: 2' | tr '\n' ';')" = 'bond|One first;seven|bare;' ]
@@ -120,7 +120,7 @@ labelled() {
 	done >colours.jsonl
 }
 
-@test "pairs: each text of a label with another of it, each other one as likely" {
+@test "pairs: a labelled text is paired with another text of its label, all equally likely" {
 	labelled
 	echo '{"text": "lone", "label": "green"}' >>colours.jsonl
 	printf '{"text": "same", "label": "grey"}\n%.0s' 1 2 3 >>colours.jsonl
@@ -135,17 +135,17 @@ labelled() {
 			for (p in pair) { n++; expect = p ~ /red/ ? 60 : 300
 				if ((pair[p] - expect) ^ 2 > 20 * expect) exit 3 }
 			exit n != 6 * 5 + 3 * 2 ? 4 : 0 }'
-	# in order each text is as often a partner
+	# with --all each text is as often the partner
 	rows 'file: colours.jsonl, label: label' >all
 	diff <(cut -d'|' -f1 all) <(jq -r .text colours.jsonl | head -12)
 	grep red all | cut -d'|' -f2 | sort | diff - <(printf 'red %d\n' {0..5})
-	# limits are of rows: partners are among them
+	# a condition selects rows; partners are selected rows
 	rows 'file: colours.jsonl, label: label, where: n<2' >some
 	printf 'red 0|red 1\nred 1|red 0\n' | diff - some
 	[ "$(rows 'file: colours.jsonl, label: label, first: 5' | cut -d'|' -f2 | sort | tr '\n' ' ')" = 'red 0 red 1 red 2 ' ]
 }
 
-@test "pairs: rows of a label are not each other's negatives: they share its key" {
+@test "pairs: rows of one label have the same key, so that they are not each other's negatives" {
 	labelled
 	set_of 'file: colours.jsonl, label: label'
 	tasksample -q x.yaml | batches | grep -v '^#' >out
@@ -155,12 +155,12 @@ labelled() {
 	awk '$2 != $3 { exit 1 }' keys
 	[ "$(cut -f2 keys | sort -u | wc -l)" -eq 2 ]
 	tasksample -q --duplicates apart x.yaml | batches | awk -F'[=\t ]' '/^#/ { split("", seen); next } seen[$2]++ { exit 1 }'
-	# of another data set the same word says another thing
+	# in another data set the label has another key
 	sed 's/name: x/name: y/' x.yaml >y.yaml
 	[ -z "$(comm -12 <(cut -f2 keys | sort) <(tasksample -q y.yaml | column query.key | sed 's/^/query.key=/' | sort -u))" ]
 }
 
-@test "pairs: a text and its label's name" {
+@test "pairs: a text is paired with the name of its label" {
 	printf 'text\tlabel\ttext_of\nhurray\t1\tjoy\noh no\t0\tsadness\n' >e.tsv
 	[ "$(rows 'file: e.tsv, query: text, document: label' | tr '\n' ';')" = 'hurray|1;oh no|0;' ]
 	[ "$(rows 'file: e.tsv, query: text, document: text_of' | tr '\n' ';')" = 'hurray|joy;oh no|sadness;' ]
@@ -168,7 +168,7 @@ labelled() {
 	[ "$(rows 'file: e.tsv, query: text, document: label, names: {1: one, 0: "no: thing"}' | tr '\n' ';')" = 'hurray|one;oh no|no: thing;' ]
 	printf '{"t": "a", "l": 1}\n{"t": "b", "l": false}\n' >e.jsonl
 	[ "$(rows 'file: e.jsonl, query: t, document: l, names: {1: one, "false": none}' | tr '\n' ';')" = 'a|one;b|none;' ]
-	# the key is that of the name
+	# the key is that of the label's name
 	recipe 'file: e.jsonl, query: t, document: l, names: {1: one, "false": none}' | tasksample -q - | column document.key | sort >keys
 	printf '{"query": "%s", "document": ""}\n' one none >k.jsonl
 	recipe 'file: k.jsonl' | tasksample -q - | column query.key | sort | cmp - keys
@@ -204,7 +204,7 @@ labelled() {
 	[ "$(rows 'file: r.jsonl, first: 1, where: label=0')" = 'b|B' ]
 }
 
-@test "pairs: a part is a range of the query's hash, wherever the row stands" {
+@test "pairs: a part is a range of the hash of the query, whatever the row's place" {
 	seq 0 999 | awk '{ printf "{\"query\": \"q%d\", \"document\": \"d%d\"}\n", $1, $1 / 2 }' >r.jsonl
 	set_of 'file: r.jsonl'
 	paste <(tasksample x.yaml | column query.key) <(tasksample x.yaml | column query) >keys
@@ -213,7 +213,7 @@ labelled() {
 		rows "file: r.jsonl, part: ${part%:*}" | cut -d'|' -f1 | sort |
 			diff - <(grep "^${part#*:}" hex | cut -f2 | sort)
 	done
-	# four fifths and the rest are everything, once; another order and another format change nothing
+	# 80 % and the rest are all rows, each once; the order and the format of the file have no effect
 	part() { rows "file: $1, part: $2${3-}" | sort; }
 	part r.jsonl 0-80% >train
 	[ "$(wc -l <train)" -gt 750 ]
@@ -224,11 +224,11 @@ labelled() {
 	jq -r '"\(.document)\t\(.query)"' r.jsonl | sed '1i document\tquery' >r.tsv
 	part r.tsv 0-80% | diff train -
 	[ -z "$(part back.jsonl 90-100% | comm -12 - train)" ]
-	# and by the document
+	# by the document's hash
 	part r.jsonl 0-80% ', part_by: document' | cut -d'|' -f2 | sort -u >known
 	[ -z "$(part back.jsonl 80-100% ', part_by: document' | cut -d'|' -f2 | sort -u | comm -12 - known)" ]
 	[ "$(rows 'file: r.jsonl, part: 0-80%, first: 7' | wc -l)" -eq 7 ]
-	# parts of labelled texts, of sets, of joined fields
+	# labelled texts, sets and joined fields
 	labelled
 	[ -z "$(comm -12 <(rows 'file: colours.jsonl, label: label, part: 0-60%' | tr '|' '\n' | sort -u) \
 		<(rows 'file: colours.jsonl, query: text, document: label, part: 60-100%' | cut -d'|' -f1 | sort -u))" ]
@@ -241,14 +241,14 @@ labelled() {
 	[ -s low ]
 }
 
-@test "pairs: a sample has the requested size and is independent of order; smaller samples are subsets, within their part" {
+@test "pairs: a sample has the given size, does not depend on the order, contains smaller samples, and lies within its part" {
 	seq 0 299 | awk '{ printf "{\"query\": \"q%d\", \"document\": \"d%d\", \"label\": %d}\n", $1, $1 % 7, $1 / 100 }' >r.jsonl
 	rows 'file: r.jsonl, sample: 40' >of40
 	[ "$(wc -l <of40)" -eq 40 ]
 	# in the order of the file, and from all of it
 	sort -V of40 | diff of40 -
 	[ "$(cut -c2- of40 | cut -d'|' -f1 | awk '{ n[int($1 / 100)]++ } END { print (n[0] > 5) + (n[1] > 5) + (n[2] > 5) }')" -eq 3 ]
-	# the part that has as many is the same
+	# the same rows as a part of that size
 	rows 'file: r.jsonl, part: 0-50%' >half
 	rows "file: r.jsonl, sample: $(wc -l <half)" | diff half -
 	shuf --random-source=<(yes) r.jsonl >other.jsonl
@@ -257,17 +257,17 @@ labelled() {
 	[ "$(comm -12 <(sort of10) <(sort of40) | wc -l)" -eq 10 ]
 	rows 'file: r.jsonl, sample: 20, part: 50-100%' | sort | comm -12 - <(sort half) | diff /dev/null -
 	[ "$(rows 'file: r.jsonl, sample: 20, part: 50-100%' | wc -l)" -eq 20 ]
-	# more than there are is all; where goes before, first after
+	# a sample larger than the file is the file; where applies before, first after
 	[ "$(rows 'file: r.jsonl, sample: 1000' | wc -l)" -eq 300 ]
 	[ "$(rows 'file: r.jsonl, where: label=1, sample: 100' | wc -l)" -eq 100 ]
 	[ "$(rows 'file: r.jsonl, where: label=1, sample: 299' | wc -l)" -eq 100 ]
 	rows 'file: r.jsonl, sample: 40, first: 3' | diff <(head -n 3 of40) -
-	# by the document's text; each is in many rows
+	# by the document's text, which many rows share
 	[ "$(rows 'file: r.jsonl, part_by: document, sample: 60' | cut -d'|' -f2 | sort -u | wc -l)" -eq 2 ]
 	[ "$(rows 'file: r.jsonl, part_by: document, sample: 60' | wc -l)" -eq 60 ]
-	# partners of a label are of the sample
+	# partners of a label are in the sample
 	[ -z "$(comm -13 <(cut -d'|' -f1 of40 | sort) <(rows 'file: r.jsonl, label: label, sample: 40' | tr '|' '\n' | sort -u))" ]
-	# judgements of a folder
+	# judgements of a BEIR folder
 	beir set
 	rows 'beir: set' >all
 	rows 'beir: set, sample: 2' >two
@@ -276,7 +276,7 @@ labelled() {
 	[ "$(rows 'beir: set, sample: 2, where: score>=2' | tr '\n' ';')" = 'bond|One first;twelve|blank;' ]
 }
 
-@test "pairs: files of sentence-transformers need no names" {
+@test "pairs: the file formats of sentence-transformers need no field names" {
 	printf '["a", "b"]\n' >f.jsonl && [ "$(rows 'file: f.jsonl')" = 'a|b' ]
 	printf '["a", "b", "c"]\n' >f.jsonl && [ "$(rows 'file: f.jsonl, negatives: 2')" = 'a|b|[c]' ]
 	printf '{"set": ["a", "b", "c"]}\n' >f.jsonl && [ "$(rows 'file: f.jsonl')" = 'a|b' ]
@@ -287,12 +287,12 @@ labelled() {
 	printf '{"query": "a", "positive": ["b"], "negative": ["c", "d"]}\n' >f.jsonl
 	[ "$(rows 'file: f.jsonl, negatives: negative')" = 'a|b|[c][d]' ]
 	printf '{"query": "a", "document": "b", "pos": "c"}\n' >f.jsonl && [ "$(rows 'file: f.jsonl')" = 'a|b' ]
-	# named columns are not guessed
+	# with one field named, none is guessed
 	printf '{"set": ["a", "b", "c"]}\n' >f.jsonl
 	fails 'file: f.jsonl, query: set' "f.jsonl:1: has no field 'document'"
 	printf '{"this": "a", "that": "b"}\n' >f.jsonl
 	fails 'file: f.jsonl' "f.jsonl:1: has no field 'query'"
-	# two texts of a set differ, even where it has one twice
+	# a set gives two different texts, even if it has one twice
 	printf '{"set": ["a", "a", "b"]}\n' >f.jsonl
 	[ "$(rows 'file: f.jsonl')" = 'a|b' ]
 	set_of 'file: f.jsonl'
@@ -303,10 +303,10 @@ labelled() {
 	fails 'file: f.jsonl' "f.jsonl:1: has one text, which cannot be query and document: field 'set'"
 }
 
-@test "pairs: files of FlagEmbedding, tevatron, ms-swift and of numbered negatives" {
+@test "pairs: files of FlagEmbedding, tevatron and ms-swift, and numbered fields of negatives are read" {
 	printf '{"query": "a", "pos": ["b"], "neg": ["c", "d"], "pos_scores": [1], "neg_scores": [0.1, 0.2], "prompt": "find"}\n' >f.jsonl
 	[ "$(rows 'file: f.jsonl, query: prompt+query, document: pos, negatives: neg')" = 'find a|b|[c][d]' ]
-	# passages: the title before the text, where there is one
+	# passages: title and text, if there is a title
 	cat >f.jsonl <<-'END'
 		{"query_id": "1", "query": "a", "positive_passages": [{"docid": "7", "title": "B", "text": " bee "}, {"docid": "8", "text": "bumble"}], "negative_passages": [{"docid": "9", "title": "", "text": "c"}, {"docid": "10", "title": null, "text": "d"}]}
 		{"query_id": "2", "query": "e", "positive_passages": [{"docid": "8", "text": "bumble"}], "negative_passages": []}
@@ -318,7 +318,7 @@ labelled() {
 	fails 'file: f.jsonl, query: query, document: query_id+negative_passages' "f.jsonl:2: is neither text nor number: field 'negative_passages'"
 	echo '{"query": "a", "positive_passages": [{"docid": "7", "title": "B"}]}' >f.jsonl
 	fails 'file: f.jsonl' "f.jsonl:1: is an object without 'text': field 'positive_passages'"
-	# a conversation of one message is its content
+	# a conversation of one message is the message's content
 	said() { printf '[{"role": "user", "content": "%s"}]' "$1"; }
 	echo "{\"messages\": $(said a), \"positive_messages\": [$(said b), $(said c)], \"negative_messages\": [$(said d), $(said e)]}" >f.jsonl
 	[ "$(rows 'file: f.jsonl, negatives: negative_messages')" = 'a|b|[d][e]' ]
@@ -339,8 +339,8 @@ labelled() {
 	[ "$(rows 'file: f.csv, negatives: [negative_1, negative_2]')" = 'a|b|[c][d]' ]
 }
 
-@test "pairs: hard negatives and instructions of a file are not passed over without a word" {
-	told() { # ROW FLOW: what a start says
+@test "pairs: unused hard negatives and instructions in a file get a message" {
+	told() { # ROW FLOW: the messages at the start
 		echo "$1" >f.jsonl
 		set_of "file: f.jsonl$2"
 		tasksample -b 1 --plan x.yaml 2>&1 >plan | sed 's/^tasksample: warning: data set x: //'
@@ -373,7 +373,7 @@ labelled() {
 	fails 'file: f.jsonl, max_negatives: 3' "x.yaml:2: 'max_negatives' needs 'negatives'"
 }
 
-@test "pairs: drawn pairs depend on recipe, seed and number alone" {
+@test "pairs: a drawn pair depends only on recipe, seed and number" {
 	beir set
 	labelled
 	cat >mix.yaml <<-'END'
@@ -403,7 +403,7 @@ labelled() {
 	jq -e ".set == 5 and .red == 6 and .colours == $(wc -l <some)" counts
 }
 
-@test "pairs: counts of real data sets equal their files'" {
+@test "pairs: the number of examples of real data sets is that of their files" {
 	for set in retrieval/scifact retrieval/cranfield classification/banking77 classification/emotion \
 		pairclassification/mrpc; do
 		need_data $set
@@ -436,7 +436,7 @@ labelled() {
 	mts rows --where dataset=emotion all.mts | mts to jsonl | jq -r .query | sort -u >train
 	mts rows --where dataset=emotion-dev all.mts | mts to jsonl | jq -r .query | sort -u >dev
 	[ -z "$(comm -12 train dev)" ]
-	# a judgement's texts are those of its ids
+	# the texts of a judgement are those of its ids
 	mts rows --rows 3 all.mts | mts to jsonl >third
 	IFS=$'\t' read -r query document _ < <(sed -n 4p "$DATA/retrieval/scifact/qrels/train.tsv")
 	zstd -dcq "$DATA/retrieval/scifact/queries.jsonl.zst" | jq -r "select(._id == \"$query\").text" |
@@ -446,17 +446,17 @@ labelled() {
 }
 
 # bats test_tags=plain
-@test "pairs: memory does not grow with the corpus nor with a document's judgements" {
+@test "pairs: memory does not grow with the corpus or with the judgements of a document" {
 	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
 	mkdir -p big/qrels
 	awk 'BEGIN { for (i = 0; i < 2000; i++) printf "{\"_id\": \"d%d\", \"text\": \"%050000d\"}\n", i, i }' >big/corpus.jsonl
 	awk 'BEGIN { for (i = 0; i < 50; i++) printf "{\"_id\": \"q%d\", \"text\": \"%d\"}\n", i, i }' >big/queries.jsonl
 	awk 'BEGIN { for (i = 0; i < 100000; i++) printf "q%d\td%d\t1\n", i % 50, i / 50 }' >big/qrels.tsv
-	set_of 'beir: big, weight: 0.001' # 100 MB of corpus, 5 GB of documents
+	set_of 'beir: big, weight: 0.001' # 100 MB of corpus; the judged documents are 5 GB
 	(ulimit -v 70000 && tasksample -q x.yaml) | column document | awk 'length != 50000 { exit 1 } END { exit NR != 100 }'
 }
 
-# typed TYPE LINE...: one file of these rows
+# typed TYPE LINE...: examples of a file with these rows
 typed() {
 	local type=$1
 	shift
@@ -464,7 +464,7 @@ typed() {
 	rows "type: $type, file: typed.jsonl" | tr '\n' ';'
 }
 
-@test "pairs: rows of each of MTEB's types are pairs, by either of their fields' names" {
+@test "pairs: rows of every type of MTEB give pairs, under both names of their fields" {
 	beir set
 	[ "$(rows 'type: Retrieval, beir: set')" = "$(rows 'beir: set')" ]
 	[ "$(typed Reranking '{"query": "q", "positive": ["a", "b"], "negative": ["c"]}' '{"query": "r", "positive": ["d"]}')" = 'q|a;q|b;r|d;' ]
@@ -502,12 +502,12 @@ typed() {
 	[ "$(rows 'type: Clustering, file: k.jsonl, names: [x], group: 1' | sort | tr '\n' ';')" = 'a|x;b|x;' ]
 }
 
-# Rows of a query and as many positives as its number says.
+# Rows with a query and as many positives as its number.
 reranking() {
 	jq -nc 'range(41) as $i | {query: "q\($i)", positive: [range($i) | "p\($i).\(.)"]}' >r.jsonl
 }
 
-@test "pairs: each member of a list is an example, once in an epoch, wherever it stands" {
+@test "pairs: each item of a list is an example once an epoch, wherever it stands" {
 	reranking
 	seq 0 40 | while read -r i; do seq -f "q$i|p$i.%g" 0 $((i - 1)); done >expected
 	set_of 'file: r.jsonl, each: positive'
@@ -521,47 +521,47 @@ reranking() {
 		tasksample -q --epochs 3 --skip $n x.yaml | batches | cmp - <(batches x.mts | awk -v n=$n '/^#/ { seen++ } seen > n')
 	done
 	[ "$(rows 'file: r.jsonl, each: positive, first: 4, where: query!=q2' | tr '\n' ';')" = 'q1|p1.0;q3|p3.0;q3|p3.1;q3|p3.2;' ]
-	# packed, and cut into several files, it is the same
+	# the same from compressed files, cut in two
 	head -20 r.jsonl | gzip >a.jsonl.gz
 	tail -n +21 r.jsonl | zstd -q >b.jsonl.zst
 	rows 'file: [a.jsonl.gz, b.jsonl.zst], each: positive' | diff expected -
-	# a query is in one part with all of its documents
+	# all documents of a query are in one part
 	rows 'type: Reranking, file: r.jsonl, part: 0-60%' >low
 	rows 'type: Reranking, file: r.jsonl, part: 60-100%' >high
 	sort low high | diff - <(sort expected)
 	[ -s low ]
 	[ -s high ]
 	[ -z "$(comm -12 <(cut -d'|' -f1 low | sort -u) <(cut -d'|' -f1 high | sort -u))" ]
-	# of lists that go together, and of rows that are lists
+	# parallel lists; rows that are lists
 	echo '["q", ["a", "b"], [1, 2], "z"]' >l.jsonl
 	[ "$(rows 'file: l.jsonl, each: [1, 2], document: 1, query: 0+2+3' | tr '\n' ';')" = 'q 1 z|a;q 2 z|b;' ]
-	# labels, too
+	# lists of texts and labels
 	echo '{"sentences": ["a", "b", "c"], "labels": ["x", "y", "x"]}' >k.jsonl
 	[ "$(rows 'file: k.jsonl, each: [sentences, labels], query: sentences, label: labels' | tr '\n' ';')" = 'a|c;c|a;' ]
 }
 
-@test "pairs: a group is the texts of one label, each once, by their hashes" {
+@test "pairs: a group has texts of one label, each text once, grouped by hash" {
 	for i in {0..99}; do echo "{\"text\": \"t$i\", \"label\": \"l$((i % 7))\"}"; done >k.jsonl
 	head -30 k.jsonl >>k.jsonl.again && cat k.jsonl k.jsonl.again >twice.jsonl
 	set_of 'type: Clustering, file: twice.jsonl'
 	tasksample --all x.yaml | mts to jsonl | jq -c '[.document, (.query | split("\n"))]' >sets
-	# 14 or 15 texts of a label in 4 sets of at most 4
+	# 14 or 15 texts of each label in 4 groups of at most 4
 	jq -r '.[0]' sets | sort | uniq -c | awk '$1 != 4 { exit 1 } END { exit NR != 7 }'
 	jq -e '.[1] | length == 3 or length == 4' sets | grep -c true | found -x 28
 	jq -r '.[0] as $name | .[1][] | "\(.) \($name)"' sets | sort | diff - <(jq -r '"\(.text) \(.label)"' k.jsonl | sort)
-	# in another order, and of lists, they are the same sets
+	# the same groups in another order, and from lists
 	tac k.jsonl >back.jsonl
 	jq -sc '{sentences: map(.text), labels: map(.label)}' k.jsonl >lists.jsonl
 	for file in back lists; do
 		rows "type: Clustering, file: $file.jsonl" | sort | diff - <(rows 'type: Clustering, file: k.jsonl' | sort)
 	done
-	# the texts of one part are in no other
+	# no text is in two parts
 	for part in 0-50% 50-100%; do
 		recipe "type: Clustering, file: k.jsonl, part: $part" | tasksample --all - | mts to jsonl | jq -r '.query | split("\n")[]' | sort >"texts-$part"
 		[ -s "texts-$part" ]
 	done
 	sort texts-* | diff - <(jq -r .text k.jsonl | sort)
-	# any fields, any number; a set is an example: once in an epoch, its label's key the same
+	# any fields and any number; a group is an example once an epoch; its key is the label's
 	set_of 'file: k.jsonl, query: text, document: label, group: 9'
 	tasksample -q --epochs 2 x.yaml >x.mts
 	column query <x.mts | sort | uniq -c | awk '$1 != 2 { exit 1 } END { exit NR != 14 }'
@@ -569,7 +569,7 @@ reranking() {
 	[ "$(rows 'file: k.jsonl, query: text, document: label, group: 100, first: 8' | grep -o t[0-9] | sort | tr -d '\n')" = t0t1t2t3t4t5t6t7 ]
 }
 
-@test "pairs: by their types real sets have the pairs that their files say" {
+@test "pairs: real data sets give, by their types, the pairs in their files" {
 	for set in reranking/wikiqa summarization/summeval sts/stsbenchmark pairclassification/mrpc clustering/twentynewsgroups_subjects classification/banking77; do
 		need_data $set
 	done
@@ -596,7 +596,7 @@ reranking() {
 }
 
 # bats test_tags=plain
-@test "pairs: memory does not grow with the members of lists" {
+@test "pairs: memory does not grow with the items of lists" {
 	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
 	awk 'BEGIN { for (i = 0; i < 100; i++) { printf "{\"query\": \"%d\", \"positive\": [", i
 		for (j = 0; j < 200; j++) printf "%s\"%05000d\"", j ? ", " : "", j
@@ -605,7 +605,7 @@ reranking() {
 	(ulimit -v 70000 && tasksample -q x.yaml) | column document | awk 'length != 5000 { exit 1 } END { exit NR != 200 }'
 }
 
-# rows_like TYPE NAME: two pairs, and a row that is none
+# rows_like TYPE NAME: two rows that give pairs, and one that gives none
 rows_like() {
 	case $1 in
 	Classification) printf '{"text": "%s %d", "label": 1, "label_text": "a"}\n' "$2" 1 "$2" 2 ;;
@@ -616,7 +616,7 @@ rows_like() {
 	esac
 }
 
-@test "pairs: REZE's recipe has the sets of its table, by their types, in a task for each benchmark" {
+@test "pairs: REZE's recipe has the data sets of its table by their types, a task for each benchmark" {
 	recipe=$ROOT/share/recipes/reze-paper.yaml
 	sed -n 's/.*{name: \([^,]*\), type: \([^,]*\), \(file\|beir\): \([^,}]*\).*/\2 \4 \1/p' "$recipe" >sets
 	while read -r type place name; do
@@ -634,12 +634,12 @@ rows_like() {
 	for task in 'coir 6' 'chemteb 25' 'finmteb 18'; do
 		tasksample -q -C files --task "${task% *}" "$recipe" >task.mts
 		mts to jsonl task.mts | jq -r .dataset | sort -u | wc -l | found -x "${task#* }"
-		# sets are mixed, and nothing is masked
+		# data sets are mixed, and duplicates are not masked
 		mts stat task.mts | awk '$1 == "temperature" { print $2 }' | found -x 0.05
 		tasksample -q -C files --task "${task% *}" --plan "$recipe" | awk -F'\t' 'NR > 1 { mixed += $4 ~ /,/; large += $5 > 8 } END { exit !mixed || large }'
 		[ -z "$(column query.key <task.mts)" ]
 	done
-	# what make mteb knows by the name is of the same type
+	# make mteb has the same type for these names
 	for name in coir chemteb finmteb; do
 		leaderboard list --registry "$ROOT/share/tasks.yaml" $name | awk -F'\t' 'NR > 1 { print $1, $2 }'
 	done | sort >known
@@ -650,7 +650,7 @@ rows_like() {
 
 # 2. faults
 
-@test "pairs: a recipe at fault is named with its line" {
+@test "pairs: a faulty recipe is refused with the line" {
 	beir set
 	labelled
 	fails 'beir: set, file: a' "x.yaml:2: 'file' does not apply to a BEIR folder"
@@ -682,7 +682,7 @@ rows_like() {
 	fails 'file: a, first: 0.5' "x.yaml:2: 'first' is "
 }
 
-@test "pairs: a BEIR folder at fault is named with its file and line" {
+@test "pairs: a faulty BEIR folder is refused with file and line" {
 	fails 'beir: none' "none: there is no qrels.tsv nor qrels/train.tsv; name another by 'split'"
 	beir set
 	fails 'beir: set, split: test' "set: there is no qrels/test.tsv"
@@ -698,7 +698,7 @@ rows_like() {
 	zstd -qc c | head -c 60 >set/corpus.jsonl.zst && rm set/corpus.jsonl
 	fails 'beir: set' "set/corpus.jsonl.zst: "
 	rm set/corpus.jsonl.zst && cp c set/corpus.jsonl
-	# a document that is not there; then none that is
+	# a document that does not exist, then no query that exists
 	printf '7\tnowhere\t1\nnobody\td1\t1\n' >>set/qrels/train.tsv
 	set_of 'beir: set'
 	run -0 --separate-stderr tasksample x.yaml -o x.mts
@@ -713,7 +713,7 @@ rows_like() {
 	fails 'beir: set, where: score>3' "x.yaml:2: data set x: no example is left"
 }
 
-@test "pairs: rows at fault are named with their line" {
+@test "pairs: faulty rows are refused with their line" {
 	labelled
 	fails 'file: colours.jsonl, label: colour' "colours.jsonl:1: has no field 'colour'"
 	fails 'file: colours.jsonl, label: label, query: words' "colours.jsonl:1: has no field 'words'"
@@ -731,7 +731,7 @@ rows_like() {
 	: >lone.jsonl && fails 'file: lone.jsonl, label: label' "lone.jsonl: has no examples"
 }
 
-@test "pairs: faulty rows of lists, and data sets of the wrong type" {
+@test "pairs: faulty rows of lists, and data sets of the wrong type, are refused" {
 	beir set
 	fails 'type: STS, beir: set' "x.yaml:2: a data set of type STS is a 'file'; a BEIR folder is of type Retrieval"
 	fails 'type: Retrieval, file: a' "x.yaml:2: a data set of type Retrieval is a folder, which 'beir' names"
@@ -761,7 +761,7 @@ rows_like() {
 	printf '{"sentence1": "a", "sentence2": "b", "label": 0, "score": 3}\n' >p.jsonl
 	fails 'type: PairClassification, file: p.jsonl' "x.yaml:2: data set x: no example is left by 'where: label=1', which is its type's, or by its 'part'"
 	fails 'type: STS, file: p.jsonl' "x.yaml:2: data set x: no example is left by 'where: score>=4'"
-	# a label says something
+	# labels that are numbers, empty or without a name
 	for type in Classification Clustering; do
 		printf '{"text": "a", "label": 3}\n' >c.jsonl
 		fails "type: $type, file: c.jsonl" "c.jsonl:1: the label 'label' is a number, not a text; give its 'names', or 'document: label' to take it as it is"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 load helper
 
-# tok's folders and passages: which files of a folder are texts, and where a text is cut
+# Folders and passages of tok: which files of a folder are texts, and where a text is divided.
 TINY=$GOLDEN/token/plain
 
-# cut FILE OPTION... - path:start and text of each passage, as JSON
+# cut_into FILE OPTION...: path:start and text of each passage, as JSON
 cut_into() {
 	tok -m "$TINY" "$@" | mts to jsonl -c path,start,text | jq -c '["\(.path):\(.start)", .text]'
 }
 
-# longest - the ids of the longest passage of a stream
+# longest: the number of ids of the longest passage
 longest() {
 	mts to jsonl -c text.ids | jq -s 'map(."text.ids" | length) | max'
 }
@@ -46,7 +46,7 @@ notes() {
 	[ "$(grep -c '/a.md:' got)" -eq 2 ]
 }
 
-@test "passages: a folder's texts by name, cut at headings, each with its file and its line" {
+@test "passages: the files of a folder by name, divided at headings, each passage with file and line" {
 	notes
 	cd "$T"
 	cut_into notes >got
@@ -73,7 +73,7 @@ notes() {
 	cmp one two
 }
 
-@test "passages: paragraphs first, then sentences, items, words; code stays whole where it fits" {
+@test "passages: divided at paragraphs, then sentences, list items, words; code stays whole if it fits" {
 	cd "$T"
 	cat >x.md <<-'END'
 		The keeper is here. He is old.
@@ -107,7 +107,7 @@ notes() {
 	diff got expected
 	tok -m "$TINY" --passages 10 <<<'sea lamp sea lamp sea lamp sea lamp sea lamp sea' | mts to jsonl -c text >got
 	diff got - <<<$'{"text":"sea lamp sea lamp sea lamp sea lamp"}\n{"text":"sea lamp sea"}'
-	# of a word without blanks, characters; of Chinese, sentences
+	# a word without spaces at characters; Chinese at sentences
 	[ "$(printf 'seaseaseaseaseasea' | cut_into --passages 8 | wc -l)" -gt 2 ]
 	printf '\xe6\xb5\xb7\xe3\x80\x82\xe7\x81\xaf\xe3\x80\x82\xe6\xb5\xb7\xe7\x81\xaf\xe3\x80\x82\xe6\xb5\xb7\xe6\xb5\xb7\xe6\xb5\xb7' | cut_into --passages 8 >got
 	cat got
@@ -116,7 +116,7 @@ notes() {
 
 # 2. options
 
-@test "passages --passages: no passage exceeds the limit, and together they are the text" {
+@test "passages --passages: no passage exceeds the limit; together they are the text" {
 	cd "$T"
 	for n in 8 9 20 50; do
 		tok -m "$TINY" --passages $n "$ROOT/CONTRIBUTING.md" 2>err >made.mts
@@ -130,7 +130,7 @@ notes() {
 	tok -m "$TINY" --passages 20 --prompt 'the lamp of: ' "$ROOT/CONTRIBUTING.md" 2>err | longest >most
 	[ ! -s err ]
 	[ "$(<most)" -eq 20 ]
-	# the default: what the model takes
+	# the default is the model's limit
 	mkdir folder && cp "$ROOT/CONTRIBUTING.md" folder
 	tok -m "$TINY" --max-length 40 folder 2>err >made.mts
 	[ ! -s err ]
@@ -138,7 +138,7 @@ notes() {
 	[ "$(<most)" -le 40 ]
 }
 
-@test "passages --passages: of models of the Hub, WordPiece and BPE" {
+@test "passages --passages: WordPiece and BPE tokenizers of models of the Hub" {
 	for model in tok-bert-base-uncased tok-phi2 tok-dolma2; do
 		need_model "$model"
 		tok -m "$MODELS/$model" --passages 64 "$ROOT/CONTRIBUTING.md" 2>"$T/err" >"$T/made.mts"
@@ -147,7 +147,7 @@ notes() {
 	done
 }
 
-@test "passages --overlap: a passage begins with the end of the one before it, never across a heading" {
+@test "passages --overlap: a passage begins with the end of the previous one, unless a heading is between them" {
 	cd "$T"
 	printf 'The sea. The lamp. The keeper. The light. The sea.\n\n# The lamp\n\nThe sea. The end.\n' >x.md
 	cut_into --passages 9 --overlap 4 x.md >got
@@ -162,7 +162,7 @@ notes() {
 		["x.md:5","The end."]
 	END
 	diff got expected
-	# all that is there without overlap is there with it
+	# an overlap loses no text
 	for overlap in 1 4 10; do
 		tok -m "$TINY" --passages 20 --overlap $overlap "$ROOT/CONTRIBUTING.md" >made.mts
 		[ "$(longest <made.mts)" -le 20 ]
@@ -171,7 +171,7 @@ notes() {
 	done
 }
 
-@test "passages: rows of JSON Lines, TSV and streams are cut, their other columns repeated" {
+@test "passages: texts of JSON Lines, TSV and streams are divided; other columns are repeated" {
 	cd "$T"
 	jq -nc '{id: 7, tags: ["a", "b"], text: "# One\n\nThe sea.\n\n# Two\n\nThe lamp."}, {id: 8, tags: [], text: "  "}, {id: 9, tags: ["c"], text: "The end."}' >x.jsonl
 	tok -m "$TINY" --passages 20 x.jsonl >x.mts
@@ -188,7 +188,7 @@ notes() {
 	tok -m "$TINY" --passages 20 --record-rows 1 x.jsonl | mts diff - x.mts
 }
 
-@test "passages: a folder is encoded, and near finds the place" {
+@test "passages: a folder is encoded, and near finds file and line" {
 	need_minilm
 	notes
 	cd "$T"
@@ -201,7 +201,7 @@ notes() {
 
 # 4. bad input
 
-@test "passages: a folder without texts, of blank ones, that cannot be read" {
+@test "passages: folders without texts, with blank ones only, or that cannot be read are refused" {
 	cd "$T"
 	mkdir empty blank
 	dies "tok: empty: holds no text" tok -m "$TINY" -o out empty

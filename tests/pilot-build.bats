@@ -5,22 +5,22 @@ load helper
 
 setup() { cd "$T"; }
 
-# Rows of JSON in standard input as the stream $1.mts of the model $2 (base).
+# stream_of NAME [MODEL [ROWS]]: JSON rows on standard input as the stream NAME.mts of MODEL (base)
 stream_of() { mkstream "${3:-7}" f32 "${2:-base}" >"$1.mts"; }
 golden() { stream_of train <"$GOLDEN/routing_train.jsonl"; }
-expected() { # WHAT: the golden lines that begin so, without it
+expected() { # NAME: the golden lines of this name, without it
 	grep -P "^$1\t" "$GOLDEN/routing_expected.tsv" | sed -E "s/^$1\t//"
 }
-pilots() { # of a library on standard input: gate, data set, size, vector
+pilots() { # the library on standard input: gate, data set, size, vector
 	mts to jsonl - | jq -r '[.gate, .dataset, .size] + .["pilot.emb"] | @tsv'
 }
 classifiers() { mts to jsonl - | jq -r '[.gate, .bias] + .["pilot.emb"] | @tsv'; }
-# texts and numbers of standard input are those of file $1
+# same FILE COLUMNS: texts and numbers on standard input are those of the file's first columns
 same() {
 	tee got | cut -f1-"$2" | diff - <(cut -f1-"$2" "$1")
 	cut -f$(($2 + 1))- got | within <(cut -f$(($2 + 1))- "$1") 2e-6
 }
-# four queries of two gates, by hand: data sets x and y
+# Four queries of data sets x and y, with scores of two gates.
 hand() {
 	cat <<-END
 		{"_id":"1","dataset":"x","text.emb":[1,0],"score.a":0.5,"score.b":0.25}
@@ -32,13 +32,13 @@ hand() {
 
 # 1. known answers
 
-@test "pilot-build fit: ties, computed by hand" {
+@test "pilot-build fit: pilots of tied queries, computed by hand" {
 	hand | stream_of hand
 	pilot-build fit hand.mts | pilots |
 		diff - <(printf '%s\t%s\t%s\t%s\t%s\n' a x 3 1.3333334 1.3333334 b y 1 0 2)
 	pilot-build fit --ties drop hand.mts | pilots |
 		diff - <(printf '%s\t%s\t%s\t%s\t%s\n' a x 2 2 0 b y 1 0 2)
-	# the mean of 1, 3 and half of the third: 4/2.5 and 2/2.5
+	# the mean of 1, 3 and a half of the third query: 4/2.5 and 2/2.5
 	pilot-build fit --ties split hand.mts | pilots |
 		diff - <(printf '%s\t%s\t%s\t%s\t%s\n' a x 2.5 1.6 0.8 b x 0.5 0 4 b y 1 0 2)
 	run -0 pilot-build show <(pilot-build fit --ties drop hand.mts)
@@ -46,7 +46,7 @@ hand() {
 	[ "$(pilot-build fit hand.mts | pilot-build show | cut -f 4)" = $'cosine\n0.7071\n0.7071' ]
 }
 
-@test "pilot-build fit --least and --own: small groups and other data sets have no pilots, by hand" {
+@test "pilot-build fit --least and --own: small groups and other data sets have no pilots, computed by hand" {
 	{
 		hand
 		echo '{"_id":"5","dataset":"y","text.emb":[6,0],"score.a":1,"score.b":0}'
@@ -54,9 +54,9 @@ hand() {
 	pilot-build fit five.mts | pilots | diff - <(printf '%s\t%s\t%s\t%s\t%s\n' a x 3 1.3333334 1.3333334 a y 1 6 0 b y 1 0 2)
 	pilot-build fit --least 1 five.mts | mts diff <(pilot-build fit five.mts) -
 	pilot-build fit -q --least 2 five.mts | pilots | diff - <(printf 'a\tx\t3\t1.3333334\t1.3333334\n')
-	# a share of a tied query is less than one: of 2.5 and .5 the latter goes
+	# a tied query counts a half for each gate: of groups with 2.5 and 0.5 queries the second is dropped
 	pilot-build fit --ties split --least 1 five.mts | pilots | cut -f1-3 | diff - <(printf '%s\t%s\t%s\n' a x 2.5 a y 1 b y 1)
-	# data sets a and b instead of x and y: only a's own and b's own
+	# data sets called a and b like the gates: each gate has pilots of its own data set only
 	mts to jsonl five.mts | jq -c '.dataset |= {x: "a", y: "b"}[.]' | stream_of named
 	pilot-build fit --own named.mts | pilots | diff - <(printf '%s\t%s\t%s\t%s\t%s\n' a a 3 1.3333334 1.3333334 b b 1 0 2)
 	run -1 --separate-stderr pilot-build fit --own five.mts
@@ -69,7 +69,7 @@ hand() {
 	does_not_apply --own pilot-build fit --router dataset --own five.mts
 }
 
-@test "pilot-build fit: pilots equal NumPy's, with ties; the cut of records has no effect" {
+@test "pilot-build fit: pilots equal NumPy's, also with ties and however rows are divided into records" {
 	golden
 	for ties in first drop split; do
 		expected "pilot\t$ties" >wanted
@@ -90,12 +90,12 @@ hand() {
 		"$GOLDEN/routing_train.jsonl" | stream_of two
 	expected expert >wanted
 	pilot-build fit --router experts two.mts | classifiers | same wanted 1
-	# a head of two gates is one regression, shared by both
+	# a head of two gates is one regression, divided between them
 	sed 's/^expert/head/' wanted | awk -F'\t' -v OFS='\t' '{ for (i = 2; i <= NF; i++) $i /= 2; print }' >half
 	pilot-build fit --router head two.mts | classifiers | same half 1
 }
 
-@test "pilot-build fit -k: separate clusters are found, and a group has at most as many as queries" {
+@test "pilot-build fit -k: separate clusters are found; a group has at most as many clusters as queries" {
 	for i in 0 1 2 3 4 5 6 7 8 9; do
 		echo "{\"dataset\":\"x\",\"text.emb\":[$((10 + i)).5,0],\"score.a\":1,\"score.b\":0}"
 		echo "{\"dataset\":\"x\",\"text.emb\":[0,$((-50 - i))],\"score.a\":1,\"score.b\":0}"
@@ -108,7 +108,7 @@ hand() {
 
 # 2. options, and how streams may come
 
-@test "pilot-build fit --router dataset: a draw of each data set, by the seed" {
+@test "pilot-build fit --router dataset: a sample of each data set, by the seed" {
 	golden
 	pilot-build fit --router dataset --samples 9 train.mts >a.mts
 	mts to jsonl a.mts | jq -r .gate | uniq -c | awk '{ print $1, $2 }' | diff - <(printf '9 one\n9 two\n')
@@ -118,12 +118,12 @@ hand() {
 	[ ! -s strange ]
 	pilot-build fit --router dataset --samples 9 --seed 42 train.mts | mts diff a.mts -
 	run -1 mts diff a.mts <(pilot-build fit --router dataset --samples 9 --seed 43 train.mts)
-	# all of them, where there are no more
+	# all queries if there are no more
 	pilot-build fit --router dataset train.mts | mts to jsonl - | jq -c '[.dataset, .["pilot.emb"]]' | sort |
 		diff - <(mts to jsonl train.mts | jq -c '[.dataset, .["text.emb"]]' | sort)
 }
 
-@test "pilot-build fit --router experts: as many queries of the others" {
+@test "pilot-build fit --router experts: each classifier has as many queries of other gates" {
 	golden
 	pilot-build fit --router experts train.mts | mts to jsonl - | jq -r '[.gate, .size] | @tsv' |
 		diff - <(printf '%s\t16\n' a b c)
@@ -132,14 +132,14 @@ hand() {
 	run -1 mts diff a.mts <(pilot-build fit --router experts --seed 43 train.mts)
 }
 
-@test "pilot-build fit: the data set is a column, an attribute or the file's name; columns in another order" {
+@test "pilot-build fit: the data set is a column, an attribute or the file's name; the order of columns has no effect" {
 	hand | jq -c 'select(.dataset == "x") | del(.dataset)' | stream_of x
 	hand | jq -c 'select(.dataset == "y") | {"score.b", "score.a", "text.emb"}' | stream_of y
 	hand | stream_of hand
 	pilot-build fit hand.mts -o hand.pilots
 	pilot-build fit x.mts y.mts | mts diff hand.pilots -
 	pilot-build fit <x.mts | mts to jsonl - | jq -e '.dataset == ""'
-	# parts that are fitted alone add up
+	# libraries fitted separately make up the whole
 	pilot-build fit -q x.mts -o x.pilots
 	pilot-build fit -q y.mts -o y.pilots
 	mts cat x.pilots y.pilots | pilots | diff - <(pilots <hand.pilots)
@@ -170,7 +170,7 @@ hand() {
 
 @test "pilot-build: faulty streams are refused by name" {
 	hand | stream_of hand
-	refused() { # MESSAGE FILTER: rows so changed
+	refused() { # MESSAGE FILTER: the rows edited by jq
 		hand | jq -c "$2" | stream_of wrong
 		run -1 --separate-stderr pilot-build fit "${@:3}" wrong.mts
 		[ -z "$output" ]
@@ -199,7 +199,7 @@ hand() {
 	run -1 bash -c 'pilot-build fit hand.mts >/dev/full'
 }
 
-@test "pilot-build: streams that do not belong together are refused" {
+@test "pilot-build: streams of different models, columns or widths are refused" {
 	hand | stream_of hand
 	hand | stream_of other another
 	run -1 pilot-build fit hand.mts other.mts

@@ -11,16 +11,16 @@ golden() {
 	stream_of q <"$GOLDEN/routing_queries.jsonl"
 	pilot-build fit train.mts -o pilots.mts
 }
-# of a stream on standard input: the gate, and the scores of gates a, b, c
+# routes: gate and scores of gates a, b and c in the stream on standard input
 routes() { mts to jsonl - | jq -r '[.gate, .["score.a"], .["score.b"], .["score.c"]] | @tsv'; }
-# texts and numbers of standard input are those of file $1
+# same FILE [COLUMNS]: texts and numbers on standard input are those of the file
 same() {
 	cat "$1" >same
 	tee got | cut -f1 | diff - <(cut -f1 same)
 	cut -f2- got | within <(cut -f2- same) "${2:-2e-6}"
 }
 expected() { grep -P "^route\t$1\t$2\t" "$GOLDEN/routing_expected.tsv" | cut -f4-; }
-# a file of scores for each gate, of training queries, as mteb-score writes it
+# A file of scores for each gate, of the training queries, as mteb-score --per-query writes them.
 scores() {
 	mkdir -p scores
 	for gate in a b c; do
@@ -30,7 +30,7 @@ scores() {
 		} >scores/$gate.tsv
 	done
 }
-# Gate a: pilots (4,0) and (0,2); gate b: pilot (1,1).
+# Pilots (4,0) and (0,2) of gate a, (1,1) of gate b.
 hand() {
 	cat <<-END
 		{"dataset":"x","text.emb":[4,0],"score.a":1,"score.b":0}
@@ -41,14 +41,14 @@ hand() {
 
 # 1. known answers
 
-@test "pilot-route: by hand, mean and best, dot and cosine" {
+@test "pilot-route: scores by mean and by best pilot, dot and cosine, computed by hand" {
 	hand | stream_of hand
 	pilot-build fit hand.mts -o pilots.mts
 	printf '{"_id":"%s","q.emb":%s}\n' 1 '[1,0]' 2 '[0,1]' 3 '[-1,3]' | stream_of q
 	two() { pilot-route "$@" pilots.mts q.mts | mts to jsonl - | jq -r '[.gate, .["score.a"], .["score.b"]] | @tsv'; }
 	two | same <(printf '%s\t%s\t%s\n' a 2 1 a 1 1 b 1 2)
 	two --rule max | same <(printf '%s\t%s\t%s\n' a 4 1 a 2 1 a 6 2)
-	# the root of a half is 0.70711; 3/sqrt(10) is 0.94868, 2/sqrt(20) 0.44721
+	# the root of 1/2 is 0.70711; 3/sqrt(10) is 0.94868, 2/sqrt(20) 0.44721
 	two --similarity cosine | same <(printf '%s\t%s\t%s\n' b 0.5 0.7071068 b 0.5 0.7071068 b 0.3162278 0.4472136)
 	two --similarity cosine --rule max | same <(printf '%s\t%s\t%s\n' a 1 0.7071068 a 1 0.7071068 a 0.9486833 0.4472136)
 	# pilots of three queries and of one: (3 * 4 + 0) / 4, (0 + 2) / 4, (3 * -4 + 6) / 4
@@ -56,7 +56,7 @@ hand() {
 	pilot-build fit five.mts -o five.pilots
 	pilot-route --rule weighted five.pilots q.mts | mts to jsonl - | jq -r '[.gate, .["score.a"], .["score.b"]] | @tsv' |
 		same <(printf '%s\t%s\t%s\n' a 3 1 b 0.5 1 b -1.5 2)
-	# cosines 1 and 0 to the first, by their sizes; what the mean is of equal sizes
+	# cosines 1 and 0 weighted by size; with equal sizes the weighted mean is the mean
 	pilot-route --rule weighted --similarity cosine five.pilots q.mts | mts to jsonl - | jq '.["score.a"]' | head -n 1 | grep -x 0.75
 	two --rule weighted | same <(two)
 	printf '{"q.emb":[0,0]}\n' | stream_of zero
@@ -64,7 +64,7 @@ hand() {
 	[[ $stderr == *"zero.mts: 1 vectors of q.emb are zero: all their cosines are 0" ]]
 }
 
-@test "pilot-route: gates and scores equal NumPy's, with any number of threads and any cut of records" {
+@test "pilot-route: gates and scores equal NumPy's, with any number of threads and any division into records" {
 	golden
 	for rule in mean max; do
 		for similarity in dot cosine; do
@@ -77,7 +77,7 @@ hand() {
 	pilot-route -j 1 pilots.mts <q.mts | mts diff a.mts -
 	stream_of one base 1 <"$GOLDEN/routing_queries.jsonl"
 	pilot-route pilots.mts one.mts | routes | diff - <(routes <a.mts)
-	# the input's columns are kept
+	# other columns pass
 	mts to jsonl a.mts | jq -c 'del(.gate, .["score.a", "score.b", "score.c"])' | diff - <(mts to jsonl q.mts)
 	mts head --json a.mts | head -1 | jq -e '.properties.model == "base"'
 }
@@ -93,7 +93,7 @@ hand() {
 	done
 }
 
-@test "pilot-route: the nearest query of a data set decides" {
+@test "pilot-route --router dataset: the data set of the nearest training query decides" {
 	golden
 	pilot-build fit --router dataset --samples 30 train.mts -o d.mts
 	mts to jsonl d.mts | jq -s --slurpfile q "$GOLDEN/routing_queries.jsonl" -r '. as $c | $q[] | .["text.emb"] as $x |
@@ -104,7 +104,7 @@ hand() {
 	run ! cmp -s mean wanted
 }
 
-@test "pilot-route --oracle and --best: the files of scores, by id; pilot-build learns from them" {
+@test "pilot-route --oracle and --best: read files of scores by id; pilot-build learns from them" {
 	golden
 	scores
 	jq -c '{_id, dataset, "text.emb"}' "$GOLDEN/routing_train.jsonl" | sort -R --random-source=/dev/zero | stream_of plain
@@ -117,11 +117,11 @@ hand() {
 	grep -P '^pilot\tdrop' "$GOLDEN/routing_expected.tsv" | cut -f3- | sort >wanted
 	cut -f1,2 got.pilots | diff - <(cut -f1,2 wanted)
 	cut -f3- got.pilots | within <(cut -f3- wanted) 2e-6
-	# in a record of thousands, too
+	# also with thousands of rows in a record
 	mts to jsonl plain.mts >plain.jsonl
 	for i in {1..99}; do cat plain.jsonl; done | stream_of many base 9999
 	pilot-route --oracle scores/*.tsv <many.mts | routes | tail -n 60 | diff - <(routes <oracle.mts)
-	# names that are given, and their order decides between equals
+	# files may have names; their order decides between equal scores
 	pilot-route --oracle one=scores/c.tsv two=scores/b.tsv <plain.mts | mts to jsonl - |
 		jq -e -s 'all(.gate == (if .["score.two"] > .["score.one"] then "two" else "one" end))'
 	pilot-route --oracle --metric map scores/a.tsv scores/b.tsv <plain.mts | mts to jsonl - |
@@ -138,7 +138,7 @@ hand() {
 	same wanted 1e-12 <best
 }
 
-@test "pilot-route --random: gates of the library by the seed, all of them about as often" {
+@test "pilot-route --random: draws the library's gates by the seed, about equally often" {
 	golden
 	mkstream random 3000 5 1 >many.mts
 	pilot-route --random pilots.mts many.mts -o a.mts
@@ -148,7 +148,7 @@ hand() {
 	run -1 mts diff a.mts <(pilot-route --random --seed 43 pilots.mts many.mts)
 }
 
-@test "pilot-route: a pipe from tokens to routed queries gives each query its gate's embedding" {
+@test "pilot-route: in a pipe from tokens to routed queries each query has the embedding of its gate's adapter" {
 	mkdir gates scores
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
 	M=$GOLDEN/bert
@@ -165,15 +165,15 @@ hand() {
 	done
 	mts to jsonl q.mts | jq -r .gate | paste - plain mixed |
 		awk -F'\t' '{ print $1 == "plain" ? $2 : $3 }' | diff - <(mts to jsonl q.mts | jq -c '.["text.emb"]')
-	# the stream is the base model's still, and names the gates
+	# the stream keeps the base model's fingerprint and has the adapters' in a property
 	mts head --json q.mts | head -1 | jq -e --argjson ids "$(encode -q -m "$M" ids.mts | mts head --json | head -1)" \
 		'.properties.model == $ids.properties.model and (.properties.gates | test("plain"))'
-	# queries that went through gates are no longer to be routed
+	# routed queries cannot be routed again
 	run -1 pilot-route pilots.mts q.mts
 	[[ $output == *"its vectors went through the gates"* ]]
 }
 
-@test "pilot-route: each field has gates of its own, and each text of a list; encode goes through them" {
+@test "pilot-route: each field has a gate column, each text of a list its gate; encode applies them" {
 	mkdir gates
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" gates
 	M=$GOLDEN/bert
@@ -186,7 +186,7 @@ hand() {
 	tok -m "$M" all.tsv | encode -q -m "$M" --keep >all.mts
 	pilot-route --oracle plain.tsv mixed.tsv <all.mts | pilot-build fit >pilots.mts
 	pilot-route --similarity cosine pilots.mts all.mts | encode -q -m "$M" --gates gates >routed.mts
-	# what each text has when it is routed alone
+	# the result of each text routed alone
 	mts to jsonl routed.mts | jq -c '[.gate, .["score.plain", "score.mixed"], .["text.emb"]]' |
 		paste <(sed 1d all.tsv) - | sort >wanted
 	[ "$(cut -f2 wanted | jq -r '.[0]' | sort -u | wc -l)" -eq 2 ]
@@ -197,11 +197,11 @@ hand() {
 		jq -c '[.["many.gate", "many.score.plain", "many.score.mixed", "many.emb"]] | transpose[]' got.jsonl |
 			paste <(jq -r '.many[]' texts.jsonl) -
 	} | sort -u | diff - wanted
-	# of the only field the gate has no other name, of lists too
+	# the gate of a single field is called gate, also for lists
 	tok -m "$M" -f many texts.jsonl | encode -q -m "$M" --keep | pilot-route --similarity cosine pilots.mts |
 		encode -q -m "$M" --gates gates | mts to jsonl - | jq -c '[.gate, .["many.emb"]]' |
 		diff - <(jq -c '[.["many.gate"], .["many.emb"]]' got.jsonl)
-	# a list of other texts' gates
+	# a list of gates that does not fit the texts
 	tok -m "$M" -f one -f other=many texts.jsonl >other.mts
 	mts from jsonl - <<<'{"other.gate":["plain"],"one.gate":"plain"}
 		{"other.gate":[],"one.gate":""}
@@ -213,7 +213,7 @@ hand() {
 	run -2 pilot-route -f one -f one pilots.mts texts.mts
 }
 
-@test "pilot-route: in one pass a text has the gate, the scores and the bits that it has in two" {
+@test "encode --pilots: in one pass each text has the gate, the scores and the bits of two passes" {
 	mkdir gates early
 	M=$GOLDEN/bert
 	printf '%s\n' text 'a red boat sails' 'the bird flies over the sea' 'a boat' 'the red bird' 'boat sails' >all.tsv
@@ -237,15 +237,15 @@ hand() {
 	encode -q -m "$M" --gates gates --pilots pilots.mts --tokens 7 ids.mts | mts to jsonl - | jq -cS . | diff two -
 	for stream in one two; do mts head --json $stream.mts | head -1 | jq -cS '.properties | del(.tokenizer)' >$stream.properties; done
 	diff one.properties two.properties
-	# of one column of ids the gate has no other name; no rows stay none
+	# the gate of a single column is called gate; a stream without rows stays so
 	tok -m "$M" all.tsv | encode -q -m "$M" --gates gates --pilots pilots.mts | mts to jsonl - | jq -c '[.gate, .["text.emb"]]' |
 		diff - <(pilot-route pilots.mts layer.mts | encode -q -m "$M" --gates gates | mts to jsonl - | jq -c '[.gate, .["text.emb"]]')
 	head -n 1 all.tsv | tok -m "$M" --format tsv -f text - | encode -q -m "$M" --gates gates --pilots pilots.mts | mts to jsonl - | diff - /dev/null
-	# a gate that changes a block before, a library of embeddings, a gate that is not there
+	# an adapter that changes an earlier block, a library of embeddings, a gate without an adapter
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" early
 	run -1 encode -q -m "$M" --gates early --pilots pilots.mts ids.mts
 	[[ $output == *"which comes before layer 1, where gates are chosen; train it with the targets of later layers" ]]
-	# one that changes the token experts of an early block alone
+	# an adapter that changes only token experts of an early block
 	mkdir experts
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >pairs.mts
 	Q=$GOLDEN/families/olmoe
@@ -275,7 +275,7 @@ hand() {
 	run -1 encode -q -m "$M" --gates gates --pilots pilots.mts ids.mts
 	[[ $output == *"pilots.mts: sends texts to the gate 'mixed'; there are else, plain" ]]
 	run -2 encode -q -m "$M" --pilots pilots.mts ids.mts
-	# hidden states and embeddings are not taken for each other
+	# hidden states and embeddings are not mistaken for each other
 	run -1 pilot-route pilots.mts emb.mts
 	[[ $output == *"emb.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" ]]
 	run -1 pilot-build fit <(pilot-route --oracle plain.tsv mixed.tsv <emb.mts) <(pilot-route --oracle plain.tsv mixed.tsv <layer.mts)
@@ -303,7 +303,7 @@ hand() {
 
 # 4. wrong input
 
-@test "pilot-route: streams, libraries and scores that are wrong are refused by name" {
+@test "pilot-route: wrong streams, libraries and scores are refused by name" {
 	golden
 	scores
 	refused() { # MESSAGE COMMAND...
@@ -347,7 +347,7 @@ hand() {
 	run -1 bash -c 'pilot-route pilots.mts q.mts >/dev/full'
 }
 
-@test "pilot-route: streams without rows stay so; a gate and scores that were there go" {
+@test "pilot-route: a stream without rows stays so; existing gate and score columns are replaced" {
 	golden
 	mts rows --where '_id=none' q.mts | pilot-route pilots.mts | mts stat | found 'score.a'
 	[ "$(pilot-route --level 0 pilots.mts q.mts | wc -c)" -gt "$(pilot-route --level 19 pilots.mts q.mts | wc -c)" ]

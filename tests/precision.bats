@@ -3,15 +3,15 @@
 load helper
 load eight
 
-# Products in fewer bits: encode --precision int8 and bf16.
+# encode --precision int8 and bf16: products of linear layers in fewer bits.
 
-# The kernels that this processor has.
+# The int8 kernels of this processor.
 kernels() {
 	for kernel in amx avx512 avxvnni avx2 i8mm dotprod plain; do
 		! MOTES_ISA=$kernel encode --version 2>/dev/null | found "int8 by $kernel" || echo "$kernel"
 	done
 }
-check() { # with each of them
+check() { # runs a check with each of them
 	for kernel in $(kernels); do
 		MOTES_ISA=$kernel run -0 packed_check "$1"
 		[ -z "$output" ]
@@ -19,15 +19,15 @@ check() { # with each of them
 }
 
 # 1. known answers
-@test "precision: products of integers are exact, for 1 to 200 rows, transposed, added, activated" { check whole; }
-@test "precision: the error is that of steps in eight bits; a column that reaches far costs no more once smoothed" { check error; }
-@test "precision: GELU of packed weights is within 8e-5" { check gelu; }
-@test "precision: a row has the same bits in every company, with 1 to 3 threads" { check rows; }
-@test "precision: packed floats give the bits of unpacked ones" {
+@test "precision: integer products are exact for 1 to 200 rows, transposed, added to and activated" { check whole; }
+@test "precision: the error is that of eight bits; after smoothing an outlier column adds none" { check error; }
+@test "precision: GELU on packed rows is within 8e-5" { check gelu; }
+@test "precision: a row has the same bits in every batch, with 1 to 3 threads" { check rows; }
+@test "precision: packed f32 weights give the bits of unpacked ones" {
 	run -0 packed_check floats
 	[ -z "$output" ]
 }
-@test "precision: linear layers and attention of inputs rounded to bf16, beyond every block" {
+@test "precision: linear layers and attention with inputs rounded to bf16 agree with plain loops, beyond every tile" {
 	for kernel in amx avx512 bf16; do
 		! MOTES_ISA=$kernel encode --version 2>/dev/null | found "bf16 by $kernel" || echo "$kernel"
 	done >"$T/halves"
@@ -39,14 +39,14 @@ check() { # with each of them
 		done
 	done <"$T/halves"
 }
-@test "precision: rows of zeros, values that are not finite, the widest rows" {
+@test "precision: rows of zeros, values that are not finite, and the widest rows" {
 	check edges
-	# what a thread has of a stack where stacks are not limited
+	# a thread's stack where the system does not limit stacks
 	export OMP_STACKSIZE=2M OMP_NUM_THREADS=2
 	check edges
 }
 
-@test "precision: every kernel of this processor gives the same bits" {
+@test "precision: every int8 kernel of this processor gives the same bits" {
 	kernels | found -x plain
 	for kernel in $(kernels); do
 		MOTES_ISA=$kernel packed_check bits
@@ -55,8 +55,8 @@ check() { # with each of them
 	[ "$(sort -u "$T/bits" | wc -l)" -eq 2 ]
 }
 
-# The least cosine in a text of each family's golden folder is 0.9995 (ModernBERT's); they are 8 to 48 wide.
-@test "precision: every family is close to f32's embeddings, and not equal" {
+# The least cosine, over the texts of each family's golden folder, is 0.9995 (ModernBERT); the models are 8 to 48 wide.
+@test "precision: embeddings of every family by int8 are close to f32's, and not equal" {
 	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rows -m "$GOLDEN/families/$family" >"$T/f32"
 		rows -m "$GOLDEN/families/$family" --precision int8 >"$T/int8"
@@ -65,7 +65,7 @@ check() { # with each of them
 	done
 }
 
-# A model whose keys come in several blocks, and a text as long.
+# window: a model and a text whose keys fill several blocks
 window() {
 	cp -r "$GOLDEN/families/modernbert" "$T/window"
 	chmod -R u+w "$T/window"
@@ -73,8 +73,8 @@ window() {
 	seq 600 | awk '{ printf "%d ", $1 * $1 % 37 + 2 }' | ids_stream text.ids >"$T/long.mts"
 }
 
-# A program for any processor is built; which of its kernels are tested is what this one has.
-@test "precision: a program of ARCH=any has the same bits with AVX-512 and AVX2, in f32 and int8" {
+# An ARCH=any program has all kernels; this processor decides which of them are tested.
+@test "precision: an ARCH=any program has the same bits with AVX-512 and AVX2, in f32 and int8" {
 	[ "$(uname -m)" = x86_64 ] || skip "this processor has one kind of kernels"
 	encode=$BUILD-any-quick/bin/encode
 	[ -x "$encode" ] || skip "make check has built no programs for any processor beside this build"
@@ -85,7 +85,7 @@ window() {
 				MOTES_ISA=$kernel $encode -q -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" | md5sum
 			done | sort -u >"$T/bits"
 			[ "$(wc -l <"$T/bits")" -le 1 ]
-			# without fused multiply-add it rounds otherwise, which bytes hide or carry a step further
+			# without fused multiply-add sums round differently; int8 hides the difference or makes it a step
 			MOTES_ISA=plain $encode -q -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" |
 				ids_stream --rows text.emb >"$T/plain"
 			rows -m "$GOLDEN/families/$family" --precision $precision | least_cosine - "$T/plain" | awk '$1 < 0.9999 { print; exit 1 }'
@@ -101,8 +101,8 @@ window() {
 	MOTES_ISA=avx2 $encode --version | found '256-bit vectors'
 }
 
-# Builds programs for arm64 in $ARM64, or skips.
-arm64() { # PROGRAM...
+# arm64 PROGRAM...: builds the programs for arm64 in $ARM64, or skips the test
+arm64() {
 	ARM64=$ROOT/build/cpu-aarch64-linux-gnu
 	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
 	for program in aarch64-linux-gnu-gcc qemu-aarch64-static; do
@@ -111,11 +111,12 @@ arm64() { # PROGRAM...
 	[ -e "$ROOT/build/arm64/usr" ] || skip "needs the libraries of arm64 in build/arm64 (share/build/README.md)"
 	env -u MAKEFLAGS make -s -C "$ROOT" -j2 CC=aarch64-linux-gnu-gcc SYSROOT=build/arm64 "${@/#/build/cpu-aarch64-linux-gnu/}" 3>&-
 }
-# The variable is set, so that encode does not restart itself, which needs binfmt_misc.
-emulated() { # PROGRAM ARGUMENT..., on the processor $QEMU_CPU, by default one with everything
+# emulated PROGRAM ARGUMENT...: on the processor $QEMU_CPU, by default one with all instructions. OMP_WAIT_POLICY is set, since
+# otherwise encode would restart itself, which needs binfmt_misc.
+emulated() {
 	OMP_WAIT_POLICY=passive qemu-aarch64-static -L "$ROOT/build/arm64" "$ARM64/$1" "${@:2}"
 }
-neon() { # encode's options
+neon() { # OPTION...
 	emulated bin/encode -q "$@" >"$T/neon.mts"
 	ids_stream --rows text.emb <"$T/neon.mts"
 }
@@ -134,7 +135,7 @@ neon() { # encode's options
 	neon -m "$T/window" "$T/long.mts" | cmp - <(encode -q -m "$T/window" "$T/long.mts" | ids_stream --rows text.emb)
 }
 
-@test "precision: I8MM and DotProd of arm64, under qemu: exact sums, the bits of every other kernel" {
+@test "precision: I8MM and DotProd of arm64, under qemu, give exact sums and the bits of every other kernel" {
 	arm64 bin/encode support/packed_check
 	MOTES_ISA=plain packed_check bits >"$T/bits"
 	rows -m "$M" --precision int8 >"$T/int8"
@@ -148,7 +149,7 @@ neon() { # encode's options
 	done
 }
 
-@test "precision: BF16 of arm64, under qemu: layers, attention, embeddings close to f32's" {
+@test "precision: BF16 of arm64, under qemu: layers and attention agree with plain loops, embeddings are close to f32's" {
 	arm64 bin/encode support/packed_check support/rounded_check support/attention_check
 	export MOTES_ISA=bf16
 	emulated bin/encode --version | found 'int8 by i8mm, bf16 by bf16'
@@ -167,7 +168,7 @@ neon() { # encode's options
 	done
 }
 
-@test "precision: a processor of arm64, under qemu, takes the instructions that it has, and no others" {
+@test "precision: a processor of arm64, under qemu, uses the instructions that it has, and no others" {
 	arm64 bin/encode
 	emulated bin/encode --version | found 'int8 by i8mm, bf16 by bf16'
 	QEMU_CPU=neoverse-n1 emulated bin/encode --version | found 'int8 by dotprod, bf16 as f32'
@@ -182,8 +183,8 @@ neon() { # encode's options
 	done
 }
 
-# Where the processor gains nothing by bf16 nothing is tested but that floats take its place.
-@test "precision: bf16 is close to the embeddings of floats, and equal where bf16 is not faster" {
+# If bf16 is not faster on this processor, the test only checks that f32 takes its place.
+@test "precision: bf16 embeddings are close to f32's, and equal where bf16 is not faster" {
 	MOTES_ISA=plain rows -m "$M" --precision bf16 | cmp - <(rows -m "$M")
 	[ "$(MOTES_ISA=plain print_of -m "$M" --precision bf16)" = "$(print_of -m "$M")" ]
 	MOTES_ISA=plain encode --version | found 'bf16 as f32'
@@ -199,8 +200,8 @@ neon() { # encode's options
 	done
 }
 
-# Make tensors of a folder of one file zero.
-blank() { # FOLDER NAME...
+# blank FOLDER NAME...: fills tensors of the folder's weights with zeros
+blank() {
 	local size name from to
 	size=$(od -An -tu8 -N8 "$1/model.safetensors")
 	for name in "${@:2}"; do
@@ -210,9 +211,9 @@ blank() { # FOLDER NAME...
 	done
 }
 
-# Every matrix counts: a layer in floats, or of another family, would not change the family's bits
-# or take the cosine away.  Here each is made zero in turn.
-@test "precision: each linear layer of a block, and each expert's, is the one that is multiplied" {
+# Equal bits and close cosines would not show a layer that is computed in f32, or with another layer's weights. So each
+# matrix is made zero in turn.
+@test "precision: each linear layer of a block, and of each expert, is multiplied by its own matrix" {
 	cp -r "$GOLDEN/families/qwen2_moe" "$T/qwen"
 	chmod -R u+w "$T/qwen"
 	rows -m "$T/qwen" --precision int8 >"$T/whole"
@@ -227,8 +228,8 @@ blank() { # FOLDER NAME...
 	done
 }
 
-# Where one of them is all that is left of the blocks, nothing else is rounded.
-@test "precision: token experts are multiplied in eight bits, the first and the last, too" {
+# With all other matrices zero only this expert's products are rounded.
+@test "precision: the products of every token expert are in int8, the first and the last included" {
 	rm -r "$M"
 	cp -r "$GOLDEN/families/olmoe" "$M"
 	chmod -R u+w "$M"
@@ -245,7 +246,7 @@ blank() { # FOLDER NAME...
 	rows -m "$M" --precision int8 | cmp - <(rows -m "$M")
 }
 
-@test "precision: all-MiniLM-L6-v2 in eight bits has cosine 0.999 to itself on average, 0.99 at worst" {
+@test "precision: all-MiniLM-L6-v2 in int8 has cosine 0.999 to itself in f32 on average, 0.99 at worst" {
 	need_minilm
 	printf '%s\n' "A man is playing a guitar." "hello" "The cat sat on the mat, and nobody minded." \
 		"Interest rates were raised by a quarter of a point on Thursday; markets had expected more." \
@@ -259,7 +260,7 @@ blank() { # FOLDER NAME...
 	done | awk '{ sum += $1 } END { exit !(sum / NR >= 0.999) }'
 }
 
-@test "precision: weights stored as bf16 and f16" {
+@test "precision: weights stored as bf16 and f16 are accepted" {
 	for dtype in bf16 f16; do
 		model_copy "$GOLDEN/bert" "$T/half" $dtype
 		rows -m "$T/half" --precision int8 >"$T/int8"
@@ -267,8 +268,8 @@ blank() { # FOLDER NAME...
 	done
 }
 
-# Not calibrated, the layers behind these norms give 0.999986, none calibrated 0.99997.
-@test "precision: an outlier column costs little accuracy, thanks to calibration of each layer's input" {
+# Without calibration of the layers behind these norms the cosine is 0.999986, without any calibration 0.99997.
+@test "precision: an outlier column costs little accuracy, since each layer's input is calibrated" {
 	for layer in 0 1; do
 		spoil encoder.layer.$layer.attention.output.LayerNorm.weight 32 '\0\0\x48\x42' # 50
 	done
@@ -276,8 +277,7 @@ blank() { # FOLDER NAME...
 	rows -m "$M" --precision int8 | least_cosine "$T/f32" - | awk '$1 < 0.999995 { print; exit 1 }'
 }
 
-# The weights cache.
-@test "precision: --weights-cache keeps the eight bits, whole, and the next time they are mapped, of every family" {
+@test "precision: --weights-cache writes the int8 weights of every family beside the model; the next start maps them" {
 	K=model.precision-int8.safetensors
 	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5; do
 		rm -rf "$M"
@@ -294,7 +294,7 @@ blank() { # FOLDER NAME...
 	[ "$(print_of -m "$M" --precision int8)" = "$(print_of -m "$M" --precision int8 --weights-cache)" ]
 	# 3 blocks of 256 * (4 * 256 + 3 * 768) weights are 2.4 MB
 	encode -q -v -m "$ROOT/share/models/mlm" --precision int8 "$T/ids.mts" 2>&1 >"$T/out.mts" | found ': 2 MB of weights in eight bits, not kept in '
-	# changing a scale there changes the output; floats and --weights int8 do not read it
+	# a changed scale changes the output; f32 and --weights int8 do not read the file
 	size=$(stat -c %s "$M/$K")
 	head -c $((size - 4096)) "$M/$K" >"$T/changed"
 	head -c 4096 /dev/zero >>"$T/changed"
@@ -305,7 +305,7 @@ blank() { # FOLDER NAME...
 	rows -m "$M" --weights int8 | cmp - <(rows -m "$GOLDEN/families/t5" --weights int8)
 }
 
-@test "precision: an unaligned weights cache is used, with any number of threads" {
+@test "precision: an unaligned cache is used, with any number of threads" {
 	K=$M/model.precision-int8.safetensors
 	rows -m "$M" --precision int8 --weights-cache >"$T/made"
 	length=$(od -An -tu8 -N8 "$K")
@@ -323,7 +323,7 @@ blank() { # FOLDER NAME...
 	done
 }
 
-@test "precision: a weights cache of another model or precision is named and not used" {
+@test "precision: a cache of another model or precision gets a warning and is not used" {
 	K=$M/model.precision-int8.safetensors
 	rows -m "$M" --precision int8 --weights-cache >"$T/first"
 	cp "$K" "$T/kept"
@@ -344,14 +344,14 @@ blank() { # FOLDER NAME...
 	mv "$K" "$T/aside"
 	rows -m "$M" --precision int8 | cmp - "$T/relu"
 	cp "$T/config" "$M/config.json"
-	# values that lie otherwise
+	# another layout of the values
 	sed 's/panels of 16 by 4/slabs of 32 by 8 /' "$T/aside" >"$K"
 	rows -m "$M" --precision int8 2>"$T/err" | cmp - "$T/other"
 	grep -q "was not made of the weights of $M for a program like this one; it is not used" "$T/err"
 }
 
 # 2. options
-@test "precision: a text has the same bits alone and in company, whatever the threads" {
+@test "precision: a text has the same bits alone and in a batch, with any number of threads" {
 	rows -m "$M" --precision int8 >"$T/all"
 	rows -m "$M" --precision int8 -j 1 | cmp - "$T/all"
 	rows -m "$M" --precision int8 --tokens 1 | cmp - "$T/all"
@@ -359,7 +359,7 @@ blank() { # FOLDER NAME...
 	rows -m "$M" --precision f32 | cmp - <(rows -m "$M")
 }
 
-@test "precision: the stream names another model, so that near does not mix the two" {
+@test "precision: streams of int8 have another model's fingerprint, so that near does not mix them" {
 	[ "$(print_of -m "$M")" != "$(print_of -m "$M" --precision int8)" ]
 	[ "$(print_of -m "$M" --weights int8)" != "$(print_of -m "$M" --precision int8)" ]
 	encode -q -m "$M" "$T/ids.mts" >"$T/f32.mts"
@@ -369,7 +369,7 @@ blank() { # FOLDER NAME...
 	[[ "$stderr" == *"are of model"* ]]
 }
 
-@test "precision: task experts, adapters and hidden states" {
+@test "precision: int8 works with task experts, adapters and hidden states" {
 	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/experts"
 	rows -m "$T/experts" --precision int8 -e right >"$T/right"
 	rows -m "$M" --precision int8 | least_cosine - "$T/right" | awk '$1 < 0.9999 { print; exit 1 }'
@@ -382,8 +382,8 @@ blank() { # FOLDER NAME...
 }
 
 # 3. usage
-@test "precision: int8 without instructions for it is slower than f32, says a warning" {
-	said() { # encode's options
+@test "precision: a warning says that int8 without instructions for it is slower than f32" {
+	said() { # OPTION...
 		encode -m "$M" "$@" "$T/ids.mts" 2>&1 >"$T/out.mts"
 	}
 	[ "$(MOTES_ISA=plain said --precision int8)" = "encode: warning: $M: products of int8 are slower than those of f32 here, without instructions for them" ]
@@ -395,7 +395,7 @@ blank() { # FOLDER NAME...
 	done
 }
 
-@test "precision: usage errors; a kernel that is not there" {
+@test "precision: unknown precisions are usage errors; an unknown MOTES_ISA is refused" {
 	run -2 --separate-stderr encode -m "$M" --precision int4 "$T/ids.mts"
 	[[ "$stderr" == *"--precision: 'int4' is not one of f32, bf16, int8"* ]]
 	run -2 --separate-stderr encode -m "$M" --precision int8 --weights int8 "$T/ids.mts"
@@ -407,7 +407,7 @@ blank() { # FOLDER NAME...
 }
 
 # 4. bad input
-@test "precision: a kept file that is cut, is another's, or cannot be written" {
+@test "precision: a cache that is truncated, damaged or cannot be written is refused" {
 	K=$M/model.precision-int8.safetensors
 	refused() { refused_by "$1" -m "$M" --precision int8 "${@:2}"; }
 	encode -q -m "$M" --precision int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
@@ -420,7 +420,7 @@ blank() { # FOLDER NAME...
 	refused "layer.0.output.dense.weight from 0' is missing"
 	sed 's/"dtype":"U8"/"dtype":"I8"/' "$T/good" >"$K"
 	refused "' is not the rows that are expected; remove the file"
-	# scales that are no numbers
+	# scales of NaN
 	size=$(stat -c %s "$T/good")
 	{
 		head -c $((size - 4096)) "$T/good"
@@ -436,7 +436,7 @@ blank() { # FOLDER NAME...
 	[ -z "$(find "$M" -name '*precision*')" ]
 }
 
-@test "precision: a weight that is not finite is named by its tensor" {
+@test "precision: a weight that is not finite is refused with its tensor's name" {
 	name=encoder.layer.1.output.dense.weight
 	spoil $name 4 '\0\0\x80\x7f'
 	run -1 --separate-stderr encode -q -m "$M" --precision int8 "$T/ids.mts"

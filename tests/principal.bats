@@ -2,7 +2,7 @@
 # bats file_tags=plain
 load helper
 
-# geom pca, geom drift.  Golden values: tests/golden/principal.py (numpy).
+# geom pca, geom drift. Golden values: tests/golden/principal.py (numpy).
 
 setup() {
 	cd "$T"
@@ -13,7 +13,7 @@ setup() {
 
 # 1. known answers
 
-@test "geom pca: numpy's coordinates in the basis of all streams, to 1e-9" {
+@test "geom pca: coordinates in the basis of all streams are numpy's to 1e-9" {
 	geom pca base.mts moved.mts >out
 	head -n 1 out | diff - <(printf 'stream\tid\tdataset\tpc1\tpc2\n')
 	tail -n +2 out | cut -f4- | within "$GOLDEN/principal_pca.tsv" 1e-9
@@ -22,9 +22,9 @@ setup() {
 	done | sed 's/0$/a/; s/1$/b/')
 }
 
-@test "geom pca: the basis of one stream, more components" {
+@test "geom pca: --basis FILE takes the basis of one stream; --components gives more coordinates" {
 	geom pca base.mts --basis base.mts --components 5 >own
-	# what a stream has in its own basis: mean 0, falling variances, nothing in common
+	# in its own basis a stream has mean 0, falling variances and no correlation
 	tail -n +2 own | cut -f4- | awk '{
 		for (i = 1; i <= 5; i++) { s[i] += $i; for (j = 1; j <= i; j++) p[i, j] += $i * $j }
 	} END {
@@ -37,14 +37,14 @@ setup() {
 	geom pca base.mts | tail -n +2 | cut -f4- | within <(tail -n +2 own | cut -f4-5) 1e-9
 }
 
-@test "geom pca: rows without ids have their numbers, the data set may be the record's" {
+@test "geom pca: rows without ids have numbers; the data set may be the record's attribute" {
 	printf '{"x.emb":[%s]}\n' 1,2 3,4 5,6.5 7,9 | mkstream 3 f32 >x.mts
 	geom pca x.mts | cut -f2 | paste -sd' ' | found -x 'id 1 2 3 4'
 	geom pca x.mts x.mts | cut -f2 | paste -sd' ' | found -x 'id 1 2 3 4 1 2 3 4'
 	geom pca x.mts | cut -f3 | sort -u | paste -sd, | found -x ',dataset'
 }
 
-@test "geom drift: numpy's numbers" {
+@test "geom drift: variances, shifts and shares are numpy's" {
 	geom drift --components 3 base.mts moved.mts >out
 	head -n 1 out | diff - <(printf 'component\tvariance\tshare\tshift\tmoved\tmoved_share\n')
 	cut -f1 out | paste -sd' ' | found -x 'component 1 2 3 rest all'
@@ -56,8 +56,8 @@ setup() {
 	jq -e '.texts == 30' json
 }
 
-@test "geom drift: by hand, and each text's way" {
-	# variance 18 along the first axis, 2 along the second; all move 2 along the second, one 3 along the first
+@test "geom drift: computed by hand, also --per-text" {
+	# variance 18 along the first axis, 2 along the second; all texts move by 2 along the second, one by 3 along the first
 	printf '{"_id":"%s","x.emb":[%s]}\n' a 3,0 b -3,0 c 0,1 d 0,-1 | mkstream >x.mts
 	printf '{"_id":"%s","x.emb":[%s]}\n' a 6,2 b -3,2 c 0,3 d 0,1 | mkstream >y.mts
 	geom drift x.mts y.mts --per-text texts | cut -f2- | tail -n +2 | within <(
@@ -71,7 +71,7 @@ setup() {
 		d	2
 	END
 	cut -f3 texts | tail -n +2 | within <(printf '%s\n' 0.948683298051 0.832050294338 1 -1) 1e-9
-	# nothing moves
+	# a stream and itself
 	geom drift --json x.mts x.mts | jq -e '.distance == 0 and .cosine == 1 and all(.components[]; .moved == 0 and .moved_share == null)'
 	geom drift x.mts x.mts | tail -n 1 | cut -f5- | found -xP '0\t'
 	printf '{"_id":"%s","x.emb":[%s]}\n' a 3,0 b -3,0 c 0,1 d 0,0 | mkstream >zero.mts
@@ -79,19 +79,19 @@ setup() {
 	tail -n 1 texts | found -xP 'd\t1\tnan'
 }
 
-@test "geom pca, geom drift: relations" {
+@test "geom pca, geom drift: --relations takes a row's columns as one vector" {
 	printf '{"a.emb":[%s],"p.emb":[%s]}\n' 1,0 0,3 -1,0 0,-3 0,2 5,0 1,1 1,1 | mkstream >pairs.mts
 	printf '{"x.emb":[%s]}\n' 1,0,0,3 -1,0,0,-3 0,2,5,0 1,1,1,1 | mkstream >one.mts
 	geom -q pca --relations -f a -f p pairs.mts | cut -f2- | diff - <(geom -q pca one.mts | cut -f2-)
 	geom drift --relations -f a -f p pairs.mts pairs.mts | diff - <(geom drift one.mts one.mts)
 	geom -q isoscore --relations -f a -f p pairs.mts | cut -f2- | diff - <(geom -q isoscore one.mts | cut -f2-)
-	geom -q pca --relations -f p -f a pairs.mts | cut -f2- >other # the other order: the same shape
+	geom -q pca --relations -f p -f a pairs.mts | cut -f2- >other # columns in the other order give the same shape
 	[ "$(wc -l <other)" -eq 5 ]
 }
 
 # 3. usage
 
-@test "geom pca, geom drift: usage errors" {
+@test "geom pca, geom drift: usage errors exit 2" {
 	for wrong in "pca" "pca -" "pca -f a -f p base.mts" "pca --components 0 base.mts" "pca --relations base.mts" "drift base.mts" \
 		"drift base.mts moved.mts base.mts" "drift - -" "drift -f a -f p base.mts moved.mts" "drift base.mts moved.mts --per-text -"; do
 		run -2 --separate-stderr geom $wrong </dev/null
@@ -134,7 +134,7 @@ setup() {
 	refused "cut.mts: " drift base.mts cut.mts
 }
 
-@test "geom pca: the picture has a panel a stream, a colour a data set" {
+@test "geom pca: the picture has a panel for each stream and a colour for each data set" {
 	command -v gnuplot >/dev/null || skip "needs gnuplot"
 	cp base.mts third.mts
 	geom pca base.mts moved.mts third.mts >pca.tsv

@@ -8,13 +8,13 @@ embed() { # model [option...]
 }
 
 # bats test_tags=plain
-@test "projection: of each token before the mean, as transformers and torch compute it" {
+@test "projection: each token is projected before the mean, as transformers and torch compute it" {
 	embed "$PROJECTED" | within "$PROJECTED/embeddings.txt" 1e-6
 	embed "$PROJECTED" --precision bf16 | within "$PROJECTED/embeddings.txt" 3e-2
 	[ "$(embed "$PROJECTED" | head -n 1 | wc -w)" = 6 ]
 }
 
-@test "projection: a folder that motes writes has it as a Dense after the pooling, and learns it" {
+@test "projection: a folder that motes writes has a Dense after the pooling instead, which learns" {
 	embed "$PROJECTED" >"$T/wanted"
 	upcycle -m "$PROJECTED" --experts a,b -o "$T/mote"
 	embed "$T/mote" -e a | cmp - "$T/wanted"
@@ -28,7 +28,7 @@ embed() { # model [option...]
 	run -1 cmp -s "$T/after" "$T/wanted"
 }
 
-@test "projection: pooling that cannot come first is refused, by the option too" {
+@test "projection: a pooling that does not commute with the projection is refused, also by --pooling" {
 	for pooling in max cls+mean; do
 		run -1 --separate-stderr embed "$PROJECTED" --pooling $pooling
 		[[ $stderr == *"encode: $PROJECTED: projects each token before the pooling; this needs pooling cls, mean, mean_sqrt, weighted or last"* ]]
@@ -38,7 +38,7 @@ embed() { # model [option...]
 	done
 }
 
-@test "projection: an adapter's head that does not list it keeps it" {
+@test "projection: an adapter whose modules.json lacks the Dense keeps it" {
 	paste <(cat "$GOLDEN/bert/ids.txt") <(tac "$GOLDEN/bert/ids.txt") | pairs_stream >"$T/pairs.mts"
 	train -q -m "$PROJECTED" --lora rank=2 --steps 2 --lr 1e-2 -o "$T/lora" "$T/pairs.mts"
 	embed "$PROJECTED" --adapter "$T/lora" --no-normalize >"$T/wanted"
@@ -48,8 +48,8 @@ embed() { # model [option...]
 	embed "$PROJECTED" --adapter "$T/lora" | cmp - "$T/wanted"
 }
 
-# Without both keys it would be a tensor of another head.
-@test "projection: with num_labels of other rows or causal attention the tensor is refused" {
+# The tensor belongs to another head unless both keys fit.
+@test "projection: with another num_labels or causal attention the tensor is refused" {
 	for change in '.num_labels = 5' 'del(.num_labels)' '.use_bidirectional_attention = false'; do
 		rm -rf "$T/m"
 		cp -r "$PROJECTED" "$T/m"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# share/python/motes.py: streams of motes read by Python, and the other way round
+# share/python/motes.py: Python reads and writes streams.
 PYTHON=${PEER_PYTHON:-python3}
 
 setup() {
@@ -12,7 +12,7 @@ setup() {
 		mts from jsonl -b 2 >a.mts
 }
 
-# every way to zstd that this Python has: its own, the package, the program
+# with_each PROGRAM: runs it with every zstd that this Python has: the standard library's, the package, the command
 with_each() {
 	"$PYTHON" -c "import zstandard" 2>/dev/null && "$PYTHON" -c "$1" "${@:2}"
 	"$PYTHON" -c "import sys; sys.modules['zstandard'] = sys.modules['compression'] = None
@@ -20,7 +20,7 @@ $1" "${@:2}"
 	if "$PYTHON" -c "import compression.zstd" 2>/dev/null; then "$PYTHON" -c "$1" "${@:2}"; fi
 }
 
-@test "python: reads streams of mts: values, types, records, attributes" {
+@test "python: reads values, types, records and attributes of streams" {
 	with_each '
 import motes, numpy as np
 records = list(motes.read("a.mts"))
@@ -37,7 +37,7 @@ with motes.read("a.mts") as reader:
 '
 }
 
-@test "python: mts reads its streams, all dtypes and depths; a round trip changes no byte" {
+@test "python: mts reads its streams of all dtypes and depths; a round trip changes no byte" {
 	with_each '
 import motes, numpy as np
 motes.write("b.mts", motes.load("a.mts"), rows=2)
@@ -60,7 +60,7 @@ assert motes.matrix("none.mts").shape == (0, 3) and motes.load("none.mts")["t"] 
 	[ "$(mts stat none.mts | grep '^rows')" = $'rows\t0' ]
 }
 
-@test "python: equal commands give equal bytes; concatenated streams are one" {
+@test "python: equal calls give equal bytes; concatenated streams are one" {
 	with_each '
 import motes
 motes.write("x.mts", {"t": ["a", "b"]})
@@ -78,7 +78,7 @@ else:
 '
 }
 
-@test "python: cut, damaged and foreign files are refused, each in one line" {
+@test "python: truncated, damaged and foreign files are refused in one line each" {
 	mts cat a.mts a.mts >two.mts
 	with_each '
 import io, motes, sys
@@ -101,7 +101,7 @@ assert refused(b"text\n") and refused(b"\x28\xb5\x2f\xfd")
 ' 41
 }
 
-@test "python: hostile counts take no memory" {
+@test "python: huge counts in a file allocate no memory" {
 	printf 'mts 1\n{"columns":[{"name":"x","dtype":"f32"}],"properties":{},"history":[]}\n' >h
 	for counts in '\xff\xff\xff\xff\xff\xff\xff\x7f' '\0\0\0\0\2\0\0\0'; do
 		printf "record\0\0$counts"'\2\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'"$counts{}" >r
@@ -119,7 +119,7 @@ else:
 	done
 }
 
-@test "python: a matrix of a stream, and the vectors of texts by tok and encode" {
+@test "python: a column as a matrix; vectors of texts by tok and encode" {
 	need_minilm
 	export MOTES_MODEL=$MOTES_MINILM
 	printf '{"text":"a\\nb"}\n{"text":"the sea"}\n' >x.jsonl

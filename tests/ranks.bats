@@ -3,8 +3,8 @@
 load helper
 load train
 
-# Training over ranks, of small models on this machine: one process that trains on whole batches equals several on
-# their parts of them.  Between them lie the orders in which floats are summed: 1e-5 of a loss is a hundred of its steps.
+# Training over ranks, with small models on this machine: several ranks on parts of the batches equal one process on whole batches,
+# but for the order in which floats are summed: 1e-5 of a loss is a hundred roundings.
 
 # alone
 
@@ -12,7 +12,7 @@ G=$GOLDEN/train
 
 setup() {
 	cd "$T" || return
-	# rows of each kind that the last batch leaves without a rank; texts that are in two rows; negatives of some
+	# rows of each kind, so that the last batch leaves a rank without any; texts in two rows; negatives of some rows
 	awk 'BEGIN { srand(3)
 		for (set = 1; set <= 2; set++)
 			for (i = 0; i < 112; i++)
@@ -51,8 +51,8 @@ need_ranks() {
 	command -v mpirun >/dev/null || skip "needs mpirun (share/deps mpi)"
 }
 
-# on COUNT COMMAND: as so many ranks, whatever the machine; COMMAND is for sh.  MPI starts in half the time if it need not look for
-# networks, and kills the other ranks of a killed one at once.  mpirun would read the lines of a loop around it.
+# on COUNT COMMAND: runs sh's COMMAND as COUNT ranks, however many processors there are. The settings save MPI a search for networks,
+# which takes half of its start, and end all ranks at once when one is killed. mpirun would read the input of a loop around it.
 on() {
 	local run watcher status=0
 	env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_pml=ob1 \
@@ -66,9 +66,9 @@ on() {
 	return $status
 }
 
-# end_with_ranks PID COUNT: mpirun, the child of PID, may wait for itself for ever after a rank was killed (OpenMPI 4.1 with PMIx 4.2);
-# it is killed, and the ranks that are left, when it has had none for 20 seconds or fewer than COUNT for 60.
-# (Under set -e a read of these files would end the function: they have no newline.)
+# end_with_ranks PID COUNT: after a rank was killed, mpirun, the child of PID, may wait for ever (OpenMPI 4.1 with PMIx 4.2). It is
+# killed with its ranks if it has had none for 20 seconds, or fewer than COUNT for 60.
+# (Under set -e, reading these files would end the function: they have no newline.)
 end_with_ranks() {
 	local waited=0 mpirun child alive
 	while sleep 5; do
@@ -76,7 +76,7 @@ end_with_ranks() {
 		mpirun=${mpirun% }
 		alive=()
 		for child in $(cat "/proc/$mpirun/task/$mpirun/children"); do
-			grep -q '^State:[[:space:]]*Z' "/proc/$child/status" || alive+=("-$child") # each leads a group
+			grep -q '^State:[[:space:]]*Z' "/proc/$child/status" || alive+=("-$child") # each rank leads a process group
 		done
 		case ${#alive[@]} in
 		"$2") waited=0 ;;
@@ -87,11 +87,11 @@ end_with_ranks() {
 	done
 }
 
-# what a rank reads
-# shellcheck disable=SC2016 # its shell expands them
+# The input of a rank.
+# shellcheck disable=SC2016 # the rank's shell expands them
 part='tasksample -q --rank $OMPI_COMM_WORLD_RANK --ranks $OMPI_COMM_WORLD_SIZE'
 
-# alone OPTION..., ranks COUNT OPTION...: mix.yaml into ./alone, or into ./COUNT
+# alone OPTION..., ranks COUNT OPTION...: trains on mix.yaml into ./alone, or into ./COUNT
 alone() {
 	tasksample -q mix.yaml | tok -q -m "$model" | train -q -m "$model" -o alone --lr 2e-3 --warmup 0 "$@"
 }
@@ -99,8 +99,8 @@ ranks() {
 	on "$1" "$part mix.yaml | tok -q -m $model | train -q -j 1 -m $model -o $1 --lr 2e-3 --warmup 0 ${*:2}"
 }
 
-# same A B [COLUMN]...: logs of the same steps, whose losses are equal to 1e-5 and their other columns of numbers, too;
-# an accuracy counts what is greatest, and two that are as good as equal may change places: one of a batch's a step
+# same A B [COLUMN]...: logs of the same steps; losses and the other columns are equal to 1e-5. An accuracy may differ
+# by one example of a step's batch, whose two best candidates are nearly equal.
 same() {
 	diff <(cut -f 1-4,7,9,10 "$1.log.tsv") <(cut -f 1-4,7,9,10 "$2.log.tsv")
 	paste <(column accuracy "$1.log.tsv") <(column accuracy "$2.log.tsv") <(column examples "$1.log.tsv") |
@@ -110,7 +110,7 @@ same() {
 	done
 }
 
-@test "ranks: 1 to 4 ranks train as one process with the whole batches: dense, MoTE, LoRA" {
+@test "ranks: 1 to 4 ranks train like one process on whole batches: dense, MoTE, LoRA" {
 	need_ranks
 	upcycle -q -m "$G/bert" --experts query,document,clustering -o mote
 	while read -r model options; do
@@ -138,7 +138,7 @@ same() {
 	END
 }
 
-@test "ranks: token experts and their balance, relations of REZE, candidates that a guide chooses" {
+@test "ranks: token experts with their balance, REZE's relations, and candidates of a guide train like one process" {
 	need_ranks
 	model=$G/bert
 	upcycle -q -m "$model" --token-experts 4 --token-top 2 -o experts
@@ -167,7 +167,7 @@ same() {
 	run -1 close_to 1e-2 <(column balance alone.log.tsv) <(column loss alone.log.tsv)
 }
 
-@test "ranks: rerankers, whose batches are of pairs" {
+@test "ranks: rerankers train like one process" {
 	need_ranks
 	cp -r "$GOLDEN/rerank/bert" reranker
 	cp "$GOLDEN/settings/bert"/tokenizer* reranker
@@ -185,7 +185,7 @@ same() {
 	done
 }
 
-@test "ranks: masked and causal language models, with texts held out" {
+@test "ranks: masked and causal language models with held-out texts train like one process" {
 	need_ranks
 	jq -r .document one.jsonl >words.txt
 	tok -q -m "$G/bert" words.txt >words.mts
@@ -211,7 +211,7 @@ same() {
 	END
 }
 
-@test "ranks: scored pairs, a teacher's candidates, held-out pairs and the best step" {
+@test "ranks: scored pairs, a teacher's candidates, held-out pairs and the best step are those of one process" {
 	need_ranks
 	model=$G/bert
 	awk '{ sub(/}$/, ", \"score\": " NR % 7 / 7 ", \"scores\": [" NR % 5 / 5 "]}"); if (/hard": \[\]/) sub(/\[0?[.0-9]*\]}$/, "[]}"); print }' one.jsonl >scored.jsonl
@@ -228,7 +228,7 @@ same() {
 	done
 }
 
-@test "ranks: the same number of ranks gives the same bits, with any number of threads" {
+@test "ranks: equal numbers of ranks give equal bits, with any number of threads" {
 	need_ranks
 	model=$G/bert
 	ranks 3
@@ -237,24 +237,24 @@ same() {
 	cmp 3/model.safetensors again/model.safetensors
 	tasksample -q mix.yaml | tok -q -m "$model" | "$BUILD/mpi/bin/train" -q -j 1 -m "$model" -o one --lr 2e-3 --warmup 0
 	alone
-	cmp one/model.safetensors alone/model.safetensors # the same program, where it is alone
+	cmp one/model.safetensors alone/model.safetensors # the same program, run alone
 }
 
-# wait_for_step STEP NAME: until its log has it
+# wait_for_step STEP NAME: until the log has the step
 wait_for_step() {
 	until [ "$(wc -l <"$2.log.tsv")" -gt "$1" ]; do sleep 0.02; done 2>/dev/null
 }
 
-# pid_of RANK: of the train that is it
+# pid_of RANK: the process of that rank's train
 pid_of() {
 	local pid
-	for pid in $(pgrep -x train); do # one may be gone by now
+	for pid in $(pgrep -x train); do # one may have ended
 		[ "$(readlink "/proc/$pid/cwd")" = "$T" ] || continue
 		[ "$(tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^OMPI_COMM_WORLD_RANK=//p')" != "$1" ] || echo "$pid"
 	done
 }
 
-@test "ranks: a stop of any rank leaves one checkpoint; other numbers of ranks resume from it" {
+@test "ranks: a stop of any rank leaves one checkpoint; another number of ranks resumes from it" {
 	need_ranks
 	model=$G/bert
 	sed -i '/^batch:/s/$/\nepochs: 100/' mix.yaml
@@ -278,7 +278,7 @@ pid_of() {
 		head -n $((step + 10)) $count.log.tsv >head.$count.log.tsv
 		same head.1 head.$count
 	done
-	# and it is not that nothing was gone on from
+	# the log resumes at the next step
 	[ "$(sed -n "$((step + 2))p" 2.log.tsv | cut -f 1)" -eq $((step + 1)) ]
 }
 
@@ -309,7 +309,7 @@ pid_of() {
 }
 
 # shellcheck disable=SC2030
-@test "ranks: one that is asked to stop does not wait for another that never answers" {
+@test "ranks: a rank that is asked to stop does not wait for a rank that never answers" {
 	need_ranks
 	model=$G/bert
 	sed -i '/^batch:/s/$/\nepochs: 900/' mix.yaml
@@ -327,7 +327,7 @@ pid_of() {
 	[ -z "$(pid_of 0)$(pid_of 1)" ]
 }
 
-# refused COUNT COMMAND MESSAGE: some rank dies of it, and all with it
+# refused COUNT COMMAND MESSAGE: a rank fails with the message, and all end
 # shellcheck disable=SC2031
 refused() {
 	run ! on "$1" "$2"
@@ -349,22 +349,22 @@ refused() {
 	refused 2 "$part --steps \$((3 + OMPI_COMM_WORLD_RANK)) mix.yaml | tok -q -m $model | $learn -m $model --steps 9" "rank 1: <stdin>: has another batch where the first rank's ends"
 	refused 2 "tasksample -q mix.yaml | tok -q -m $model | $learn -m $model" "<stdin>: has whole batches, and each of 2 ranks would learn the same; tasksample --rank"
 	refused 2 "tasksample -q --rank 0 --ranks 2 mix.yaml | tok -q -m $model | $learn -m $model" "rank 1: <stdin>: is for rank 0 of 2, but is read by rank 1 of 2"
-	# a checkpoint that one of them does not see
+	# a checkpoint that only one of them has
 	mkdir part0 part1
 	tasksample -q mix.yaml | tok -q -m "$model" >whole.mts
 	run -1 train -q -m "$model" -o part0/out --save-every 1 < <(head -c $(($(stat -c %s whole.mts) * 2 / 3)) whole.mts)
 	[ -e part0/out.checkpoint ]
 	here="cd part\$OMPI_COMM_WORLD_RANK; $part -C .. ../mix.yaml | tok -q -m $model | $learn -m $model --save-every 1"
 	refused 2 "$here" "rank 1: out.checkpoint: is there for the first rank alone; it must be on a file system that all ranks share"
-	# of data that break off, the message names the rank
+	# the message on truncated data names the rank
 	refused 3 "$part mix.yaml | tok -q -m $model | if [ \$OMPI_COMM_WORLD_RANK = 1 ]; then head -c 900; else cat; fi | $learn -m $model" "rank 1: "
-	# one process among several that takes itself for alone
+	# a process without MPI among several
 	refused 2 "$part mix.yaml | tok -q -m $model | $BUILD/bin/$learn -m $model" "was started as one of 2 processes, but is built to run alone"
 	tasksample -q --rank 1 --ranks 2 mix.yaml | tok -q -m "$model" >part.mts
 	dies "train: part.mts: is for rank 1 of 2, but is read by rank 0 of 1" train -m "$model" -o out part.mts
 }
 
-# two_hosts: namespaces $T-a and -b with a link of 1 Gbit/s, and where the kernel can, a millisecond there and back
+# two_hosts: namespaces $T-a and -b with a link of 1 Gbit/s and, if the kernel can, a delay of a millisecond
 two_hosts() {
 	local host
 	name=m$$
@@ -393,7 +393,7 @@ teardown() {
 	ip netns del "m$$-b" 2>/dev/null || true
 }
 
-@test "ranks: two hosts with a network between them: the same training, the expected bytes" {
+@test "ranks: two hosts connected by a network train the same and send the expected bytes" {
 	need_ranks
 	command -v ip >/dev/null && command -v tc >/dev/null || skip "needs ip and tc (iproute2)"
 	two_hosts
@@ -404,13 +404,13 @@ teardown() {
 		--mca oob_tcp_if_include 10.77.0.0/24 -x PATH -n 2 sh -c '$part mix.yaml | tok -q -m $model |
 			train -q -j 1 -m $model -o 2 --lr 2e-3 --warmup 0 --timing'"
 	same alone 2
-	# parameters, half of them as gradients and half as values; what is above it are vectors, keys, notes and sums of a batch
+	# half of the parameters as gradients and half as values; the rest are embeddings, keys, messages and sums of the batch
 	parameters=$(($(stat -c %s 2/model.safetensors) - 8 - $(od -An -tu8 -N8 2/model.safetensors)))
 	column bytes 2.log.tsv | awk -v least=$parameters '{ print $1 - least } $1 < least || $1 > least + 4000 { bad = 1 }
 		END { exit bad || NR < 5 }'
 }
 
-@test "ranks: make MPI=1 without MPI names the missing package; without MPI=1 MPI is not needed" {
+@test "ranks: make MPI=1 without MPI names the missing package; other builds do not need MPI" {
 	mkdir bin
 	for program in gcc make bash awk sed ls; do ln -s "$(command -v $program)" bin/; done
 	run -2 env PATH="$T/bin" make -C "$ROOT" MPI=1 all

@@ -14,7 +14,7 @@ block() {
 		inside && mine' "$ROOT/README.md"
 }
 
-# a package's entry for each word of six sections, as apt-cache prints it: 60 of each
+# Entries as apt-cache prints them: 60 packages of each of six sections, with a word of the section.
 stand_in_for_apt() {
 	mkdir bin
 	cat >bin/apt-cache <<-'END'
@@ -33,7 +33,7 @@ stand_in_for_apt() {
 }
 
 # bats test_tags=plain,unsanitized
-@test "README: is read in a sitting, and its links and pages are there" {
+@test "README: has at most 130 lines, and its links and pages exist" {
 	[ "$(wc -l <"$ROOT/README.md")" -le 130 ]
 	for file in $(grep -oE '(share|man|tests|pipelines)/[A-Za-z0-9/._-]*[a-z0-9]' "$ROOT/README.md" | sort -u); do
 		[ -e "$ROOT/$file" ] || { echo "$file"; false; }
@@ -56,17 +56,17 @@ stand_in_for_apt() {
 	stand_in_for_apt
 	block "Groups, labels, numpy" sh >third
 	run -0 bash -eu -o pipefail -c 'source ./all >"$1"/first; source "$1"/third >"$1"/second' - "$T/clone"
-	# notes: the same passages and files
+	# notes: the passages and files are those shown
 	block "Search a folder of notes" "" >said
 	[ "$(wc -l <said)" = 5 ]
 	diff <(sed 's/  [01][.][0-9]*  / /' said) <(head -n 5 first | sed 's/  [01][.][0-9]*  / /')
-	# scores: the base knows nothing of clocks, and the tuned model nearly all; within 2 points of what README says
+	# scores: low for the base model, high for the tuned one; within 2 points of README's
 	score() { awk -F'|' -v column="$1" '$3 ~ /times/ { n = $column } END { print n }' "$2"; }
 	block "Score a model, tune it on pairs of your own, see the gain" "" >said
 	for column in 5 6; do
 		awk -v a="$(score $column first)" -v b="$(score $column said)" 'BEGIN { exit !(a != "" && (a - b) ^ 2 < 4) }'
 	done
-	# a group is named by a word of its titles; labels are right
+	# a group's name is a word of its titles; labels are right
 	cd try
 	[ "$(cut -f3 ../second | grep -cxE 'game|mail|molecule|sound|typeface|film')" -ge 5 ]
 	[ "$(wc -l <few.tsv)" -gt 17 ]

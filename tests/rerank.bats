@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 load helper
 
-# Cross-encoders beside sentence-transformers' CrossEncoder (tests/golden/rerank.py).
+# Cross-encoders. Golden values: tests/golden/rerank.py (sentence-transformers' CrossEncoder).
 R=$GOLDEN/rerank
 
-# folder FORM: the model with its tokenizer, in $T/FORM, where a test may change it
+# folder FORM: copies the model and its tokenizer to $T/FORM
 folder() {
 	local form tokenizer class most
 	IFS=$'\t' read -r form tokenizer class most < <(grep -P "^$1\t" "$R/forms.tsv")
@@ -15,12 +15,12 @@ folder() {
 	jq -c ".model_max_length = $most$([ "$class" = - ] || echo " | .tokenizer_class = \"$class\"")" \
 		"$GOLDEN/settings/$tokenizer/tokenizer_config.json" >"$T/$form/tokenizer_config.json"
 }
-# scores FORM [OPTION...]: a line a pair
+# scores FORM [OPTION...]: the scores of the golden pairs, a line each
 scores() {
 	tok -q -m "$T/$1" --pair -f query -f text "$R/pairs.jsonl" | rerank -q -m "$T/$1" "${@:2}" |
 		mts to tsv --spread -c pair.score | sed 1d
 }
-# first_run: every document of every query, in the order of their ids, in $T/first.run
+# first_run: $T/first.run, every document of every query in the order of their ids
 first_run() {
 	jq -r '._id' "$R/queries.jsonl" | while read -r query; do
 		jq -r --arg q "$query" '"\($q)\tQ0\t\(._id)\t\(input_line_number + 1)\t\(-input_line_number)\tx"' "$R/documents.jsonl"
@@ -32,7 +32,7 @@ again() {
 
 # Known answers. -------------------------------------------------------------------------
 
-@test "rerank: scores of every family, label and activation equal CrossEncoder's" {
+@test "rerank: scores of every family, label and activation are CrossEncoder's" {
 	count=0
 	while IFS=$'\t' read -r form rest; do
 		folder "$form"
@@ -53,7 +53,7 @@ again() {
 	jq -c '{ids, second}' "$R/token_pairs.jsonl" | diff - "$T/made"
 }
 
-@test "rerank: a run in the order of the scores, equal to those of the pairs" {
+@test "rerank: a run is sorted by the scores, which are those of the pairs" {
 	folder bert
 	first_run
 	again "$T/first.run" >"$T/second.run"
@@ -69,13 +69,13 @@ again() {
 
 # Options. -------------------------------------------------------------------------------
 
-@test "rerank: -k, --max-length, --truncation, --field and --precision" {
+@test "rerank: -k, --max-length, --truncation, --field and --precision change the result as documented" {
 	folder bert
 	first_run
 	again -k 3 "$T/first.run" >"$T/three.run"
 	[ "$(cut -f3 "$T/three.run" | sort -u | tr '\n' ' ')" = "d0 d1 d2 " ]
 	again "$T/first.run" | grep -P '\td[012]\t' | cut -f1,3,5 | diff - <(cut -f1,3,5 "$T/three.run")
-	# as tok cuts pairs
+	# truncated like pairs by tok
 	most=24
 	for mode in longest_first only_second; do
 		again --max-length $most --truncation $mode "$T/first.run" | sort -k1,1 -k3,3 | cut -f5 >"$T/run.scores"
@@ -86,7 +86,7 @@ again() {
 	jq -c '.text = "the \(.text)"' "$R/documents.jsonl" >"$T/joined.jsonl"
 	rerank -q -m "$T/bert" --queries "$R/queries.jsonl" --texts "$T/titled.tsv" -f text=title+body "$T/first.run" >"$T/titled.run"
 	rerank -q -m "$T/bert" --queries "$R/queries.jsonl" --texts "$T/joined.jsonl" "$T/first.run" >"$T/joined.run"
-	# joining trims the one document that is empty
+	# except for the empty document, where joining trims the text
 	diff <(grep -vP '\td3\t' "$T/titled.run" | cut -f1,3,5) <(grep -vP '\td3\t' "$T/joined.run" | cut -f1,3,5)
 	scores bert >"$T/f32"
 	for precision in bf16 int8; do
@@ -94,7 +94,7 @@ again() {
 	done
 }
 
-@test "rerank: texts from streams, with integer ids; --keep keeps tokens" {
+@test "rerank: texts may be streams with integer ids; --keep keeps the ids" {
 	folder bert
 	jq -c '{id: (._id[1:] | tonumber), text}' "$R/documents.jsonl" >"$T/numbers.jsonl"
 	tok -q -m "$T/bert" --keep "$T/numbers.jsonl" >"$T/texts.mts"
@@ -111,7 +111,7 @@ again() {
 	mts to tsv "$T/out.mts" | sed 1d | within "$R/bert/expected.tsv" 1e-5
 }
 
-@test "rerank: a search in two steps scores as its pairs do" {
+@test "rerank: mteb-score's nDCG of a reranked run follows from its ranks" {
 	folder bert
 	first_run
 	printf 'query-id\tcorpus-id\tscore\nq0\td0\t1\nq1\td4\t1\nq2\td1\t1\n' >"$T/test.tsv"
@@ -122,7 +122,7 @@ again() {
 	[ "$(cut -f2 <<<"$best" | xargs printf %.5f)" = "$ranks" ]
 }
 
-@test "rerank: --weights-cache keeps the eight bits, which the next start maps" {
+@test "rerank: --weights-cache writes the int8 weights, which the next start maps" {
 	folder bert
 	kept=$T/bert/model.precision-int8.safetensors
 	scores bert --precision int8 >"$T/made"
@@ -138,7 +138,7 @@ again() {
 
 # Usage. ---------------------------------------------------------------------------------
 
-@test "rerank, tok --pair: usage errors" {
+@test "rerank, tok --pair: usage errors exit 2" {
 	folder bert
 	run -2 rerank -m "$T/bert" --queries "$R/queries.jsonl"
 	[[ $output == *"--queries and --texts go together"* ]]
@@ -190,7 +190,7 @@ again() {
 	dies "rerank: t5/config.json: a classifier of a 't5' is not supported" rerank -m t5 first.run
 }
 
-@test "rerank: missing texts and long pairs are refused in one line" {
+@test "rerank: missing texts and pairs above the limit are refused in one line" {
 	cd "$T"
 	folder bert
 	first_run
@@ -220,7 +220,7 @@ again() {
 		tok -m bert --pair -f query -f text --truncation only_second --max-length 9 -o out "$R/pairs.jsonl"
 }
 
-@test "rerank: streams without pairs, of another tokenizer, cut or corrupt" {
+@test "rerank: streams without pairs, of another tokenizer, truncated or damaged are refused" {
 	cd "$T"
 	folder bert
 	folder roberta

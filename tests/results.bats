@@ -1,29 +1,29 @@
 #!/usr/bin/env bats
 load helper
 
-# Result files of mteb and of other protocols in one table; tasks with their own way of scoring in mteb.
+# Result files of mteb and of several protocols in one table; mteb's tasks with their own way of scoring.
 
 setup() {
 	cd "$T"
 	REGISTRY=$ROOT/share/tasks.yaml
 }
 
-# put FOLDER TASK MAIN [MOTES]: a result
+# put FOLDER TASK MAIN [MOTES]: writes a result
 put() {
 	mkdir -p "$1"
 	echo "{\"task_name\": \"$2\", \"mteb_version\": \"2.26.0\", ${4:+\"motes\": $4,}
 		\"scores\": {\"test\": [{\"main_score\": $3, \"hf_subset\": \"default\", \"languages\": [\"eng-Latn\"]}]}}" >"$1/$2.json"
 }
 
-by_protocol() { # v1|v2 METRIC: what motes says of its result
+by_protocol() { # v1|v2 METRIC: the entry of motes in a result
 	echo "{\"main_score\": \"$2\", \"settings\": {\"protocol\": \"$1\"}}"
 }
 
-cells() { # the table's lines without means and ranks: task, metric, figures
+cells() { # the lines of the table without means and ranks: task, metric, figures
 	leaderboard table --registry "$REGISTRY" "$@" 2>err | grep -v 'mean\|Borda' | cut -f 2-
 }
 
-@test "leaderboard table: a file without a figure leaves its cell empty, and ends no table" {
+@test "leaderboard table: a result without a figure leaves its cell empty" {
 	put a/1 STS12 0.5
 	put a/1 STS13 null
 	put a/1 STS15 '"high"'
@@ -31,10 +31,10 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	put a/1 BIOSSES NaN
 	put a/1 SICK-R -Infinity
 	put b/1 STS12 0.25
-	sed -i 's/"hf_subset"/"nauc_mrr_at_1_max": NaN, "hf_subset"/' b/1/STS12.json # no matter
+	sed -i 's/"hf_subset"/"nauc_mrr_at_1_max": NaN, "hf_subset"/' b/1/STS12.json # other values may be NaN
 	put b/1 STS13 0.75
 	echo '{"name": null, "revision": null}' >a/1/model_meta.json
-	# mteb 1.0
+	# a result of mteb 1.0
 	echo '{"mteb_dataset_name": "STS14", "mteb_version": "1.0.2", "dataset_revision": "x", "test": {"cos_sim": {"spearman": 0.3}}}' \
 		>a/1/STS14.json
 	for part in '"scores": null' '"scores": {"test": null}' '"scores": {"test": []}' '"scores": {"test": [1]}' '"scores": 3'; do
@@ -49,7 +49,7 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	grep -q '1 data sets are left out' err
 }
 
-@test "leaderboard table, compare: protocols and revisions of one model are told apart" {
+@test "leaderboard table, compare: protocols and revisions of one model have different names" {
 	put v1/m/r AskUbuntuDupQuestions 0.5 "$(by_protocol v1 map)"
 	put v2/m/r AskUbuntuDupQuestions 0.25 "$(by_protocol v2 map_at_1000)"
 	[ "$(cells v1/m/r v2/m/r)" = $'task\tmetric\tm v1\tm v2\nAskUbuntuDupQuestions\tmap, map_at_1000\t50.00\t25.00' ]
@@ -57,7 +57,7 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	[ "$(cells v2/m/r)" = $'task\tmetric\tm\nAskUbuntuDupQuestions\tmap_at_1000\t25.00' ]
 	[ ! -s err ]
 	leaderboard compare v1/m/r v2/m/r 2>err | found '^m v2 - m v1; '
-	# of one protocol by their revisions, or else their folders
+	# revisions distinguish results of one protocol, else folders do
 	put v1/m/s AskUbuntuDupQuestions 0.5 "$(by_protocol v1 map)"
 	[ "$(cells v1/m/r v1/m/s | head -n 1)" = $'task\tmetric\tm@r\tm@s' ]
 	put again/m/r AskUbuntuDupQuestions 0.5 "$(by_protocol v1 map)"
@@ -65,7 +65,7 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	[ ! -s err ]
 }
 
-@test "leaderboard table: the mean of types, and Borda ranks as mteb's leaderboard has them, with ties and missing scores" {
+@test "leaderboard table: the mean of types, and Borda ranks as on mteb's leaderboard, with ties and missing scores" {
 	local n=0 types=(STS12 STS13 Banking77Classification SciFact NFCorpus STS14 STS15)
 	while IFS= read -r line; do
 		n=$((n + 1))
@@ -76,13 +76,13 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	done <"$GOLDEN/borda.tsv"
 	leaderboard table --registry "$REGISTRY" m{1,2,3,4,5}/1 >out
 	[ "$(grep -P '^all\trank \(Borda\)\t' out | cut -f 4- | tr '\t' '\n')" = "$(cut -f 8 "$GOLDEN/borda.tsv")" ]
-	# m2 and m5 have all: STS 52.5 and 45.625 (of four), retrieval 15 and 30, classification 12.5 and 50
+	# m2 and m5 have all types: STS 52.5 and 45.625 (of four sets), retrieval 15 and 30, classification 12.5 and 50
 	[ "$(grep -P '^all\tmean of 3 types\t' out | cut -f 4-)" = $'\t26.67\t\t\t41.87' ]
 	leaderboard table --registry "$REGISTRY" m2/1 >out
 	run ! grep Borda out
 }
 
-@test "leaderboard table: CQADupstack's parts are one set by v1, separate sets by v2" {
+@test "leaderboard table: CQADupstack's parts are one set in v1, separate sets in v2" {
 	for part in Gaming Unix; do
 		put v1/m/r "CQADupstack${part}Retrieval" 0.5 "$(by_protocol v1 ndcg_at_10)"
 		put v2/m/r "CQADupstack${part}Retrieval" "0.2${#part}" "$(by_protocol v2 ndcg_at_10)"
@@ -93,7 +93,7 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	[ "$(cells v2/m/r | sed 1d)" = "$two" ]
 	[ "$(cells v2/m/r v1/m/r | sed 1d | cut -f 1,3-)" = \
 		$'CQADupstackGamingRetrieval\t26.00\t\nCQADupstackRetrieval\t\t50.00\nCQADupstackUnixRetrieval\t24.00\t' ]
-	# files that do not say go by --protocol
+	# --protocol decides for files that do not name one
 	[ "$(cells --protocol v1 mteb/m/r | sed 1d)" = $'CQADupstackRetrieval\tndcg_at_10\t75.00' ]
 	[ "$(cells mteb/m/r | sed 1d | wc -l)" -eq 2 ]
 	leaderboard compare --protocol v2 --registry "$REGISTRY" mteb/m/r v2/m/r 2>err | found $'^Retrieval\tCQADupstackUnixRetrieval\t75.00\t24.00'
@@ -117,7 +117,7 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 		--registry own.yaml --dataset mine /dev/null
 }
 
-@test "leaderboard result: a report of another way than mteb's is refused under the task's name" {
+@test "leaderboard result: a report that was scored in another way than mteb's is refused under the task's name" {
 	report() { echo "{\"task_type\": \"$1\", \"settings\": {\"protocol\": \"$2\"}, \"scores\": {\"v_measure\": 0.5, \"cosine_spearman\": 0.5}}"; }
 	result() { leaderboard result --registry "$REGISTRY" --dataset "$@"; }
 	for task in ArXivHierarchicalClusteringP2P ArXivHierarchicalClusteringS2S BiorxivClusteringP2P.v2 MedrxivClusteringP2P.v2 \
@@ -134,11 +134,11 @@ cells() { # the table's lines without means and ranks: task, metric, figures
 	result SummEvalSummarization.v2 v2 >/dev/null
 	dies "leaderboard: SummEval: mteb scores it by protocol v1 alone, and this is a report of v2" result SummEval v2
 	dies "leaderboard: SummEvalSummarization.v2: mteb scores it by protocol v2 alone, and" result SummEvalSummarization.v2 v1
-	# one's own
+	# a set of one's own
 	report clustering-fast v2 | result mine | jq -e '.motes.task_type == "Clustering"'
 }
 
-# draw: results of five models for MTEB(eng, v2), in a folder as mteb's cache; some sets have a subset that it lacks, one is missing
+# draw: results of five models for MTEB(eng, v2), laid out as mteb's cache; with a subset that the benchmark lacks, without one set
 draw() {
 	leaderboard list --registry "$REGISTRY" "MTEB(eng, v2)" | awk -F'\t' 'NR > 1 { print $1 }' >sets
 	for m in 1 2 3 4 5; do
@@ -156,14 +156,14 @@ draw() {
 	rm results/lab__model-5/r5/BIOSSES.json
 }
 
-@test "leaderboard table: a benchmark's means and ranks, and the scores of all subsets, are mteb's" {
+@test "leaderboard table: a benchmark's means, ranks and scores of all subsets are mteb's" {
 	draw
 	leaderboard table --registry "$REGISTRY" --benchmark "MTEB(eng, v2)" results/*/* >table
 	# the lines of means: type (all), model, value
 	awk -F'\t' 'NR == 1 { for (m = 4; m <= NF; m++) model[m] = $m; next }
 		$2 ~ /^mean of|^rank/ { key = $1 != "all" ? $1 : $2 ~ /types/ ? "Mean(TaskType)" : $2 ~ /rank/ ? "Rank" : "Mean(Task)"
 			for (m = 4; m <= NF; m++) if ($m != "") print model[m], key, $m }' table | sort >ours
-	# a type with one set has no line; model-5, without BIOSSES, has no mean
+	# a type with one set has no mean; model-5 lacks BIOSSES and has no mean
 	awk -F'\t' '$3 != "" && $2 != "Summarization" && !($1 ~ /5/ && $2 != "Rank") { printf $2 == "Rank" ? "%s %s %d\n" : "%s %s %.2f\n", $1, $2, $3 }' \
 		"$GOLDEN/benchmark.tsv" | sort >mteb
 	[ "$(grep -c Mean mteb)" -eq 8 ]
@@ -175,7 +175,7 @@ draw() {
 		join - scores | awk '{ for (m = 2; m <= 6; m++) if (NF == 11 && ($m - $(m + 5) > 0.0101 || $(m + 5) - $m > 0.0101)) bad = 1 } END { exit bad || NR != 41 }'
 }
 
-@test "leaderboard table: the share of sets that a model was not trained on is mteb's; it is empty where that is unknown" {
+@test "leaderboard table: the share of sets that a model was not trained on is mteb's, and empty if unknown" {
 	draw
 	leaderboard table --registry "$REGISTRY" --benchmark "MTEB(eng, v2)" results/*/* >table
 	run ! grep zero-shot table
@@ -192,7 +192,7 @@ draw() {
 }
 
 # bats test_tags=plain
-@test "mteb: every type's file has the fields and values of mteb's own; mteb reads it" {
+@test "mteb: the result file of every type has the fields and values of mteb's; mteb reads it" {
 	python=${MOTES_PYTHON:-python3}
 	"$python" -c 'import mteb, sentence_transformers' 2>err || skip "needs the Python packages mteb and sentence-transformers; MOTES_PYTHON is a Python that has them"
 	need_minilm

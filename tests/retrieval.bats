@@ -2,11 +2,11 @@
 load helper
 load scores
 
-# mteb-score retrieval; the other types are in mteb-score.bats.
+# mteb-score retrieval. The other types are in mteb-score.bats.
 
 # 1. known answers
 
-@test "mteb-score retrieval: pytrec_eval's measures with tied documents and graded judgements" {
+@test "mteb-score retrieval: measures are pytrec_eval's, with ties and graded judgements" {
 	stream queries corpus
 	mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$T/queries.mts" "$T/corpus.mts" |
 		agrees "$GOLDEN/score_retrieval.tsv"
@@ -14,7 +14,7 @@ load scores
 		"$T/queries.mts" "$T/corpus.mts" | agrees "$GOLDEN/score_retrieval_ignored.tsv"
 }
 
-@test "mteb-score retrieval: trec_eval's tie by hand: b before a, nDCG 1/log2 3, MAP 1/2" {
+@test "mteb-score retrieval: of equal scores the greater id is first, as in trec_eval: nDCG 1/log2 3, MAP 1/2" {
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
 	printf '%s\n' '{"_id":"a","x.emb":[2,0]}' '{"_id":"b","x.emb":[2,0]}' | mkstream >"$T/c.mts"
 	printf 'q\ta\t1\n' >"$T/qrels"
@@ -36,7 +36,7 @@ load scores
 		cmp - "$T/run"
 }
 
-@test "mteb-score retrieval --measures trec: trec_eval's values of each query, by --relevant and --judged-only" {
+@test "mteb-score retrieval --measures trec: values of each query are trec_eval's, with --relevant and --judged-only" {
 	local options
 	while IFS= read -r options; do
 		# shellcheck disable=SC2086
@@ -57,7 +57,7 @@ load scores
 	E
 }
 
-@test "mteb-score retrieval --measures trec: sums, means, the geometric mean and rank-biased precision by hand" {
+@test "mteb-score retrieval --measures trec: sums, means, the geometric mean and rank-biased precision, computed by hand" {
 	printf 'q1 a 1\nq1 b 0\nq2 a 1\nq2 c 2\n' >"$T/qrels"
 	printf 'q1 Q0 b 1 3 x\nq1 Q0 a 2 2 x\nq2 Q0 b 1 3 x\n' >"$T/run"
 	mteb-score -q retrieval --measures trec --at 1,4000 --qrels "$T/qrels" --from-run "$T/run" >"$T/out"
@@ -74,21 +74,21 @@ load scores
 	mteb-score -q retrieval --at 4000 --qrels "$T/qrels" --from-run "$T/run" | grep -P '^recall_at_4000\t0.5$'
 }
 
-@test "mteb-score retrieval: --judged-only drops hits that are not judged from MTEB's measures, too" {
+@test "mteb-score retrieval: --judged-only drops unjudged hits from MTEB's measures too" {
 	printf 'q a 1\nq b 0\n' >"$T/qrels"
 	printf 'q Q0 x 1 4 x\nq Q0 b 2 3 x\nq Q0 a 3 2 x\n' >"$T/run"
 	mteb-score -q retrieval --qrels "$T/qrels" --from-run "$T/run" | grep -P '^mrr_at_10\t0.3333333333333333$'
 	mteb-score -q retrieval --judged-only --qrels "$T/qrels" --from-run "$T/run" | grep -P '^mrr_at_10\t0.5$'
 }
 
-@test "mteb-score retrieval: --relevant needs trec_eval's measures; cut-offs beyond the search's 1000 need a run" {
+@test "mteb-score retrieval: --relevant needs --measures trec; cut-offs above 1000 need a run" {
 	run -2 mteb-score retrieval --relevant 2 --qrels x --from-run y
 	[ "${lines[0]}" = "mteb-score: --relevant needs --measures trec" ]
 	run -2 mteb-score retrieval --at 10,1001 --qrels x a b
 	[[ ${lines[0]} == "mteb-score: --at: a search keeps 1000 documents a query; 'near -k 1001 --run' keeps more, for retrieval --from-run" ]]
 }
 
-@test "mteb-score retrieval: linear and exponential gain by hand" {
+@test "mteb-score retrieval: linear and exponential gain, computed by hand" {
 	echo '{"id":7,"x.emb":[1,0]}' | mkstream >"$T/q.mts"
 	printf '%s\n' '{"id":1,"x.emb":[2,0]}' '{"id":2,"x.emb":[1,1]}' | mkstream >"$T/c.mts"
 	printf '7 0 1 1\n7 0 2 2\n' >"$T/qrels"
@@ -97,7 +97,7 @@ load scores
 		grep -P '^ndcg_at_10\t0.79671$'
 }
 
-@test "mteb-score retrieval: of a pair that is judged again the last grade counts" {
+@test "mteb-score retrieval: of repeated judgements of a pair the last one counts" {
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
 	printf '%s\n' '{"_id":"a","x.emb":[2,0]}' '{"_id":"b","x.emb":[1,1]}' | mkstream >"$T/c.mts"
 	for grades in "0 3 2" "9 0 2"; do
@@ -106,14 +106,14 @@ load scores
 		run -0 --separate-stderr mteb-score retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
 		[[ $stderr == *"qrels: 2 pairs are judged more than once: the last grade counts"* ]]
 		[[ $output == *$'\nndcg_at_1\t1\n'* ]]
-		sed -i 's/^q b 1$/q b 4/' "$T/qrels" # 2 of 4 at the first place
+		sed -i 's/^q b 1$/q b 4/' "$T/qrels" # 2 of 4 at the first rank
 		mteb-score -q retrieval --qrels "$T/qrels" "$T/q.mts" "$T/c.mts" | grep -P '^ndcg_at_1\t0.5$'
 	done
 }
 
-@test "mteb-score retrieval: search keeps the best 1000 of 3000 with ties at the cut" {
+@test "mteb-score retrieval: the search keeps the best 1000 of 3000 with ties at the cut" {
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
-	# 2500 equal documents: the 1000 greatest ids stay, d2499 first
+	# of 2500 equal documents the 1000 greatest ids are kept, d2499 first
 	seq 0 2999 | awk '{ printf "{\"_id\":\"d%04d\",\"x.emb\":[%s]}\n", $1, $1 < 2500 ? "3,4" : "-1,2" }' |
 		mkstream 500 >"$T/c.mts"
 	seq -f 'q Q0 d%04g 1 0 all' 0 2999 >"$T/all"
@@ -127,7 +127,7 @@ load scores
 	done
 }
 
-@test "mteb-score retrieval --candidates: MTEB's layout of reranking sets, and a TREC run" {
+@test "mteb-score retrieval --candidates: takes MTEB's layout of reranking sets, or a TREC run" {
 	rows() { jq -c --slurp "to_entries[] | .key as \$row | .value | $1" "$GOLDEN/score_rerank.jsonl"; }
 	documents='[(.["positive.emb"] | to_entries[] | ["apositive_\($row)_0000\(.key)", 1, .value]),
 		(.["negative.emb"] | to_entries[] | ["negative_\($row)_0000\(.key)", 0, .value])]'
@@ -157,7 +157,7 @@ load scores
 	[[ $stderr == *"few: there is no candidate for any query of"* ]]
 }
 
-@test "mteb-score retrieval: all that mteb reports, nAUC among it, v1 and v2" {
+@test "mteb-score retrieval: every score that mteb reports is mteb's, nAUC included, v1 and v2" {
 	stream queries corpus
 	for protocol in v1 v2; do
 		mteb-score -q retrieval --protocol $protocol --qrels "$GOLDEN/score_qrels.tsv" \
@@ -175,15 +175,15 @@ load scores
 }
 
 # bats test_tags=plain
-@test "mteb-score retrieval: a run that was written scores the same when it is read" {
+@test "mteb-score retrieval: a written run scores the same when it is read" {
 	stream queries corpus
 	score() { mteb-score -q retrieval --qrels "$GOLDEN/score_qrels.tsv" "$@"; }
 	score --run "$T/run" "$T/queries.mts" "$T/corpus.mts" >"$T/one"
-	score --from-run "$T/run" | cmp - "$T/one" # settings, too: the tag carries them
+	score --from-run "$T/run" | cmp - "$T/one" # also the settings, which the run's tag carries
 	score --ignore-identical-ids --run "$T/run.self" "$T/queries.mts" "$T/corpus.mts" >"$T/self"
 	[[ $(head -1 "$T/self") == *", identical ids ignored, "* ]]
 	score --from-run "$T/run.self" | cmp - "$T/self"
-	# tags that say nothing, or not the same
+	# tags without settings, or with different ones
 	for tag in motes bm25 motes:cosine motes:cosine:0/9 motes:cosine:9/9:odd motes:near:9/9; do
 		sed "s|[^\t]*\$|$tag|" "$T/run" >"$T/tagged"
 		[[ $(score --from-run "$T/tagged" | head -1) == *" similarity given, "*", gain grade, identical"* ]]
@@ -194,11 +194,11 @@ load scores
 	[[ $(score --from-run "$T/tagged" | head -1) == *" similarity dot, "*", depth 10, threshold 0.5, identical ids ignored, documents 99, "* ]]
 	sed -i '/^#/d' "$T/one"
 	tr '\t' ' ' <"$T/run" | shuf --random-source=<(yes) | gzip >"$T/run.gz"
-	grep -v nauc "$T/one" >"$T/want" # which depends on the order of equally sure queries
+	grep -v nauc "$T/one" >"$T/want" # nAUC depends on the order of queries with equal confidence
 	score --from-run "$T/run.gz" | agrees "$T/want"
 }
 
-@test "mteb-score retrieval --per-query --at: pytrec_eval's scores of each query; their means are reported" {
+@test "mteb-score retrieval --per-query --at: scores of each query are pytrec_eval's; their means are reported" {
 	mteb-score -q retrieval --protocol v1 --at 50,1,5 --qrels "$GOLDEN/per_query_qrels.tsv" \
 		--from-run "$GOLDEN/per_query_run.trec" --per-query "$T/table" >"$T/out"
 	diff <(cut -f 1 "$T/table") <(cut -f 1 "$GOLDEN/per_query_expected.tsv")
@@ -208,12 +208,12 @@ load scores
 	numbers "$T/table" | within "$T/want" 1e-11
 	means_are_reported "$T/table" "$T/out"
 	[ "$(head -n 1 "$T/table" | tr '\t' '\n' | grep -c at_)" -eq 20 ] # five measures at four cut-offs, no nAUC
-	# the cut-off of the main score is there, asked for or not
+	# the cut-off of the main score is always there
 	[ "$(cut -f 1 "$T/out" | grep ^ndcg_ | tr '\n' ' ')" = "ndcg_at_1 ndcg_at_5 ndcg_at_10 ndcg_at_50 " ]
 	[ "$(metric main_score <"$T/out")" = "$(metric ndcg_at_10 <"$T/out")" ]
 }
 
-@test "mteb-score retrieval --per-query: MTEB's cut-offs, v1 and v2, one file whole or not at all" {
+@test "mteb-score retrieval --per-query: has MTEB's cut-offs, v1 and v2; the file is written completely or not at all" {
 	stream queries corpus
 	for protocol in v1 v2; do
 		score() {
@@ -229,7 +229,7 @@ load scores
 		score --at 3,7,3 --per-query "$T/few" >"$T/out"
 		means_are_reported "$T/few" "$T/out"
 		[[ $(head -n 1 "$T/few") == $'id\tndcg_at_3\tndcg_at_7\tndcg_at_10\tmap_at_3'* ]]
-		[[ $(head -n 1 "$T/few") != *accuracy* ]] # which is recall at 1
+		[[ $(head -n 1 "$T/few") != *accuracy* ]] # accuracy is recall at 1
 	done
 	cp "$T/table" "$T/kept"
 	run -1 mteb-score -q retrieval --per-query "$T/table" --qrels "$GOLDEN/score_qrels.tsv" "$T/queries.mts" /dev/null
@@ -244,7 +244,7 @@ load scores
 	fi
 }
 
-@test "mteb-score retrieval --complete: judged queries without hits count as 0, as trec_eval -c has it" {
+@test "mteb-score retrieval --complete: judged queries without hits count as 0, as with trec_eval -c" {
 	run -0 --separate-stderr mteb-score retrieval --complete --at 1,5,50 --qrels "$GOLDEN/per_query_qrels.tsv" \
 		--from-run "$GOLDEN/per_query_run.trec" --per-query "$T/table"
 	echo "$output" >"$T/out"
@@ -254,7 +254,7 @@ load scores
 	[ "$(cut -f 1 "$T/table" | tail -n 2 | tr '\n' ' ')" = "q4 q9 " ]
 	[ "$(tail -n 2 "$T/table" | cut -f 2- | tr '\t' '\n' | sort -u)" = 0 ]
 	means_are_reported "$T/table" "$T/out"
-	# and queries without an embedding
+	# queries without an embedding
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/q.mts"
 	echo '{"_id":"d","x.emb":[1,0]}' | mkstream >"$T/c.mts"
 	printf 'q\td\t1\nabsent\td\t1\nz\td\t1\n' >"$T/qrels"
@@ -262,13 +262,13 @@ load scores
 	run -0 --separate-stderr mteb-score retrieval --complete --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
 	[[ $output == *$'\nmain_score\t0.33333\n'* ]]
 	[[ $stderr == *"2 queries have judgements but no embedding: they count as 0; first: 'absent'"* ]]
-	printf 'other\td\t1\n' >"$T/qrels" # of none there is no score
+	printf 'other\td\t1\n' >"$T/qrels" # without any judged query there is no score
 	run -1 mteb-score retrieval --complete --qrels "$T/qrels" "$T/q.mts" "$T/c.mts"
 }
 
 # 2. bad input
 
-@test "mteb-score retrieval: unmatched ids are reported and counted" {
+@test "mteb-score retrieval: unmatched ids are reported with their number" {
 	stream queries corpus
 	score() { mteb-score retrieval --qrels "$T/qrels" "$T/queries.mts" "$T/corpus.mts"; }
 	{ cat "$GOLDEN/score_qrels.tsv"; printf 'q99\td1\t1\nq98\td1\t1\nq0\td2\t1\nq0\td2\t2\n'; } >"$T/qrels"
@@ -313,7 +313,7 @@ load scores
 	[[ $stderr == *"no column '_id' or 'id'"* ]]
 }
 
-@test "mteb-score: queries of one model against documents of another have no score" {
+@test "mteb-score: queries and documents of different models are refused" {
 	local query='{"_id":"q","label":1,"x.emb":[1,0]}' document='{"_id":"d","label":2,"x.emb":[0.6,0.8]}'
 	printf 'q\td\t1\n' >"$T/qrels"
 	for model in aaaa bbbb; do
@@ -340,12 +340,12 @@ load scores
 	done
 }
 
-@test "mteb-score retrieval: ids in judgements are text or whole numbers; CSV is read" {
+@test "mteb-score retrieval: ids in judgements are text or integers; CSV is read" {
 	printf '%s\n' '{"_id":"3","x.emb":[1,0]}' '{"_id":"0","x.emb":[1,1]}' | mkstream >"$T/q.mts"
 	printf '%s\n' '{"_id":"a,b","x.emb":[1,0]}' '{"_id":"0","x.emb":[0,1]}' | mkstream >"$T/c.mts"
 	score() { mteb-score -q retrieval --qrels "$1" "$T/q.mts" "$T/c.mts"; }
 	printf '{"query-id":%s,"corpus-id":%s,"score":1}\n' 3 '"a,b"' 0 0 >"$T/qrels"
-	[ "$(score "$T/qrels" | metric ndcg_at_1)" = 0.5 ] # the id "0" is there, to be taken for
+	[ "$(score "$T/qrels" | metric ndcg_at_1)" = 0.5 ] # the id "0" exists; 0.0 or false below must not be taken for it
 	for ids in '3.0 0' 'true 0' 'null 0' '0 false' '0 0.0' '0 ["0"]'; do
 		printf '{"query-id":%s,"corpus-id":%s,"score":1}\n' 3 0 $ids >"$T/qrels"
 		run -1 --separate-stderr score "$T/qrels"
@@ -366,7 +366,7 @@ load scores
 	[[ $stderr == *"test.csv:4: the grade is not a number"* ]]
 }
 
-@test "mteb-score retrieval: a run has no ids that cannot be read back" {
+@test "mteb-score retrieval: ids that a run cannot hold are refused" {
 	for id in 'a\tb' 'a\nb' 'a\u0000b'; do
 		echo "{\"_id\":\"$id\",\"x.emb\":[1,0]}" | mkstream >"$T/bad.mts"
 		echo '{"_id":"q","x.emb":[1,0]}' | mkstream >"$T/good.mts"
@@ -384,7 +384,7 @@ load scores
 	[ "$(mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run" | metric main_score)" = 1 ]
 }
 
-@test "mteb-score --per-query: ids that a line cannot hold, or that occur again, are refused" {
+@test "mteb-score --per-query: ids that a line cannot hold, and repeated ids, are refused" {
 	for id in 'a\tb' 'a\nb' 'a\rb' 'a\u0000b' ''; do
 		echo "{\"query-id\":\"$id\",\"corpus-id\":\"d\",\"score\":1}" >"$T/qrels"
 		echo "{\"_id\":\"$id\",\"x.emb\":[1,0]}" | mkstream >"$T/q.mts"
@@ -402,7 +402,7 @@ load scores
 	[ ! -e "$T/table" ]
 }
 
-@test "mteb-score retrieval: queries without judgements, without relevant documents" {
+@test "mteb-score retrieval: queries without judgements are left out, queries without relevant documents count as 0" {
 	printf '%s\n' '{"_id":"a","x.emb":[1,0]}' '{"_id":"b","x.emb":[0,1]}' '{"_id":"z","x.emb":[0,1]}' |
 		mkstream >"$T/q.mts"
 	echo '{"_id":"d","x.emb":[1,0]}' | mkstream >"$T/c.mts"
@@ -418,7 +418,7 @@ load scores
 	[[ $stderr == *"none.mts: it has no columns"* ]]
 }
 
-@test "mteb-score retrieval --from-run: malformed lines, repeated lines, other queries" {
+@test "mteb-score retrieval --from-run: malformed lines are refused; repeated lines and other queries get warnings" {
 	printf 'a\td\t1\nb\td\t1\n' >"$T/qrels"
 	score() { mteb-score retrieval --qrels "$T/qrels" --from-run "$T/run"; }
 	printf 'a Q0 e 1 2.5 x\r\na Q0 d 2 2 x\na Q0 d 3 1 x\nz Q0 d 1 1 x\n\n' >"$T/run"
@@ -427,7 +427,7 @@ load scores
 	[[ $stderr == *"qrels: 1 queries have judgements but nothing was found for them"*"first: 'b'"* ]]
 	[[ $stderr == *"run: 1 queries have no judgements: they are left out; first: 'z'"* ]]
 	[[ $output == *$'\nmrr_at_10\t0.5\n'* ]]
-	# two scores that differ, but not in float32: the greater id is first
+	# scores that are equal in float32: the greater id is first
 	printf 'a Q0 d 1 0.50000000001 x\na Q0 e 2 0.5 x\nb Q0 d 1 1 x\n' >"$T/run"
 	[[ $(score) == *$'\nmrr_at_10\t0.75\n'* ]]
 	for line in 'a Q0 d 1 x' 'a Q0 d 1 2 x y' 'a Q0 d 1 nan x' 'a Q0 d 1 high x'; do
@@ -443,7 +443,7 @@ load scores
 	[[ $stderr == *"none of its 1 queries has judgements in"*"the first there is 'a'"* ]]
 }
 
-# 3. real data, where there is some
+# 3. real data, if it is there
 
 @test "mteb-score: all-MiniLM-L6-v2 on SciFact has the published 64.51" {
 	need_minilm
@@ -457,13 +457,13 @@ load scores
 	metric main_score <"$T/out" | awk '{ exit !($1 >= 0.6446 && $1 <= 0.6456) }'
 }
 
-# ndcg FILE [RUN]: of a run that has b at the second place, c at the first
+# ndcg FILE [RUN]: nDCG of a run with b at rank 2 and c at rank 1
 ndcg() {
 	printf '%s\tQ0\t%s\t1\t%s\tx\n' q1 a 3 q1 '"b"' 2 q2 c 1 >"$T/plain.trec"
 	mteb-score -q retrieval --qrels "$1" --from-run "${2:-$T/plain.trec}" | metric ndcg_at_10
 }
 
-@test "mteb-score retrieval: judgements by the names of their columns, in any order, beside others" {
+@test "mteb-score retrieval: judgements are found by the names of their columns, in any order, among others" {
 	tab=$'\t'
 	while IFS= read -r file; do
 		printf '%b' "$file" >"$T/qrels.${file%%.*}"
@@ -496,13 +496,13 @@ ndcg() {
 	printf '{"q1": {"b": 1, "b": 0}}' >"$T/qrels"
 	run -1 --separate-stderr ndcg "$T/qrels"
 	[ "$stderr" = "mteb-score: $T/qrels: 'b' is given twice" ]
-	# beyond 2^53 two ids are two
+	# ids beyond 2^53 are distinct
 	printf '{"query-id":1,"corpus-id":%s,"score":%s}\n' 18446744073709551615 1 18446744073709551614 0 >"$T/qrels"
 	printf '1 Q0 %s 1 %s x\n' 18446744073709551614 2 18446744073709551615 1 >"$T/run"
 	[ "$(ndcg "$T/qrels" "$T/run")" = 0.63093 ]
 }
 
-@test "mteb-score retrieval: runs as JSON, with names, and in MS MARCO's three columns" {
+@test "mteb-score retrieval: runs may be JSON, have named columns, or MS MARCO's three columns" {
 	printf '%s\t%s\t1\n' q1 b q2 c >"$T/qrels"
 	while IFS= read -r file; do
 		printf '%b' "$file" >"$T/run"
@@ -534,7 +534,7 @@ ndcg() {
 }
 
 # bats test_tags=plain
-@test "near, mteb-score: threads that fail at once say so once" {
+@test "near, mteb-score: threads that fail at once print one message" {
 	printf '{"_id":"a\\t%s","x.emb":[1,0]}\n' {1..64} | mkstream >"$T/q.mts"
 	for try in {1..10}; do
 		run -1 --separate-stderr env OMP_NUM_THREADS=16 TRY="$try" near --run "$T/run" "$T/q.mts" "$T/q.mts"

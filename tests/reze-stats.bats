@@ -5,12 +5,12 @@ load helper
 
 setup() { cd "$T"; }
 
-# Rows of JSON in standard input as the stream $1.mts of the model $2 (base).
+# stream_of NAME [MODEL]: JSON rows on standard input as the stream NAME.mts of MODEL (base)
 stream_of() { mkstream 5 f32 "${2:-base}" >"$1.mts"; }
 
 golden() { stream_of pairs base <"$GOLDEN/reze_pairs.jsonl"; }
 
-# fitted NAME OPTION...: the lines of NAME in the golden file, as NAME.mts, fitted with the options, has them
+# fitted NAME OPTION...: the golden lines of NAME as NAME.mts, and the values of their fit with the options
 fitted() {
 	local name=$1
 	shift
@@ -26,12 +26,12 @@ fitted() {
 		awk 'NR % 8 == 1' | jq -r '.["relation.target"] | @tsv'
 }
 
-# of NAME, what the golden file has, without words
+# The golden values of NAME, without words.
 wanted() { grep "^$1	" "$GOLDEN/reze_expected.tsv" | sed -E 's/^[a-z]+	([a-z]+	)(([a-z]+|[0-9]+)	)?/\1/; s/^(active|theta|lambda|v|band|alpha|target)	//'; }
 
 # 1. known answers
 
-@test "reze-stats fit and apply: equations 1 to 7 are numpy's to 1e-8, in each reading" {
+@test "reze-stats fit and apply: equations 1 to 7 are numpy's to 1e-8, in each reading of the paper" {
 	golden
 	fitted paper | within <(wanted paper) 1e-9
 	fitted printed --eq6 printed --eta 1 | within <(wanted printed) 1e-9
@@ -42,8 +42,8 @@ wanted() { grep "^$1	" "$GOLDEN/reze_expected.tsv" | sed -E 's/^[a-z]+	([a-z]+	)
 	[ "$(wanted paper | wc -l)" -eq 20 ]
 }
 
-# Eight sources of six pairs: along one axis the means of two are 2 and -2, of the others 0, so that the band is 0.5;
-# along the others all are alike.
+# Eight sources with six pairs each: on one axis two sources have means 2 and -2, the others 0, so that the band is 0.5;
+# on the other axes all sources are alike.
 axis() {
 	for source in a b c d e f g h; do
 		case $source in a) x=2 ;; b) x=-2 ;; *) x=0 ;; esac
@@ -54,7 +54,7 @@ axis() {
 	done
 }
 
-@test "reze-stats: by hand, the factor of a mean of 2 or -2 is 0.475; as printed, of -2 it is 1.525" {
+@test "reze-stats: computed by hand, the factor of means 2 and -2 is 0.475; in the printed reading that of -2 is 1.525" {
 	axis | stream_of axis
 	factors() { mts to jsonl "$1" | head -n 1 | jq -r '.shrink[:3] | @tsv'; }
 	reze-stats fit axis.mts -o axis.stats
@@ -62,7 +62,7 @@ axis() {
 	mts to jsonl axis.stats | jq -s -e '.[1:][].shrink | all(. == 1)'
 	reze-stats fit --eq6 printed axis.mts | factors - | within <(echo 0.475 1 1) 1e-8
 	reze-stats fit --eq6 printed --alpha-max 2 axis.mts | factors - | within <(echo 0.475 1.525 1) 1e-8
-	# of half the strength, half the way
+	# half of --eta moves targets half as far
 	reze-stats merge --eta 0.35 axis.stats | factors - | within <(echo 0.7375 0.7375 1) 1e-8
 	reze-stats apply axis.stats axis.mts | mts to jsonl - | jq -c 'select(.dataset != "c")["relation.target"][0]' |
 		head -n 12 | within <(printf '%s\n' 0.95{,,,,,} -0.95{,,,,,}) 1e-7
@@ -73,10 +73,10 @@ axis() {
 	[ "$(sed -n 4p <<<"$output")" = $'c\t6\t0\t\t\t0\t0' ]
 }
 
-@test "reze-stats effect: cosines and distances of targets, by hand and as numpy has them" {
+@test "reze-stats effect: cosines and distances of targets are numpy's, and as computed by hand" {
 	axis | stream_of axis
 	reze-stats fit axis.mts -o axis.stats
-	# source a: (2, 0.3, 0, 0) becomes (0.95, 0.3, 0, 0); for the axes of 0.2 and 0.15 likewise
+	# source a: (2, 0.3, 0, 0) becomes (0.95, 0.3, 0, 0); the axes of 0.2 and 0.15 likewise
 	reze-stats effect axis.stats axis.mts >table
 	head -n 1 table | diff - <(printf '%s\t%s\t%s\t%s\t%s\t%s\n' source pairs shrunk cosine least distance)
 	cosine() { awk -v r="$1" 'BEGIN { printf "%.8f", (2 * 0.95 + r * r) / sqrt((4 + r * r) * (0.95 * 0.95 + r * r)) }'; }
@@ -85,10 +85,10 @@ axis() {
 	tail -n +2 table | cut -f2- | sed -n '1p;2p;3p;9p' | within <(printf '%s %s %s %s %s\n' 6 "$(awk "BEGIN { print 1 / $active }")" "$mean" "$(cosine 0.3)" 1.1025 \
 		6 "$(awk "BEGIN { print 1 / $active }")" "$mean" "$(cosine 0.3)" 1.1025 6 0 1 1 0 \
 		48 "$(awk "BEGIN { print 2 / $active / 8 }")" "$(awk "BEGIN { print ($mean + 3) / 4 }")" "$(cosine 0.3)" 0.275625) 1e-4
-	# of the eta 0 of a control nothing moves; a stream with some of the sources
+	# --eta 0, a control, moves no target; a stream may have some of the sources
 	reze-stats merge -q --eta 0 axis.stats | reze-stats effect - axis.mts | tail -n 1 | diff - <(printf 'all\t48\t0.0000\t1.000000\t1.000000\t0.000000\n')
 	mts rows --where dataset=b axis.mts | reze-stats effect axis.stats | cut -f1,2 | diff - <(printf '%s\t%s\n' source pairs b 6 all 6)
-	# what apply writes
+	# the targets that apply writes
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	reze-stats apply -q --keep --dtype f64 pairs.stats pairs.mts | mts to jsonl - | jq -r '(.["query.emb"] + .["document.emb"]) as $r | .["relation.target"] as $t |
@@ -102,7 +102,7 @@ axis() {
 @test "reze-stats: results do not depend on the signs of eigenvectors" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
-	# components turned round turn eigenvectors round: no two of these give the same signs
+	# turned components turn the eigenvectors: no two of these have the same signs
 	for turn in '[1,1,1,1]' '[-1,1,1,-1]' '[1,-1,-1,1]' '[-1,-1,1,1]' '[-1,-1,-1,-1]'; do
 		jq -c "[$turn, .[\"query.emb\"]] as [\$t, \$x] | .[\"query.emb\"] = [range(4) | \$x[.] * \$t[.]]" \
 			"$GOLDEN/reze_pairs.jsonl" | stream_of turned base
@@ -117,7 +117,7 @@ axis() {
 	[ "$(sed 'N;N;N;N;N;N;N;s/\n/ /g' signs | sort -u | wc -l)" -eq 5 ]
 }
 
-@test "reze-stats merge: partial fits, in any order, are the fit of all" {
+@test "reze-stats merge: partial fits, in any order, make the fit of the whole" {
 	golden
 	reze-stats fit -q pairs.mts -o all.stats
 	reze-stats apply --dtype f64 all.stats pairs.mts -o all.targets
@@ -141,14 +141,14 @@ axis() {
 
 # 2. options, and how streams may come
 
-@test "reze-stats fit: names of columns and of the source; an attribute; numbers as sources" {
+@test "reze-stats fit: columns and source by name; an attribute as source; numbers as sources" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	jq -c '{s1: .["query.emb"], s2: .["document.emb"], from: .dataset} | {"s1.emb": .s1, "s2.emb": .s2, from}' \
 		"$GOLDEN/reze_pairs.jsonl" | stream_of named base
 	reze-stats fit -q --anchor s1 --positive s2 --source from named.mts -o named.stats
 	mts diff named.stats pairs.stats
-	# apply takes the columns of the statistics
+	# apply takes the columns that the statistics name
 	reze-stats apply --source from named.stats named.mts | mts cat -c relation.target - -o named.targets
 	reze-stats apply pairs.stats pairs.mts | mts cat -c relation.target - | mts diff - named.targets
 	reze-stats fit -q --anchor s2 --positive s1 --source from named.mts -o turned.stats
@@ -161,7 +161,7 @@ axis() {
 }
 
 # bats test_tags=plain
-@test "reze-stats fit --eigenvectors: the first eigenvectors, the same factors; too few are told" {
+@test "reze-stats fit --eigenvectors: keeps the first ones with the same factors; a warning if more would be active" {
 	golden
 	reze-stats fit -q pairs.mts -o all.stats
 	reze-stats fit -q --eigenvectors 5 pairs.mts -o five.stats
@@ -176,7 +176,7 @@ axis() {
 	reze-stats fit -q --eigenvectors 99 pairs.mts | mts diff - all.stats
 }
 
-@test "reze-stats apply: all else passes through, the embeddings with --keep; record by record" {
+@test "reze-stats apply: other columns pass, embeddings with --keep, record by record" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	reze-stats apply pairs.stats pairs.mts -o out.mts
@@ -189,14 +189,14 @@ axis() {
 		# shellcheck disable=SC2086 # words
 		[ "$(reze-stats $command --level 0 pairs.mts | wc -c)" -gt "$(reze-stats $command --level 19 pairs.mts | wc -c)" ]
 	done
-	# in double; the other is its rounding
+	# computed in double; f32 is rounded from it
 	reze-stats apply --dtype f64 pairs.stats pairs.mts | mts stat | found 'relation.target (f64 \[8\])'
-	# a source that is shrunk nowhere keeps its bits
+	# a source without factors keeps its bits
 	mts to jsonl kept.mts | jq -s -e 'map(.same = (.["relation.target"] == .["query.emb"] + .["document.emb"]))
 		| all(.same == (.dataset != "alpha" and .dataset != "gamma" and .dataset != "zeta"))'
 }
 
-@test "reze-stats show: components, and JSON with the numbers of both tables" {
+@test "reze-stats show: the components, and JSON with the numbers of both tables" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	reze-stats show pairs.stats -q -o sources.tsv
@@ -232,7 +232,7 @@ axis() {
 
 # 3. usage
 
-@test "reze-stats: usage faults" {
+@test "reze-stats: usage errors exit 2" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	for options in "--eta -1" "--gamma nan" "--rho 0" "--rho 1.01" "--alpha-min 1.5" "--alpha-max 0.5" "--eigenvectors 0" \
@@ -254,7 +254,7 @@ axis() {
 
 # 4. unusable data, and warnings
 
-# refused MESSAGE COMMAND...: one line on standard error that ends so
+# refused MESSAGE COMMAND...: one line on standard error that ends with the message
 refused() {
 	run -1 --separate-stderr "${@:2}"
 	echo "$stderr"
@@ -262,7 +262,7 @@ refused() {
 	[ -z "$output" ]
 }
 
-@test "reze-stats: refuses a missing source or column, another width or model, and values that are not finite" {
+@test "reze-stats: missing sources and columns, other widths and models, and values that are not finite are refused" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	jq -c 'del(.dataset)' "$GOLDEN/reze_pairs.jsonl" | stream_of bare base
@@ -282,7 +282,7 @@ refused() {
 		reze-stats apply pairs.stats model.mts
 	refused "model.mts: it is of model newer, but pairs.mts of model base; make both with one model, or say --any-model" \
 		reze-stats fit pairs.mts model.mts
-	# a stream that names no model agrees with both
+	# a stream that names no model fits both
 	mkstream 5 f32 <"$GOLDEN/reze_pairs.jsonl" >none.mts
 	refused "model.mts: it is of model newer, but pairs.mts of model base; make both with one model, or say --any-model" \
 		reze-stats fit none.mts pairs.mts model.mts
@@ -310,7 +310,7 @@ refused() {
 }
 
 # bats test_tags=plain
-@test "reze-stats: few relations, equal ones, one and two sources, single pairs and equal sources are told" {
+@test "reze-stats: few or equal relations, one source or two, single pairs and equal sources get messages" {
 	golden
 	pick() { jq -c "select($1)" "$GOLDEN/reze_pairs.jsonl"; }
 	told() {
@@ -326,7 +326,7 @@ refused() {
 	reze-stats show -q some.stats | awk -F'\t' 'NR > 1 && $3 != 0 { exit 1 }'
 	reze-stats apply some.stats some.mts --keep | mts to jsonl - |
 		jq -s -e 'all(.["relation.target"] == .["query.emb"] + .["document.emb"])'
-	# a narrower band does shrink two
+	# a narrower band has factors for two sources
 	reze-stats fit -q --gamma 0.5 some.mts | reze-stats show -q | awk -F'\t' '$1 == "all" { exit !($3 > 0) }'
 	pick '.dataset != "eta"' | sed -n 1,8p | stream_of some
 	told "there are 8 relations of 8 components: the covariance is singular, of rank 7 at most"
@@ -341,21 +341,21 @@ refused() {
 	pick '._id == "p3"' >one
 	cat one one one | stream_of some
 	refused "some.mts: the covariance is zero: all 3 relations are the same, and have no directions" reze-stats fit some.mts
-	# sums of one pair are still a part
+	# sums of one pair are a valid part
 	stream_of some <one
 	reze-stats fit --partial some.mts -o one.stats
 	pick '._id != "p3"' | stream_of rest base
 	reze-stats fit -q --partial rest.mts | reze-stats merge -q one.stats - | mts diff --atol 1e-12 - <(reze-stats fit -q pairs.mts)
 }
 
-@test "reze-stats: a component that is constant has no part in anything" {
+@test "reze-stats: a constant component has no variance and no factor" {
 	jq -c '.["query.emb"][2] = 0.25 | .["document.emb"][0] = 0' "$GOLDEN/reze_pairs.jsonl" | stream_of pairs
 	reze-stats fit -q pairs.mts -o pairs.stats
 	mts to jsonl pairs.stats | jq -s -e '.[2].mean == 0.25 and ([.[].eigenvector[2] | select(fabs > 1e-9)] | length) <= 2'
 	reze-stats apply pairs.stats pairs.mts | mts to jsonl - | jq -s -e 'all(.["relation.target"] | .[2] == 0.25 and .[4] == 0)'
 }
 
-@test "reze-stats: streams that are cut, that are no statistics, or sums alone" {
+@test "reze-stats: truncated streams, streams without statistics, and sums alone are refused" {
 	golden
 	reze-stats fit -q pairs.mts -o pairs.stats
 	head -c 900 pairs.mts >cut.mts
@@ -387,7 +387,7 @@ refused() {
 
 # 5. the whole pipe
 
-# Five data sets of nine pairs, each with its own word, and recipes of them.
+# Five data sets of nine pairs, each with a word of its own, and recipes of them.
 pairs_of_sets() {
 	local words=(the a red green blue boat sails on under over river sky swims flies and or not old new small great)
 	for set in ship bird fish sea query; do
@@ -400,14 +400,14 @@ pairs_of_sets() {
 	printf 'batch: 6\ntemperature: 0.05\nbatching: static\ntasks:\n  pairs:\n    datasets:\n%s' "$sets" >mix.yaml
 }
 
-# The first batch's mean of 1 - cosine between relations and targets, from a stream that has both.
+# The mean of 1 - cosine between relations and targets in the first batch of the stream.
 first_loss() {
 	mts to jsonl "$1" | head -n 6 | jq -s 'def dot($a; $b): [$a, $b] | transpose | map(.[0] * .[1]) | add;
 		map([.["query.emb"] + .["document.emb"], .["relation.target"]] as [$r, $t]
 			| 1 - dot($r; $t) / (dot($r; $r) * dot($t; $t) | sqrt)) | add / length'
 }
 
-@test "reze-stats: batches pass through encode and apply to train; its first loss is as computed" {
+@test "reze-stats: batches pass through encode and apply to train, whose first loss is computed from the stream" {
 	pairs_of_sets
 	base=$GOLDEN/bert
 	tasksample --all mix.yaml | tok -q -m "$base" | encode -q -m "$base" | reze-stats fit -q >reze.mts
@@ -415,7 +415,7 @@ first_loss() {
 	tasksample mix.yaml | tok -q -m "$base" | encode -q -m "$base" --keep | reze-stats apply reze.mts >batches.mts
 	mts stat batches.mts | found '^column	relation.target (f32 \[16\])$'
 	run ! grep -q '\.emb' <(mts stat batches.mts | grep '^column')
-	# train's input equals the input without the two programs between
+	# train gets the same batches as without encode and apply
 	tasksample mix.yaml | tok -q -m "$base" >plain.mts
 	mts diff <(mts cat -c query.ids,document.ids,query.key,document.key,dataset batches.mts) \
 		<(mts cat -c query.ids,document.ids,query.key,document.key,dataset plain.mts)
@@ -426,7 +426,7 @@ first_loss() {
 	awk -F'\t' 'NR > 1 { exit !($11 > 1e-4) }' out.log.tsv
 	train -j 1 -q -m "$base" --lr 1e-12 -o plain plain.mts
 	diff <(cut -f1-7,9-10 plain.log.tsv) <(cut -f1-7,9-10 out.log.tsv)
-	# the targets are of the model that learns, or that is told
+	# train warns if the targets are of another model than the one that learns
 	train -j 1 -q -m "$base" --lr 1e-2 -o moved plain.mts
 	run -0 --separate-stderr train -j 1 -m moved --reze 1 -o again batches.mts
 	[[ $stderr == *"train: warning: batches.mts: the targets are of another model than moved, which learns from them"* ]]
@@ -435,7 +435,7 @@ first_loss() {
 	[[ $stderr == "reze-stats: moved.mts: it is of model "* ]]
 }
 
-@test "reze-stats: tasks with prompts and experts, a batch of one data set, hard negatives" {
+@test "reze-stats: tasks with prompts and experts, batches of one data set, and hard negatives pass through the pipe" {
 	pairs_of_sets
 	upcycle -q -m "$GOLDEN/nomic_bert" --experts search,other -o mote
 	cat >tasks.yaml <<-END

@@ -2,13 +2,13 @@
 load helper
 load drawn
 
-# pipelines/reze.mk: what each arm learns from and is scored on, and a whole small run on drawn sets.
+# pipelines/reze.mk: what each arm learns from and is scored on, and a whole small run on drawn data sets.
 
 setup() {
 	cd "$T"
 }
 
-recipe_of() { # what is asked, as -v settings
+recipe_of() { # SETTING...: awk's -v options
 	awk "$@" -f "$ROOT/pipelines/reze-recipe.awk" r.yaml r.yaml
 }
 
@@ -40,7 +40,7 @@ drawn_recipe() {
 	recipe_of -v target=bank -v sample=5 | grep -x 'batch: 8'
 	[ "$(recipe_of -v target=nouns -v told=1)" = "words nouns" ]
 	[ "$(recipe_of -v target=bank -v told=1)" = "money bank" ]
-	# all rows; all domains as one pool, of which a set's own shots take no notice; prompts
+	# all rows; all domains as one pool, which ignores a set's own shots; prompts
 	recipe_of -v target=bank -v sample=all | tail -n 1 | grep -Fx '      - {name: bank, file: e.jsonl, names: [a, b]}'
 	recipe_of -v target=bank -v pool=1 | grep -v '^ *#\|^batch' | diff - <(printf '%s\n' 'tasks:' '  pool:' '    datasets:' \
 		'      - {name: noun, file: [a.jsonl, b.jsonl], sample: 400} # Retrieval *' '      - {name: nouns, file: c.jsonl, part: 0-60%, sample: 400} # Retrieval' \
@@ -52,7 +52,7 @@ drawn_recipe() {
 	[ "$output" = "reze-recipe.awk: r.yaml has no data set none" ]
 }
 
-@test "pairs-to-beir: queries and documents once each, a judgement for each pair" {
+@test "pairs-to-beir: each query and document once, a judgement for each pair" {
 	mkdir -p d/qrels
 	printf '%s\t%s\n' '"a"' '"x \"y\""' '"b"' '"x \"y\""' '"a"' '"z"' '"a"' '"z"' | awk -v folder=d -f "$ROOT/pipelines/pairs-to-beir.awk"
 	jq -c '[._id, .text]' d/corpus.jsonl | diff - <(printf '%s\n' '["d1","x \"y\""]' '["d2","z"]')
@@ -69,7 +69,7 @@ drawn_recipe() {
 		diff - <(printf '%s\t%s\n' type sets y-100 1 x-100 1 z-100 1 'all sets' 3)
 }
 
-# of each set a tenth: 160 pairs in the first stage
+# a tenth of each set: 160 pairs in the first stage
 reze() {
 	[ -e few.yaml ] || sed 's/sample: 400/sample: 40/' "$ROOT/share/recipes/reze-small.yaml" >few.yaml
 	make -s --no-print-directory -C "$ROOT" B="${BUILD#"$ROOT"/}" OUT="$T/out" WORDNET="$T/dictionaries" FOLDOC="$T/dictionaries/foldoc" \
@@ -77,13 +77,13 @@ reze() {
 }
 
 # bats test_tags=plain
-@test "reze: a whole table on drawn sets; no arm has read the target before its shots" {
+@test "reze: a whole table on drawn sets; no arm reads the target before its shots" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of training, sanitized"
 	drawn_text
 	at=out/reze/small/mlm
 	recorder
 	reze RUN="$T/record" reze-table2 >table 2>log || { cat log; false; }
-	# statistics, PFT and REZE, fine-tuned and not; and what make mteb did of four arms
+	# statistics, PFT and REZE, fine-tuned and not; make mteb scored four arms
 	grep -v '/out/reze/.*/scores/' ran | sed 's|.* -o [^ ]*/reze/small/mlm/||; s/ .*//' | sort | diff - <(printf '%s\n' \
 		1e-3/models/{ft,pft,reze}/lexicographer/16/1 1e-3/pre/{pft,reze}/lexicographer/1 statistics/lexicographer/all.mts | sort)
 	[ "$(grep -c '/encode ' ran)" -gt 6 ] && [ "$(grep -c '/mteb-score ' ran)" -eq 5 ]
@@ -92,17 +92,17 @@ reze() {
 	for arm in pft whitening flow reze; do
 		head -n 1 table | grep -F " $arm - ft |"
 	done
-	# pre-finetuning reads all other sets of the domain, and of the target nothing
+	# pre-finetuning reads all other sets of the domain, and none of the target
 	tasksample -C out/reze/data --all $at/without/lexicographer.yaml | mts to jsonl -c dataset | jq -r .dataset | sort | uniq -c |
 		awk '{ print $2, $1 }' | diff - <(printf '%s\n' 'foldoc 40' 'name 40' 'sibling 40' 'wordnet 40')
 	[ "$(tasksample -C out/reze/data --all $at/only/lexicographer/16.yaml | mts to jsonl -c dataset | sort | uniq -c | awk '{ print $1 }')" = 16 ]
-	# REZE's first stage is the pipe of its page
+	# REZE's first stage is the pipe on its page
 	tasksample -C out/reze/data --all $at/without/lexicographer.yaml | tok -m $at/base | encode -m $at/base | reze-stats fit -o s.mts
 	tasksample -C out/reze/data --seed 1 $at/without/lexicographer.yaml | tok -m $at/base | encode -m $at/base --keep | reze-stats apply s.mts |
 		train -q -m $at/base --lr 1e-3 --warmup 0 --no-mask-duplicates --seed 1 --reze 1 -o mine
 	cmp mine/model.safetensors $at/1e-3/pre/reze/lexicographer/1/model.safetensors
 	run ! cmp mine/model.safetensors $at/1e-3/pre/pft/lexicographer/1/model.safetensors
-	# whitening: of PFT's embeddings, by the target's pairs
+	# whitening is fitted on PFT's embeddings of the target's pairs
 	model=$at/1e-3/models/pft/lexicographer/16/1
 	tasksample -C out/reze/data --all $at/only/lexicographer/16.yaml | tok -q -m $model | encode -m $model |
 		geom whiten fit -q -f query -f document -o map.mts
@@ -114,7 +114,7 @@ reze() {
 	mteb-score classification --protocol v1 --samples 8 --train train.mts test.mts >mine.tsv
 	awk '$1 == "accuracy" { printf "Classification\tlexicographer\taccuracy\t%.2f\n", 100 * $2 }' mine.tsv |
 		diff - $at/1e-3/scores/test/whitening/lexicographer/16/1/scores.tsv
-	# the views: as geom has them of the base, and REZE's moved less than PFT's
+	# figures and tables: geom's on the base; REZE moved embeddings less than PFT
 	reze reze-figure3 reze-drift reze-figure4 reze-table4 >views
 	tasksample -C out/reze/data --all $at/without/lexicographer.yaml | tok -m $at/base | encode -m $at/base >base.mts
 	geom isoscore -q --relations -f query -f document base.mts | awk -F'\t' 'NR == 2 { print $5 }' |
@@ -122,12 +122,12 @@ reze() {
 	awk -F'\t' '$4 == "all" { moved[$1] = $8 } END { exit !(moved["reze"] > 0 && moved["reze"] < moved["pft"]) }' $at/1e-3/drift.tsv
 	grep -c '<svg' $at/1e-3/figure4-lexicographer.svg
 	grep -P '^name\t\d+\t\d+\t\d+$' $at/table4.tsv
-	# the effect: of the same pairs and statistics; without shrinkage none
+	# the effect of the same statistics on the same pairs; without shrinkage none
 	reze reze-effect | grep -F '| language | plain | 4 | 160 | 0.0000 | 1.0000 | 1.0000 | 0.0000 |'
 	awk -F'\t' '$2 == "reze" { print $5, $6 }' $at/1e-3/effect.tsv | diff - <(reze-stats effect s.mts base.mts | awk '$1 == "all" { print $3, $4 }')
 }
 
-@test "reze: shots are drawn by the seed; a pool of all domains; prompts of the model or of PROMPTS, in recipes and in scoring" {
+@test "reze: shots are drawn by the seed; a pool of all domains; the model's prompts or PROMPTS, in recipes and in scoring" {
 	drawn_text
 	at=out/reze/small-draws/mlm
 	reze DRAWS=1 "$T/$at/only/lexicographer/16/1.yaml" "$T/$at/only/lexicographer/16/2.yaml"
@@ -137,7 +137,7 @@ reze() {
 	done
 	run -1 cmp shots.1 shots.2
 	sort out/text/train-class.jsonl | jq -c '{query, document}' | sort | comm -13 - <(sort -u shots.1 shots.2) | diff - /dev/null
-	# both domains' sets but the target
+	# both domains' sets without the target
 	{ sed '/^  language/,$d' few.yaml; sed -n '/^  language/,/^  business/p' few.yaml | sed '$d'; sed -n '/^  language/,/^  business/p' few.yaml | sed '$d; s/^  language/  tongue/; s/name: /&other-/'; } >two.yaml
 	reze POOL=1 REZE_RECIPE="$T/two.yaml" "$T/out/reze/small-pool/mlm/without/lexicographer.yaml"
 	tasksample -C out/reze/data --all out/reze/small-pool/mlm/without/lexicographer.yaml | mts to jsonl -c dataset | sort -u | wc -l | grep -x 9
@@ -150,7 +150,7 @@ reze() {
 	jq -e '.prompts.query == "query: "' out/reze/small/mlm/base/config_sentence_transformers.json
 }
 
-@test "reze: seeds and shots that are asked for anew are in the table" {
+@test "reze: more SHOTS or SEEDS make the table again" {
 	mkdir -p out
 	reze "$T/out/reze/small/mlm/1e-3/runs/main"
 	[ "$(cat out/reze/small/mlm/1e-3/runs/main)" = "lexicographer/16, 1" ]
@@ -162,7 +162,7 @@ reze() {
 	[ "$(date -r out/reze/small/mlm/1e-3/runs/main +%Y)" != 2020 ]
 }
 
-@test "reze: another LENGTH, START or DATA trains again, what is the same does not" {
+@test "reze: another LENGTH, START or DATA trains again, the same ones do not" {
 	drawn_text
 	at=out/reze/small/mlm
 	tuned() { reze "$@" "$T/$at/1e-3/models/ft/lexicographer/16/1/config.json" 2>log; grep -c '^fine-tune' log; }
@@ -177,7 +177,7 @@ reze() {
 	[ "$(tuned LENGTH=48 START="$T/elsewhere/mlm" DATA="$T/data")" = 1 ]
 	[ -L out/reze/data/real ]
 	run -1 tuned LENGTH=48 START="$T/elsewhere/mlm" DATA="$T/data"
-	# a checkpoint of other settings is not gone on from
+	# a run with other settings does not resume from the checkpoint
 	echo broken >$at/1e-3/models/ft/lexicographer/16/1.checkpoint
 	[ "$(tuned LENGTH=32)" = 1 ]
 }
@@ -204,7 +204,7 @@ reze() {
 	for arm in mean zero printed plain eta-0.3 eta-1 strong weight-10; do
 		grep -c "^echo \"pre-finetune $arm/" all | grep -x 3
 	done
-	# thirteen targets, at three sizes and without, with and without REZE
+	# thirteen targets, with three numbers of shots, with and without REZE
 	grep -c '^echo "fine-tune ft/' plan | grep -x 39
 	grep -c '^echo "fine-tune reze/' plan | grep -x 39
 	grep -c '^echo "pre-finetune pft/' plan | grep -x 13
@@ -215,8 +215,8 @@ reze() {
 	grep -F 'TASKS="CosQA" DATA='"$T/mteb" plan
 }
 
-# A file for each line of the recipe's domain, by its type, with eight rows.
-paper_files() { # domain
+# A file of eight rows for each line of the recipe's domain, by its type.
+paper_files() { # DOMAIN
 	sed -n "/^  $1:/,/^  [a-z]*:\$/p" "$ROOT/share/recipes/reze-paper.yaml" | sed -n 's/.*{name: \([^,]*\), type: \([^,]*\), \(file\|beir\): \([^,}]*\).*/\1 \2 \4/p' |
 		while read -r name type file; do
 			mkdir -p "files/$(dirname "$file.")"
@@ -227,7 +227,7 @@ paper_files() { # domain
 		done
 }
 
-drawn_rows() { # of a set, a type
+drawn_rows() { # SET TYPE
 	for n in {1..8}; do
 		case $2 in
 		Classification) echo "{\"text\": \"text $n of $1\", \"label\": \"class $((n % 2))\"}" ;;
@@ -240,7 +240,7 @@ drawn_rows() { # of a set, a type
 }
 
 # bats test_tags=plain
-@test "reze: the paper's size runs on drawn files: a batch of each arm and stage, each map, a table" {
+@test "reze: the paper's size runs on drawn files: a batch of each arm and stage, each map, and a table" {
 	[[ $BUILD != *-sanitize ]] || skip "training, sanitized"
 	cp -r "$GOLDEN/bert" start
 	paper_files finmteb

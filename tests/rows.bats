@@ -14,12 +14,12 @@ setup() {
 	mts from tsv --numbers score --record-rows 2 notes.tsv >notes.mts
 }
 rows() { mts rows "$@"; }
-# the ids of the chosen rows, on one line
+# ids OPTION...: the ids of the selected rows, on one line
 ids() {
 	mts rows "$@" | mts to tsv -c id | tail -n +2 | xargs
 }
-# n: 1..COUNT in records of ROWS
-count() { # COUNT ROWS
+# count COUNT ROWS: a column n of 1 to COUNT in records of ROWS
+count() {
 	{ echo n; seq "$1"; } | mts from tsv --numbers n --record-rows "$2"
 }
 chosen() {
@@ -28,27 +28,27 @@ chosen() {
 
 # 1. the known answer
 
-@test "mts rows: conditions, numbers of rows, order: together" {
+@test "mts rows: --where, --rows and --sort work together" {
 	run -0 bash -c "mts rows --where label=joy --where 'score>=1' --rows 2- --sort -score notes.mts | mts to jsonl"
 	[ "$output" = '{"id":"b","label":"joy","score":10}
 {"id":"704.0001","label":"joy","score":1}' ]
 }
 
-@test "mts rows: chosen rows keep every kind of column unchanged" {
+@test "mts rows: selected rows keep every kind of column unchanged" {
 	stream_make 3 10 4 a.mts
 	mts to jsonl a.mts >all.jsonl
 	local odd=1,3,5,7,9,11,13,15,17,19,21,23,25,27,29
 	awk 'NR % 2' all.jsonl | cmp - <(mts rows --rows $odd a.mts | mts to jsonl)
 	sed -n '4,17p' all.jsonl | cmp - <(mts rows --rows 4-17 a.mts | mts to jsonl)
 	mts rows a.mts | mts diff - a.mts
-	# the same through a spool
+	# also if they are sorted through a temporary file
 	jq -c . all.jsonl | jq -sc 'sort_by(.id) | .[]' | cmp - <(mts rows --sort id a.mts | mts to jsonl | jq -c .)
 	awk 'NR % 2' all.jsonl | jq -c . | jq -sc 'sort_by(-.id) | .[]' |
 		cmp - <(mts rows --rows $odd --sort -id a.mts | mts to jsonl | jq -c .)
 	mts rows --sample 30 a.mts | mts diff - a.mts
 }
 
-@test "mts rows: text is compared as text, numbers by value" {
+@test "mts rows: a text is compared as text, a number by value" {
 	[ "$(ids --where id=0704.0001 notes.mts)" = 0704.0001 ]
 	[ "$(ids --where id=704.0001 notes.mts)" = 704.0001 ]
 	[ "$(ids --where id==b notes.mts)" = b ]
@@ -59,11 +59,11 @@ chosen() {
 	[ "$(ids --where 'score>2.5' notes.mts)" = '0704.0001 b' ]
 	[ "$(ids --where 'score>=2.5' notes.mts)" = '0704.0001 0704.0002 b' ]
 	[ "$(ids --where 'score > -3e0' --where 'score!=1' notes.mts)" = '0704.0001 0704.0002 b' ]
-	# text that says numbers, where an order is asked for
+	# text that looks like numbers, in a condition of order
 	[ "$(ids --rows -3 --where 'id<0704.00015' notes.mts)" = '0704.0001 704.0001' ]
 }
 
-@test "mts rows: compares i64 exactly, floats as printed, booleans" {
+@test "mts rows: i64 is compared exactly, floats as they are printed, booleans as true and false" {
 	printf '{"id": "a", "n": 9007199254740993, "g": true}\n{"id": "b", "n": 9007199254740992, "g": false}\n' |
 		mts from jsonl >x.mts
 	[ "$(ids --where n=9007199254740993 x.mts)" = a ]
@@ -72,7 +72,7 @@ chosen() {
 	[ "$(ids --where 'n<1e300' x.mts)" = 'a b' ]
 	[ "$(ids --where g=true x.mts)" = a ]
 	[ "$(ids --where 'g != true' x.mts)" = b ]
-	{ # x: f32 0.1, 1e39 does not fit
+	{ # x is f32 0.1; 1e39 is beyond f32
 		printf '\x93NUMPY\x01\0\x3b\0%-58s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }"
 		printf '\xcd\xcc\xcc\x3d\0\0\x80\x3f\0\0\x80\x7f'
 	} >x.npy
@@ -85,7 +85,7 @@ chosen() {
 	[ "$(chosen --where n=Infinity f.mts)" = Infinity ]
 }
 
-@test "mts rows: NaN can be selected, fails every comparison, and sorts last" {
+@test "mts rows: NaN can be selected, fails every other comparison, and sorts last" {
 	printf '{"id": "a", "x": null}\n{"id": "b", "x": 1.5}\n{"id": "c", "x": -1}\n{"id": "d", "x": -0.0}\n{"id": "e", "x": 0.0}\n' |
 		mts from jsonl >x.mts
 	[ "$(ids --where x=NaN x.mts)" = a ]
@@ -101,7 +101,7 @@ chosen() {
 	[ "$(chosen --sort -n reals.mts)" = '1e+300 2.5 2 1e-300 -1e-300 -1 -2 -1e+300' ]
 }
 
-@test "mts rows: regular expressions on texts and on printed numbers" {
+@test "mts rows: regular expressions match texts and printed numbers" {
 	[ "$(ids --where 'id~^0?704' notes.mts)" = '0704.0001 0704.0002 704.0001' ]
 	[ "$(ids --where 'id ~ 0001$' --where 'id!~^0' notes.mts)" = 704.0001 ]
 	[ "$(ids --where 'label~joy|fear' --where 'score~^-?[0-9]$' notes.mts)" = '0704.0001 704.0001 c' ]
@@ -113,7 +113,7 @@ chosen() {
 	[[ $output == "mts: --where: expression '(': "* ]]
 }
 
-@test "mts rows: an attribute of the records is asked for like a column" {
+@test "mts rows: an attribute of the records is used like a column" {
 	stream_make 3 2 4 a.mts # {"task":"sts","step":0}, 1, 2
 	mts from jsonl <<<'{"task": "column", "id": "x"}' >column.mts
 	steps() { mts rows "$@" | mts head -n 99 | grep '^record' | grep -o '"step":.' | xargs; }
@@ -122,9 +122,9 @@ chosen() {
 	[ "$(steps --where 'task~^s' --where step=2 a.mts)" = step:2 ]
 	[ "$(steps --where task=other a.mts)" = '' ]
 	[ "$(ids --where task=column column.mts)" = x ]
-	# where only some records have it: first those without
+	# records without the attribute are before those with it
 	seq 6 | tok -q -m "$GOLDEN/token/plain" >ids.mts
-	mts cat -c id a.mts | mts paste -q - ids.mts >with.mts # two tokenizers, so none
+	mts cat -c id a.mts | mts paste -q - ids.mts >with.mts # the streams have different tokenizers, so that the result has none
 	mts to safetensors -o bare.safetensors with.mts
 	mts from safetensors bare.safetensors >without.mts
 	cat without.mts with.mts >both.mts
@@ -145,12 +145,12 @@ chosen() {
 	run -0 records < <(mts rows --rows 11,2,9-10 a.mts)
 	[ "$output" = '1 rows	{"task":"sts","step":0}
 3 rows	{"task":"sts","step":2}' ]
-	# sorted, too: a row stays in a record with its own attributes
+	# after --sort a row is still in a record with its own attributes
 	mts rows --sort -id a.mts >sorted.mts
 	for step in 0 1 2; do
 		[ "$(ids --where step=$step --sort id a.mts)" = "$(ids --where step=$step --sort id sorted.mts)" ]
 	done
-	# equal attributes: records are full
+	# records of equal attributes are filled up
 	stream_make 1 5 4000000 | mts rows --sort -id | records >wide # 16 MB a row, 64 MiB a record
 	[ "$(cut -f 1 wide | xargs)" = '4 rows 1 rows' ]
 	count 2500 7 | mts rows --sort -n | records >full
@@ -159,7 +159,7 @@ chosen() {
 452 rows	{}' ]
 }
 
-@test "mts rows --sort: by value, rows of equal keys as they came, both ways; several keys" {
+@test "mts rows --sort: sorts by value, up or down, by several keys; rows with equal keys keep their order" {
 	printf '%s\n' '{"id": "a", "k": 2, "t": "x"}' '{"id": "b", "k": 10, "t": "y"}' '{"id": "c", "k": 2, "t": "é"}' \
 		'{"id": "d", "k": -9223372036854775808, "t": "x"}' '{"id": "e", "k": 9223372036854775807, "t": ""}' |
 		mts from jsonl --record-rows 2 >x.mts
@@ -172,27 +172,27 @@ chosen() {
 	mts cat x.mts | mts rows --sort k | mts diff - <(mts rows --sort k x.mts)
 	count 5000 100 >n.mts
 	[ "$(chosen --sort -n n.mts)" = "$(seq 5000 -1 1 | xargs)" ]
-	# what looks like numbers is sorted as the text that it is, and that is said
+	# text that looks like numbers is sorted as text, with a warning
 	run -0 --separate-stderr bash -c "printf 'id\n9\n10\n' | mts from tsv | mts rows --sort id | mts to tsv"
 	[ "$output" = $'id\n10\n9' ]
 	[[ $stderr == "mts: warning: <stdin>: column 'id' is text and is sorted as text, 10 before 9; "* ]]
 }
 
-@test "mts rows --sample: the rows that the algorithm takes (tests/golden/sample.py)" {
+@test "mts rows --sample: takes the rows of the documented algorithm (tests/golden/sample.py)" {
 	count 20 7 >n.mts
 	[ "$(chosen --sample 5 --seed 1 n.mts)" = '2 4 8 9 18' ]
 	[ "$(chosen --sample 5 --seed 2 n.mts)" = '2 6 15 16 18' ]
 	[ "$(count 1000 7 | chosen --sample 3 --seed 7)" = '413 465 803' ]
-	# of the rows that pass, then sorted
+	# samples the rows that pass, then sorts them
 	[ "$(count 40 7 | chosen --where 'n>20' --sample 5 --seed 1)" = '22 24 28 29 38' ]
 	[ "$(chosen --sample 5 --seed 1 --sort -n n.mts)" = '18 9 8 4 2' ]
-	# fewer than asked for: all, and a word
+	# if there are fewer rows, all of them with a warning
 	run -0 --separate-stderr bash -c "mts rows --sample 21 n.mts | mts diff - n.mts"
 	[[ $stderr == "mts: warning: n.mts: --sample 21: there are only 20 rows"* ]]
 	mts rows --sample 2 --seed 9 n.mts | mts head | grep -F 'seed 9'
 }
 
-@test "mts rows --sample: each row is as likely" {
+@test "mts rows --sample: every row is equally likely" {
 	count 4000 100 >n.mts
 	# expected 100 of each tenth, standard deviation below 10
 	chosen --sample 1000 --seed 3 n.mts | tr ' ' '\n' | awk '{ tenth[int(($1 - 1) / 400)]++ }
@@ -205,7 +205,7 @@ chosen() {
 
 # 2. numbers of rows
 
-@test "mts rows --rows: lists count from 1, overlap, come in any order, end early" {
+@test "mts rows --rows: numbers count from 1, may overlap and be in any order, and may exceed the stream" {
 	count 20 6 >n.mts
 	[ "$(chosen --rows 5 n.mts)" = 5 ]
 	[ "$(chosen --rows -3 n.mts)" = '1 2 3' ]
@@ -214,14 +214,14 @@ chosen() {
 	[ "$(chosen --rows 21- n.mts)" = '' ]
 	[ "$(chosen --rows 6-7,12,18-19 n.mts)" = '6 7 12 18 19' ]
 	[ "$(chosen --rows 9223372036854775807 n.mts)" = '' ]
-	# reads no further than it must
+	# reading stops after the last row that is needed
 	head -c -30 n.mts >cut.mts
 	[ "$(chosen --rows 2-7 cut.mts)" = '2 3 4 5 6 7' ]
 	run -1 --separate-stderr bash -c 'mts rows --rows 2- cut.mts >x.mts'
 	[[ $stderr == 'mts: cut.mts: '*'cut short'* ]]
 }
 
-@test "mts rows: a stream without rows, records or columns; a condition that no row meets" {
+@test "mts rows: streams without rows, records or columns; a condition that no row meets" {
 	stream_make 0 0 4 empty.mts
 	for options in '' '--rows 1-' '--sample 3' '--sort id' '--where id=1'; do
 		mts rows -q $options empty.mts | mts diff - empty.mts
@@ -260,7 +260,7 @@ chosen() {
 
 # 4. wrong data
 
-@test "mts rows: values that cannot be compared or sorted are refused, with column and row" {
+@test "mts rows: values that cannot be compared or sorted are refused with column and row" {
 	stream_make 1 5 4 a.mts
 	mts rows -q --rows 1 -o wide.mts a.mts
 	wrong() { # MESSAGE ARGUMENTS...
@@ -284,7 +284,7 @@ chosen() {
 	done
 	head -c 300 notes.mts >cut.mts
 	wrong "cut.mts: *" --sort score cut.mts
-	# earlier conditions decide which rows later ones see
+	# a row that an earlier condition drops is not compared by a later one
 	[ "$(ids --where label=anger --where 'id<9000' notes.mts)" = 0704.0002 ]
 	run -1 --separate-stderr bash -c "mts rows --sort id a.mts >/dev/full"
 	[ "$stderr" = 'mts: <stdout>: No space left on device' ]
@@ -298,14 +298,14 @@ chosen() {
 # 6. memory
 
 # bats test_tags=plain
-@test "mts rows: memory holds one record, and the keys of a sort" {
+@test "mts rows: memory holds one record and the keys of a sort" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	stream_make 1 2000 768 one.mts
 	for i in {1..40}; do cat one.mts; done >many.mts # 245 MB of rows
 	(ulimit -v 70000 && mts rows --where good=true many.mts >good.mts)
 	(ulimit -v 70000 && mts rows --sample 500 many.mts >sample.mts)
 	[ "$(mts to jsonl -c id sample.mts | wc -l)" -eq 500 ]
-	# the spool is mapped: what counts is what stays
+	# the temporary file is mapped, so its pages do not count
 	mts rows --sort -id many.mts | mts cat -c id | mts rows --sort -id | mts diff - <(mts rows --sort -id many.mts | mts cat -c id)
 }
 

@@ -8,7 +8,7 @@ file() { # HEADER ; the data from standard input
 }
 none() { printf ''; }
 bytes() { head -c "$1" /dev/zero; }
-bad() { # MESSAGE ; the file from standard input
+bad() { # MESSAGE; the file is on standard input
 	cat >"$T/bad.safetensors"
 	run -1 --separate-stderr safetensors_list "$T/bad.safetensors"
 	echo "$stderr"
@@ -18,7 +18,7 @@ bad() { # MESSAGE ; the file from standard input
 A='"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}'
 B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 
-@test "safetensors: a file made by hand is read: dtypes, shapes, order of the data, padding" {
+@test "safetensors: a file written by hand is read: dtypes, shapes, order of the data, padding" {
 	{
 		printf '\1\0\0\0\0\0\0\0'   # n, i64
 		printf '\0\0\x80\x3f\0\0\0\xc0' # x, 1 and -2
@@ -40,7 +40,7 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	[ "$stderr" = "safetensors_list: $T/x.safetensors: no tensor 'what'" ]
 }
 
-@test "safetensors: a written file is read back, its data aligned to 64 bytes" {
+@test "safetensors: a written file reads back; its data are aligned to 64 bytes" {
 	{ bytes 8; printf '\1\2\3'; } | file "{$A,\"c\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[8,11]}}" >"$T/a.safetensors"
 	safetensors_list --copy "$T/a.safetensors" "$T/b.safetensors"
 	diff <(safetensors_list "$T/a.safetensors") <(safetensors_list "$T/b.safetensors")
@@ -52,9 +52,9 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	[ "$stderr" = 'safetensors_list: /dev/full: No space left on device' ]
 }
 
-@test "safetensors: every dtype has its size, also unsupported ones" {
+@test "safetensors: every dtype has its size, unsupported ones included" {
 	while read -r dtype bits; do
-		# eight elements, of as many bytes as an element has bits
+		# eight elements take as many bytes as one element has bits
 		bytes "$bits" | file "{\"t\":{\"dtype\":\"$dtype\",\"shape\":[8],\"data_offsets\":[0,$bits]}}" >"$T/t.safetensors"
 		safetensors_list "$T/t.safetensors" >"$T/list"
 		for wrong in $((bits - 1)) $((bits + 1)); do
@@ -85,7 +85,7 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	E
 }
 
-@test "safetensors: other dtypes may be in a file, but not asked for" {
+@test "safetensors: a file may hold tensors of other dtypes, but reading one of them is an error" {
 	bytes 12 | file "{$A,\"u\":{\"dtype\":\"U16\",\"shape\":[2],\"data_offsets\":[8,12]}}" >"$T/u.safetensors"
 	run -0 safetensors_list "$T/u.safetensors"
 	[ "$output" = $'a\tf32\t2\t0' ]
@@ -106,8 +106,8 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 }
 
 # bats test_tags=plain
-@test "safetensors: the fingerprint changes with any bit, wherever it is" {
-	size=$((5 << 19)) # more than two blocks that are hashed apart
+@test "safetensors: the fingerprint changes with every bit" {
+	size=$((5 << 19)) # more than two blocks, which are hashed separately
 	bytes $size | file "{\"a\":{\"dtype\":\"F32\",\"shape\":[$((size / 4))],\"data_offsets\":[0,$size]}}" >"$T/1"
 	start=$(($(stat -c %s "$T/1") - size))
 	before=$(safetensors_list --fingerprint "$T/1")
@@ -118,7 +118,7 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	done
 }
 
-@test "safetensors: broken files are refused, naming file and tensor" {
+@test "safetensors: damaged files are refused with file and tensor" {
 	bytes 8 | file "{$A}" >"$T/good"
 	safetensors_list "$T/good"
 	none | file '{}' >"$T/empty"
@@ -163,8 +163,8 @@ B='"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}'
 	printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' | bad "a Git LFS pointer, not the file itself; fetch it with 'git lfs pull'"
 }
 
-# {"a":[[[...]]]}, N deep
-deep() { # N BEFORE AFTER
+# deep N BEFORE AFTER: {"a":[[[...]]]} with N brackets
+deep() {
 	printf %s "$2"
 	head -c "$1" /dev/zero | tr '\0' '['
 	head -c "$1" /dev/zero | tr '\0' ']'
@@ -198,10 +198,10 @@ deep() { # N BEFORE AFTER
 	done
 }
 
-@test "safetensors: f16 and bf16: zeros, subnormals, the greatest, infinity, NaN" {
+@test "safetensors: f16 and bf16 convert zeros, subnormals, the greatest number, infinity and NaN exactly" {
 	halves='0000 8000 0001 03ff 83ff 0400 3c00 3555 7bff fbff 7c00 fc00 7e00'
 	brains='0000 8000 0001 007f 0080 3f80 3eab 7f7f ff7f 7f80 ff80 7fc0'
-	values() { # DTYPE HEX...: each as its own tensor
+	values() { # DTYPE HEX...: a tensor for each value
 		local dtype=$1 header='{' at=0 value
 		shift
 		for value; do
@@ -245,7 +245,7 @@ deep() { # N BEFORE AFTER
 	)
 }
 
-@test "safetensors: cut at every length, a file is refused" {
+@test "safetensors: a file that is truncated at any length is refused" {
 	bytes 16 | file "{$A,$B}" >"$T/whole"
 	for ((n = 0; n < $(stat -c %s "$T/whole"); n++)); do
 		head -c $n "$T/whole" >"$T/cut"
@@ -254,7 +254,7 @@ deep() { # N BEFORE AFTER
 	done
 }
 
-@test "safetensors: a folder: one file before shards, shards as one" {
+@test "safetensors: in a folder one file comes before shards; shards are read as one" {
 	mkdir "$T/m"
 	folder() { # MESSAGE
 		run -1 --separate-stderr safetensors_list "$T/m"
@@ -262,7 +262,7 @@ deep() { # N BEFORE AFTER
 		[ "${#stderr_lines[@]}" -eq 1 ] && [[ $stderr == *"$1"* ]]
 	}
 	folder "$T/m: there are no weights: neither model.safetensors nor pytorch_model.bin, nor an index of shards of either"
-	# what torch saved is looked at last
+	# files of torch.save come last
 	echo what >"$T/m/pytorch_model.bin"
 	folder 'pytorch_model.bin: too short for a file of weights'
 	bytes 8 | file "{$A}" >"$T/m/model-1.safetensors"
@@ -299,7 +299,7 @@ deep() { # N BEFORE AFTER
 	folder 'a shard must be the plain name'
 	printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >"$T/m/model.safetensors.index.json"
 	folder "model.safetensors.index.json: a Git LFS pointer, not the file itself"
-	mv "$T/m/model-1.safetensors" "$T/blob-1" # as the cache of the Hub has it
+	mv "$T/m/model-1.safetensors" "$T/blob-1" # links, as in the cache of the Hub
 	ln -s ../blob-1 "$T/m/model-1.safetensors"
 	bytes 8 | file '{"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' >"$T/m/model-2.safetensors"
 	index '"a":"model-1.safetensors","b":"model-2.safetensors"'

@@ -1,23 +1,23 @@
 #!/usr/bin/env bats
-# tasksample where examples are many: orders that are computed, indices that are kept.
+# tasksample with many examples: computed orders, and indices that are kept.
 load helper
 
 setup() {
 	cd "$T"
 }
 
-# rows NAME COUNT: a TSV of so many rows, qI and dI
+# rows NAME COUNT: a TSV file of rows qI, dI
 rows() {
 	awk -v n="$2" 'BEGIN { print "query\tdocument"; for (i = 0; i < n; i++) printf "q%d\td%d\n", i, i }' >"$1"
 }
-# of FLOW...: a recipe of one data set a, of a task
+# of FLOW...: a.yaml, a recipe with one data set a in one task
 of() {
 	echo "batch: 64\ntasks: {a: {datasets: [{name: a, $*}]}}" | sed 's/\\n/\n/' >a.yaml
 }
 texts() {
 	batches "$@" | grep -v '^#'
 }
-# examples OPTION...: how many the data set of a.yaml has
+# examples OPTION...: the number of examples of a.yaml's data set
 examples() {
 	tasksample -v --plan --steps 0 "$@" a.yaml 2>&1 >plan | sed -n 's/.*data set a: \([0-9]*\) examples.*/\1/p'
 }
@@ -25,7 +25,7 @@ indices() {
 	find index -name "${1-*}.index" 2>/dev/null | wc -l
 }
 
-# all kinds of data sets, in mix.yaml
+# mix: mix.yaml, a recipe with all kinds of data sets
 mix() {
 	seq 0 999 | awk '{ printf "{\"query\": \"query %d\", \"document\": \"doc %d\", \"label\": \"l%d\", ", $1 % 900, $1 % 300, $1 % 37
 		printf "\"score\": %d, \"list\": [\"a%d\", \"b%d\"]}\n", $1 % 7, $1, $1 }' >rows.jsonl
@@ -50,7 +50,7 @@ mix() {
 	END
 }
 
-@test "index: batches are the same without one, with one that is made and one that is found" {
+@test "index: batches are the same without an index, with a new one and with an existing one" {
 	mix
 	for options in "" "--all" "--epochs 2 --batching static" "--duplicates apart" "--skip 20" "--rank 1 --ranks 3"; do
 		tasksample -q $options mix.yaml | batches >without
@@ -59,18 +59,18 @@ mix() {
 			tasksample -q --index index $options mix.yaml | batches | cmp - without
 		done
 	done
-	# two files, and the rows that are chosen of six data sets; nothing else is left there
+	# an index for each of two files, and for each of six data sets with selected rows
 	[ "$(find index -type f | wc -l)" -eq 8 ]
 	[ "$(indices 'rows.*')" -eq 2 ]
 	[ "$(indices 'part___80_.*')" -eq 1 ]
-	# chosen rows are also found under another path of the same file
+	# indices are found again under another path of the same file
 	mkdir elsewhere
 	(cd elsewhere && tasksample -q -C .. --index ../index ../mix.yaml | batches) >there
 	tasksample -q mix.yaml | batches | cmp - there
 	[ "$(find index -type f | wc -l)" -eq 8 ]
 }
 
-@test "index: of processes that need one at once, one makes it and the others wait" {
+@test "index: of processes that need an index at once one makes it, and the others wait" {
 	mix
 	tasksample -q --index index mix.yaml | batches >alone
 	rm -rf index/*
@@ -82,11 +82,11 @@ mix() {
 	wait "${pids[@]}"
 	for i in 1 2 3 4; do
 		cmp alone "out.$i"
-		# other warnings are of the data
+		# other warnings are about the data
 		[ -z "$(grep index/ "err.$i" | grep -v 'is making it; this one waits and uses it then')" ]
 	done
 	[ -z "$(find index -name '*.lock')" ]
-	# a process waits for an index that another one is writing
+	# a process waits for an index that another process writes
 	file=$(find index -name '*.index' | sort | head -n 1)
 	mv "$file" kept
 	exec 7>"$file.lock"
@@ -113,12 +113,12 @@ mix() {
 		of "$set"
 		count=$(examples --index index)
 		cp -p rows.jsonl kept
-		# of the same size and time: rows behind the first thousand bytes are gone
+		# size and time are the same, but rows after the first thousand bytes are gone
 		(head -c 1000 kept; tail -c +1001 kept | tr '\n' ' ') >rows.jsonl
 		touch -r kept rows.jsonl
 		[ "$(examples --index index)" -eq "$count" ]
 		[ "$count" -gt 10 ]
-		run tasksample -q --plan a.yaml # but without it
+		run tasksample -q --plan a.yaml # without the index this is an error
 		[ "$status" -eq 1 ] || [ "$(examples)" -lt "$count" ]
 		mv kept rows.jsonl
 	done
@@ -136,27 +136,27 @@ mix() {
 	after=$(examples --index index)
 	[ "$after" -eq "$(examples)" ] && [ "$after" -gt "$before" ]
 	[ "$(indices)" -eq 2 ]
-	# the time alone
+	# only the time changes
 	touch -d '2001-01-01 00:00:00.5' a.tsv && examples --index index >first
 	touch -d '2001-01-01 00:00:00.6' a.tsv
 	run -0 --separate-stderr tasksample --plan --index index a.yaml
 	[[ $stderr == *"made anew"* ]]
 	run -0 --separate-stderr tasksample --plan --index index a.yaml
 	[ -z "$stderr" ]
-	# other selections have their own index, and leave the first alone
+	# each selection has its own index and leaves the first one alone
 	for words in "part: 0-40%" "part: 0-40%, part_by: document" "where: query~7" "where: query~8" "sample: 9" "sample: 8"; do
 		of "file: a.tsv, $words"
 		[ "$(examples --index index)" -eq "$(examples)" ]
 		tasksample -q --index index a.yaml | texts | cmp - <(tasksample -q a.yaml | texts)
 	done
 	[ "$(indices)" -eq 8 ]
-	# words that choose none do not
+	# settings that select nothing have no effect
 	of "file: a.tsv, sample: 8, weight: 3"
 	[ "$(examples --index index)" -eq 8 ]
 	[ "$(indices)" -eq 8 ]
 }
 
-# broken: a.yaml is refused for its index, which is not changed by that
+# broken: a.yaml is refused for its index, which stays unchanged
 broken() {
 	md5sum index/* >sums
 	run -1 --separate-stderr tasksample --index index --epochs 1 a.yaml -o lost.mts
@@ -166,8 +166,8 @@ broken() {
 	md5sum --quiet -c sums
 }
 
-@test "index: one that is cut or damaged is refused" {
-	rows a.tsv 20000 # 2502 numbers: five pages, one of the count, the last
+@test "index: a truncated or damaged index is refused" {
+	rows a.tsv 20000 # 2,502 numbers: five pages of them; one number is the count
 	of "file: a.tsv, where: query!~^q1"
 	for choice in 'a.tsv.*' 'a.????????????????.index'; do
 		rm -rf index
@@ -203,7 +203,7 @@ broken() {
 	of "file: a.tsv, where: query=none"
 	run -1 tasksample --index index a.yaml
 	[[ $output == *"no example is left"* ]]
-	[ "$(find index -type f | wc -l)" -eq 1 ] # where rows begin is true all the same
+	[ "$(find index -type f | wc -l)" -eq 1 ] # the offsets of rows are complete all the same
 	of "file: a.tsv"
 	run -1 tasksample --index a.tsv a.yaml
 	[[ $output == "tasksample: a.tsv/"*": Not a directory" ]]
@@ -219,7 +219,7 @@ broken() {
 	tasksample -q a.yaml | texts | cmp - found
 }
 
-# tasks of 16 data sets, of N files of a million rows each, in large.yaml
+# large N: large.yaml, 16 tasks of data sets with N files of a million rows each
 large() {
 	rows million.tsv 1000000
 	local files
@@ -232,30 +232,30 @@ large() {
 }
 
 # bats test_tags=plain
-@test "tasksample: 1,600,000,000 examples start at once, in memory that they do not fill" {
+@test "tasksample: 1,600,000,000 examples start at once, in less memory than a byte for each" {
 	[[ $BUILD != *sanitize* ]] || skip "the sanitizer needs all addresses"
 	large 100
 	tasksample --index index --plan --steps 0 large.yaml
 	(ulimit -v 30000 && timeout 300 tasksample -v --index index --steps 2 large.yaml -o a.mts 2>said)
 	[ "$(grep -c ': 100000000 examples' said)" -eq 16 ]
 	[ "$(texts a.mts | cut -f1 | sort -u | wc -l)" -gt 1000 ]
-	# of the epoch's last batches, too
+	# the last batches of the epoch
 	(ulimit -v 30000 && timeout 300 tasksample --index index --plan --skip 100000 --steps 100004 large.yaml >plan)
 	[ "$(grep -c '	512	' plan)" -eq 4 ]
-	# the limit is one that a byte a row does not keep
+	# without the index the memory does not suffice
 	run -1 bash -c 'ulimit -v 30000 && tasksample --plan --steps 0 large.yaml'
 	[[ $output == *"out of memory"* ]]
-	# nor the rows that a part chooses, unless they are in an index
+	# nor for the rows of a part, which an index holds on the disk
 	of "file: million.tsv, part: 0-90%"
 	(ulimit -v 12000 && [ "$(examples --index index)" -gt 890000 ])
 	run -1 bash -c 'ulimit -v 12000 && tasksample --plan --steps 0 a.yaml'
 	[[ $output == *"out of memory"* ]]
 }
 
-# Positions and examples of two epochs on a grid of 64 x 64: were the order no permutation like any, then its squared
-# distance from 2^18 / 4096 in each cell, chi-square of 63 x 63 degrees of freedom, would be off its mean of 3969 by
-# more than five of its deviations, sqrt(2 x 3969), 446 in all: by chance once in 10^6.
-@test "tasksample: a quarter of a million examples come once an epoch, each anywhere" {
+# The grid: positions and examples of two epochs, 64 x 64 cells. If all permutations were equally likely, the squared
+# distance from 2^18 / 4096 in each cell, chi-square of 63 x 63 degrees of freedom with mean 3969, would be off by more than
+# five standard deviations, sqrt(2 x 3969), 446 in all, once in 10^6.
+@test "tasksample: each of a quarter of a million examples comes once an epoch, at any place" {
 	count=$((2 ** 18 + 7))
 	rows a.tsv $count
 	of "file: a.tsv"
@@ -271,7 +271,7 @@ large() {
 			END { for (i = 0; i < 4096; i++) { off = cell[i] - n / 4096; sum += off * off * 4096 / n }
 				print sum; exit sum < 3969 - 446 || sum > 3969 + 446 }'
 	done
-	# where the order goes from an example to the next one, or one much later, is spread alike, too
+	# the step from an example to the next, or to one much later, is spread equally
 	for lag in 1 2048 65536; do
 		paste 1.txt <(tail -n +$((lag + 1)) 1.txt) | awk -v n=$count '
 			NF == 2 { cell[int((($2 - $1 + n) % n) * 4096 / n)]++; all++ }

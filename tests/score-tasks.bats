@@ -1,46 +1,46 @@
 #!/usr/bin/env bats
-# The types of mteb-score that mteb 2 added: bitextmining, multilabelclassification, regression, and retrieval with instructions.
+# mteb-score's types of mteb 2: bitextmining, multilabelclassification, regression, and retrieval with instructions.
 # Golden values: tests/golden/score_tasks.py (mteb's own tasks).
 load helper
 load scores
 
 # 1. known answers
 
-@test "mteb-score bitextmining: mteb's scores, by cosine and dot product, and with given translations" {
+@test "mteb-score bitextmining: scores are mteb's, by cosine and dot product, and with given translations" {
 	stream tasks_bitext tasks_bitext_gold
 	for similarity in cosine dot; do
 		mteb-score bitextmining --similarity $similarity "$T/tasks_bitext.mts" |
 			agrees "$GOLDEN/score_tasks_bitext_$similarity.tsv"
 	done
 	mteb-score bitextmining "$T/tasks_bitext_gold.mts" | agrees "$GOLDEN/score_tasks_bitext_gold.tsv"
-	# lists of vectors, and other names
+	# lists of vectors under other names
 	jq -sc '{ "a.emb": map(.["sentence1.emb"]), "b.emb": map(.["sentence2.emb"]) }' "$GOLDEN/score_tasks_bitext.jsonl" |
 		mkstream >"$T/lists.mts"
 	mteb-score bitextmining -f a -f b "$T/lists.mts" | agrees "$GOLDEN/score_tasks_bitext_cosine.tsv"
 }
 
-@test "mteb-score bitextmining: by hand; the first of equal translations; scores per row" {
+@test "mteb-score bitextmining: computed by hand; of equal translations the first counts; scores of each row" {
 	row() { printf '{"id":"%s","sentence1.emb":[%s],"sentence2.emb":[%s]}\n' "$@"; }
 	{ row a 1,0 1,0; row b 1,0 1,0; row c 0,1 0,3; } | mkstream 2 >"$T/x.mts"
 	mteb-score bitextmining --per-query "$T/table" "$T/x.mts" >"$T/out"
 	[ "$(tr '\n\t' ',:' <"$T/table")" = "id:accuracy,a:1,b:0,c:1," ]
-	# the first sentence2 is found twice and right once: F1 2/3; the others 0 and 1
+	# the first sentence2 is found twice and is right once: F1 2/3; the others have 0 and 1
 	printf 'main_score\t0.5555555556\naccuracy\t0.6666666667\nprecision\t0.5\nrecall\t0.6666666667\n' >"$T/want"
 	agrees "$T/want" <"$T/out"
 	means_are_reported "$T/table" "$T/out"
 	head -n 1 "$T/out" | grep -F 'similarity cosine, ties the first sentence2, precision float32, rounding none, gold the row, pairs 3'
-	# every row has its own number of the right one
+	# every row names the right translation by number
 	jq -c '. + {gold: 0}' <<-E | mkstream >"$T/gold.mts"
 		$(row a 1,0 1,0; row b 1,0 1,0; row c 0,1 0,3)
 	E
 	[ "$(mteb-score bitextmining "$T/gold.mts" | metric accuracy)" = 0.6666666666666666 ]
 }
 
-@test "mteb-score --json: every score that mteb's tasks report is there, by its name and in its list or object" {
+@test "mteb-score --json: has every score that mteb's tasks report, by its name, in its list or object" {
 	cd "$T"
 	stream sts pairs summaries {two,many}_{train,test} sets mteb_fast queries corpus tasks_bitext \
 		tasks_{multilabel,regression}_{train,test} tasks_instruct_{queries,corpus}
-	names() { # NAME OPTION...: the paths of the report, [] behind a list's name
+	names() { # NAME OPTION...: the paths in the report, [] after a list's name
 		mteb-score -q "${@:2}" --json --protocol v2 | jq -r --arg type "$1" '.scores |
 			[paths(type != "object" and type != "array")] | .[] |
 			reduce .[] as $key (""; if ($key | type) == "number" then . + "[]" elif . == "" then $key else . + "." + $key end) |
@@ -63,23 +63,23 @@ load scores
 	} | LC_ALL=C sort -u >ours
 	grep -v '^#' "$GOLDEN/score_keys.tsv" | LC_ALL=C sort | LC_ALL=C comm -23 - ours >missing
 	diff missing /dev/null
-	# more than mteb reports: thresholds, and the data's third level
+	# scores that mteb does not report: thresholds, and the data's third level
 	grep -v '^#' "$GOLDEN/score_keys.tsv" | LC_ALL=C sort | LC_ALL=C comm -13 - ours | run ! grep -v '_threshold$\|Level 2'
 }
 
-# Fields of lists by experiment, as the golden values name them.
+# The first and the last item of each list by experiment, as the golden values name them.
 first_and_last() {
 	sed 's/^\([a-z0-9]*\)_per_experiment\t\([^ ]*\).* \(.*\)/\1_first\t\2\n\1_last\t\3/'
 }
 
-@test "mteb-score regression: mteb's scores of each experiment, of a sample and of all rows" {
+@test "mteb-score regression: scores of each experiment are mteb's, of a sample and of all rows" {
 	stream tasks_regression_{train,test} tasks_regression_all_{train,test}
 	score() { # NAME OPTION...
 		mteb-score regression --sklearn 1.9 --train "$T/tasks_$1_train.mts" "${@:2}" "$T/tasks_$1_test.mts"
 	}
 	score regression --samples 70 | first_and_last | agrees "$GOLDEN/score_tasks_regression.tsv"
 	score regression_all | first_and_last | agrees "$GOLDEN/score_tasks_regression_all.tsv"
-	# a pipe cannot be read twice
+	# a pipe, which cannot be read twice
 	cat "$T/tasks_regression_train.mts" | mteb-score regression --samples 70 --sklearn 1.9 --train - "$T/tasks_regression_test.mts" |
 		cmp - <(score regression --samples 70)
 	score regression --samples 70 --json | jq -e '.scores.scores_per_experiment | length == 10 and
@@ -91,7 +91,7 @@ first_and_last() {
 	cmp "$T/1" "$T/3"
 }
 
-@test "mteb-score multilabelclassification: mteb's scores of each experiment, of all test rows and a sample, text and numbers" {
+@test "mteb-score multilabelclassification: scores of each experiment are mteb's, of all test rows and of a sample, from text and numbers" {
 	for part in train test; do
 		stream tasks_multilabel_$part
 		mv "$T/tasks_multilabel_$part.mts" "$T/number_$part.mts"
@@ -105,7 +105,7 @@ first_and_last() {
 	score text --test-rows 30 | first_and_last | agrees "$GOLDEN/score_tasks_multilabel_text.tsv"
 	score number --earlier 90 | first_and_last | agrees "$GOLDEN/score_tasks_multilabel_second.tsv"
 	score number --test-rows all | tail -n +2 | cmp - <(score number | tail -n +2)
-	# pipes cannot be read twice
+	# pipes, which cannot be read twice
 	score number --test-rows 30 >"$T/out"
 	mteb-score -q multilabelclassification --test-rows 30 --train <(cat "$T/number_train.mts") <(cat "$T/number_test.mts") | cmp - "$T/out"
 	for threads in 1 2 3; do
@@ -114,7 +114,7 @@ first_and_last() {
 	cmp "$T/1" "$T/2"
 	cmp "$T/1" "$T/3"
 	jq -e '.scores.scores_per_experiment | length == 10 and (.[0] | keys == ["accuracy", "f1", "hamming", "lrap"])' "$T/1" >/dev/null
-	# lines of rows: all of them, and those of a sample
+	# --per-query lists all test rows, or those of the sample
 	score number --per-query "$T/table" >"$T/out"
 	means_are_reported "$T/table" "$T/out"
 	[ "$(head -n 1 "$T/table" | tr '\t' ' ')" = "id accuracy lrap hamming" ]
@@ -123,9 +123,9 @@ first_and_last() {
 	[[ $(head -n 1 "$T/out") == *", test $(($(wc -l <"$T/table") - 1)) of 80, "* ]]
 }
 
-@test "mteb-score regression: by hand; least norm; scores per row" {
+@test "mteb-score regression: computed by hand; the solution of least norm; scores of each row" {
 	row() { printf '{"id":"%s","x.emb":[%s],"value":%s}\n' "$@"; }
-	{ row a 1,1 2; row b 3,3 6; } | mkstream >"$T/train.mts" # of all planes the one that grows by 1 and 1
+	{ row a 1,1 2; row b 3,3 6; } | mkstream >"$T/train.mts" # of all planes that fit, the one with weights 1 and 1
 	{ row c 2,0 2; row d 0,1 3; row e 5,0 5; } | mkstream 2 >"$T/test.mts"
 	mteb-score regression --train "$T/train.mts" --per-query "$T/table" "$T/test.mts" >"$T/out"
 	printf '%s\t%s\n' mae 0.6666666667 mse 1.3333333333 rmse 1.1547005384 r2 0.1428571429 kendalltau 0.3333333333 \
@@ -133,7 +133,7 @@ first_and_last() {
 	agrees "$T/want" <"$T/out"
 	means_are_reported "$T/table" "$T/out"
 	cut -f 1,2 "$T/table" | tail -n +2 | agrees <(printf 'c\t0\nd\t2\ne\t0\n')
-	# tau-b: one tie of the truth, one pair in the wrong order
+	# tau-b with one tie in the truth and one pair in the wrong order
 	{ row c 2,0 2; row d 0,1 2; row e 5,0 1; row f 6,0 7; } | mkstream >"$T/test.mts"
 	mteb-score regression --train "$T/train.mts" "$T/test.mts" | metric kendalltau |
 		awk '{ d = $1 - 1 / sqrt(30); exit !(d < 1e-12 && d > -1e-12) }'
@@ -141,7 +141,7 @@ first_and_last() {
 
 # 2. options and usage
 
-@test "mteb-score retrieval --changed: mteb's p-MRR, and the scores of original and changed instructions" {
+@test "mteb-score retrieval --changed: p-MRR, and the scores of original and changed instructions, are mteb's" {
 	stream tasks_instruct_queries tasks_instruct_corpus
 	score() {
 		mteb-score -q retrieval --protocol v2 --qrels "$GOLDEN/score_tasks_instruct_qrels.tsv" \
@@ -153,14 +153,14 @@ first_and_last() {
 	[ "$(metric main_score <"$T/out")" = "$(metric p-MRR <"$T/out")" ]
 	score --json "${all[@]}" | jq -e '.scores | has("p-MRR") and .og.ndcg_at_5 != .changed.ndcg_at_5 and
 		(.og | keys) == (.changed | keys)' >/dev/null
-	# the same of a run; and a run with columns names the documents, too
+	# scored from a run; --changed in the columns of a run
 	score --run "$T/run" "${all[@]}" >"$T/out"
 	score --from-run "$T/run" | agrees "$GOLDEN/score_tasks_instruct.tsv"
 	jq -r '."query-id" as $q | ."corpus-ids"[] | "\($q) Q0 \(.) 1 1 x"' "$GOLDEN/score_tasks_instruct_changed.jsonl" >"$T/changed"
 	score --changed "$T/changed" --from-run "$T/run" | agrees "$GOLDEN/score_tasks_instruct.tsv"
 }
 
-@test "mteb-score retrieval --groups: mteb's paired accuracy, robustness and levels" {
+@test "mteb-score retrieval --groups: paired accuracy, robustness and levels are mteb's" {
 	stream tasks_instruct_pairs tasks_instruct_groups tasks_instruct_corpus
 	score() { # pairs|groups KIND
 		mteb-score -q retrieval --qrels "$GOLDEN/score_tasks_instruct_$1_qrels.tsv" --groups "$2" \
@@ -174,7 +174,7 @@ first_and_last() {
 	dies "mteb-score: $GOLDEN/score_tasks_instruct_groups_qrels.tsv: the query 't0' is not there twice, as 't0_q1' and 't0_q2'" score groups pairs
 }
 
-@test "mteb-score retrieval --groups subqueries: mteb's max_over_subqueries" {
+@test "mteb-score retrieval --groups subqueries: max_over_subqueries is mteb's" {
 	stream tasks_instruct_subqueries tasks_instruct_corpus
 	score() {
 		mteb-score -q retrieval --qrels "$GOLDEN/score_tasks_instruct_subqueries_qrels.tsv" --groups subqueries \
@@ -193,7 +193,7 @@ first_and_last() {
 	[[ $stderr == "mteb-score: --complete has no meaning with --groups subqueries"* ]]
 }
 
-@test "mteb-score retrieval --changed: by hand; usage and bad input" {
+@test "mteb-score retrieval --changed: computed by hand; usage errors and bad input" {
 	printf 'a-og Q0 d%d %d %d x\n' 1 1 9 2 2 8 3 3 7 >"$T/run"
 	printf 'a-changed Q0 d%d %d %d x\n' 2 1 9 3 2 8 1 3 7 >>"$T/run"
 	printf 'query-id\tcorpus-id\tscore\na-og\td1\t1\na-changed\td2\t1\n' >"$T/qrels"
@@ -220,10 +220,10 @@ first_and_last() {
 	dies "mteb-score: --changed: no query with judgements has an id that ends with -og" score --changed "$T/c"
 }
 
-@test "mteb-score multilabelclassification: by hand, options and usage" {
+@test "mteb-score multilabelclassification: computed by hand; options and usage errors" {
 	row() { printf '{"id":"%s","x.emb":[%s],"label":%s}\n' "$@"; }
 	{ row 1 0 '["a","b","a"]'; row 2 0.1 '["a"]'; row 3 0.2 '["a","c"]'; row 4 9 '["b"]'; row 5 9.1 '["b"]'; } | mkstream >"$T/train.mts"
-	# five neighbours are all rows: a and b have three of five
+	# all rows are the five neighbours: three of five have a, and b
 	{ row x 0 '["a","b"]'; row y 0 '["a"]'; row z 0 '["c"]'; row w 0 '[]'; } | mkstream 3 >"$T/test.mts"
 	score() { mteb-score multilabelclassification --train "$T/train.mts" "$@" "$T/test.mts"; }
 	score --per-query "$T/table" >"$T/out"
@@ -234,7 +234,7 @@ first_and_last() {
 		z	0	0.33333333333333337	0
 		w	0	1	0
 	E
-	# F1 of a: 2 of 4 said, 2 true; of b: 1 of 4 said, 1 true; of c: none said
+	# F1 of a: 4 predicted, 2 right; of b: 4 predicted, 1 right; of c: none predicted
 	printf 'f1\t0.3555555556\naccuracy\t0.25\nmain_score\t0.25\n' >"$T/want"
 	agrees "$T/want" <"$T/out"
 	stream tasks_multilabel_train tasks_multilabel_test
@@ -256,18 +256,18 @@ first_and_last() {
 	does_not_apply --test-rows mteb-score classification --test-rows 3 --train x y
 }
 
-@test "mteb-score regression: options and usage" {
+@test "mteb-score regression: options and usage errors" {
 	stream tasks_regression_train tasks_regression_test
 	score() { mteb-score regression --samples 70 --train "$T/tasks_regression_train.mts" "$@" "$T/tasks_regression_test.mts"; }
 	[ "$(score --seed 1 | metric mse)" != "$(score | metric mse)" ]
 	[ "$(score --samples 100 | metric mse)" != "$(score | metric mse)" ]
 	[ "$(score --experiments 3 | metric mae_per_experiment | wc -w)" = 3 ]
-	# the experiments of seed 43 are the later ones of seed 42
+	# the experiments of seed 43 are those of seed 42 without the first
 	[ "$(score --seed 43 --experiments 9 | metric mse_per_experiment)" = "$(score | metric mse_per_experiment | cut -d ' ' -f 2-)" ]
 	jq -c '{"x.emb": ."x.emb", year: (.value | tostring)}' "$GOLDEN/score_tasks_regression_test.jsonl" | mkstream >"$T/year.mts"
 	jq -c '{"x.emb": ."x.emb", year: .value}' "$GOLDEN/score_tasks_regression_train.jsonl" | mkstream >"$T/train.mts"
 	mteb-score regression --samples 70 --label year --train "$T/train.mts" "$T/year.mts" | cmp - <(score)
-	# 2^-23 of 20 columns of 12 rows keeps a singular value that 1e-6 drops
+	# scikit-learn 1.9 drops the singular value 1e-6; 1.8 drops those below 2^-23 times the number of rows or columns
 	printf '{"x.emb":[%s],"value":%s}\n' 0,0 0 1,0 1 0,1e-6 1 1,1e-6 2 | mkstream >"$T/x.mts"
 	[ "$(mteb-score regression --sklearn 1.8 --train "$T/x.mts" "$T/x.mts" | metric r2)" = 1 ]
 	mteb-score regression --train "$T/x.mts" "$T/x.mts" | metric r2 | awk '{ exit !($1 < 0.6) }'
@@ -279,7 +279,7 @@ first_and_last() {
 	does_not_apply --solver mteb-score regression --solver exact --train x y
 }
 
-@test "mteb-score bitextmining: options and usage" {
+@test "mteb-score bitextmining: options and usage errors" {
 	stream tasks_bitext
 	for threads in 1 2 3; do
 		mteb-score bitextmining -j $threads --json "$T/tasks_bitext.mts" >"$T/$threads"
@@ -297,7 +297,7 @@ first_and_last() {
 
 # 3. bad input
 
-@test "mteb-score bitextmining: bad translations, lengths, widths, NaN, dot products beyond float32" {
+@test "mteb-score bitextmining: wrong translations, lists, widths, NaN, and dot products beyond float32 are refused" {
 	bad() { # MESSAGE JSON
 		mkstream <<<"$2" >"$T/x.mts"
 		dies "mteb-score: $T/x.mts: $1" mteb-score bitextmining "${@:3}" "$T/x.mts"
@@ -317,7 +317,7 @@ first_and_last() {
 	[[ $stderr == *"1 vectors of sentence1.emb are zero: their cosines are 0"* ]]
 }
 
-@test "mteb-score multilabelclassification: labels that are no lists, few rows, few labels, NaN, widths" {
+@test "mteb-score multilabelclassification: labels that are not lists, few rows, few labels, NaN and widths are refused" {
 	row() { printf '{"x.emb":[%s],"label":%s}\n' "$@"; }
 	for i in 1 2 3 4 5; do row "$i,1" '["a","b"]'; done | mkstream >"$T/train.mts"
 	bad() { # MESSAGE JSON
@@ -338,12 +338,12 @@ first_and_last() {
 	row 1,0 '["a","z"]' | mkstream >"$T/x.mts"
 	run -0 --separate-stderr mteb-score multilabelclassification --train "$T/train.mts" "$T/x.mts"
 	[[ $stderr == *"1 labels of the training rows are of no test row that is scored: they are ignored"* ]]
-	# lists of labels belong here, not to classification
+	# classification refuses lists of labels and names this type
 	dies "mteb-score: $T/train.mts: column 'label' has lists of labels: score them by multilabelclassification" \
 		mteb-score classification --train "$T/train.mts" "$T/x.mts"
 }
 
-@test "mteb-score regression: no numbers, no rows, constants, widths" {
+@test "mteb-score regression: values that are not numbers, no rows, constants and widths are refused" {
 	row() { printf '{"x.emb":[%s],"value":%s}\n' "$@"; }
 	{ row 1,0 1; row 0,1 2; row 1,1 5; } | mkstream >"$T/train.mts"
 	bad() { # MESSAGE JSON

@@ -2,8 +2,8 @@
 load helper
 load train
 
-# Pairs with scores: the losses cosent, angle, mse, contrastive, online; of a teacher's scores margin-mse, kl; without scores
-# triplet; of a teacher's vectors distil.
+# Losses of scored pairs: cosent, angle, mse, contrastive, online; of a teacher's scores: margin-mse, kl; of negatives: triplet; of a
+# teacher's vectors: distil. Golden values: tests/golden/scored.py (sentence-transformers).
 G=$GOLDEN/scored
 
 setup() {
@@ -16,7 +16,7 @@ setup() {
 	options=(-q -m "$GOLDEN/train/bert" --warmup 0 --schedule constant --lr 1e-3 --decay 0.1 --beta2 0.98 --eps 1e-6 --clip 0)
 }
 
-# agrees NAME FILE OPTION...: five steps are those of sentence-transformers in NAME.tsv
+# agrees NAME FILE OPTION...: loss and gradient norm of five steps are those of NAME.tsv
 agrees() {
 	train "${options[@]}" -o out "${@:3}" "$2"
 	for name in loss gradient_norm; do
@@ -26,7 +26,7 @@ agrees() {
 }
 
 # bats test_tags=plain
-@test "scored: five steps of each loss are sentence-transformers', in one chunk and through the gradient cache" {
+@test "scored: five steps of each loss are sentence-transformers', in one chunk and with the gradient cache" {
 	for chunk in "" "--tokens 20"; do
 		# shellcheck disable=SC2086
 		{
@@ -49,7 +49,7 @@ agrees() {
 	done
 }
 
-@test "scored: InfoNCE with more candidates, with a row's own, and with a guide, is sentence-transformers'" {
+@test "scored: InfoNCE with --denominator and with --guide is sentence-transformers'" {
 	mkstream 8 <"$G/guide.jsonl" >guide.mts
 	mts paste <(mts cat -c query.ids,document.ids ids.mts) guide.mts >guided.mts
 	infonce="--temperature 0.05 --no-mask-duplicates"
@@ -63,11 +63,11 @@ agrees() {
 			agrees gist_documents guided.mts $infonce --guide --false-negatives -0.1 $chunk
 		}
 	done
-	# one width of Matryoshka's is the plain loss
+	# --matryoshka with the full width alone is the plain loss
 	agrees gist guided.mts $infonce --guide --denominator qq,dd --matryoshka 16
 }
 
-@test "scored: the right document counts once for the accuracy; held-out pairs have the terms, but all candidates of a guide" {
+@test "scored: accuracy counts the right document once; held-out pairs use --denominator's terms and all of a guide's candidates" {
 	mkstream 8 <"$G/guide.jsonl" >guide.mts
 	mts paste <(mts cat -c query.ids,document.ids ids.mts) guide.mts >guided.mts
 	awk -F'\t' -v OFS='\t' 'NF { $1 = $2 } 1' "$G/pairs.txt" | pairs_stream >same.mts
@@ -83,7 +83,7 @@ agrees() {
 	close_to 1e-5 <(column dev_loss out.log.tsv | head -n 1) <(column loss out.log.tsv | awk '{ s += $1 / 5 } END { print s }')
 }
 
-@test "scored: a killed run goes on with the same guide, not with another" {
+@test "scored: a killed run resumes with the same guide and refuses another" {
 	mkstream 8 <"$G/guide.jsonl" >guide.mts
 	mts paste <(mts cat -c query.ids,document.ids ids.mts) guide.mts >guided.mts
 	sed '1s/-2.62/-2.6/' "$G/guide.jsonl" | mkstream 8 >other.mts
@@ -98,7 +98,7 @@ agrees() {
 	cmp whole/model.safetensors out/model.safetensors
 }
 
-@test "scored: a guide without vectors, of other widths or not finite; terms that are none; options that exclude each other" {
+@test "scored: a guide without vectors, of other widths or not finite, unknown terms, and options that exclude each other are refused" {
 	mkstream 8 <"$G/guide.jsonl" >guide.mts
 	pairs=$(mts cat -c query.ids,document.ids ids.mts | base64 -w0)
 	beside() { mts paste <(base64 -d <<<"$pairs") "$@" >bad.mts; }
@@ -134,7 +134,7 @@ agrees() {
 }
 
 # bats test_tags=plain
-@test "scored: distil --project is EmbedDistillLoss with a projection, to fewer values and to more; it is not written" {
+@test "scored: distil --project is EmbedDistillLoss with a projection, to fewer values and to more, which is not written" {
 	for case in "guide 5" "wide 21"; do
 		read -r teacher width <<<"$case"
 		mkstream 8 <"$G/$teacher.jsonl" >$teacher.mts
@@ -157,10 +157,10 @@ agrees() {
 	train "${more[@]}" -o out --save-every 1 wide.taught.mts
 	cmp out/model.safetensors whole/model.safetensors
 	cmp out.log.tsv whole.log.tsv
-	# a rate of its own
+	# a learning rate of its own
 	train "${more[@]}" -o fast --lr-of 'projection.*=1e-2' wide.taught.mts
 	run ! cmp -s fast.log.tsv whole.log.tsv
-	# a teacher of the same width may be projected, too
+	# a projection is possible with equal widths
 	mkstream 8 <"$G/teacher.jsonl" >teacher.mts
 	mts paste <(mts cat -c query.ids,document.ids ids.mts) teacher.mts >taught.mts
 	train "${options[@]}" -o turned --objective distil --project 16 taught.mts
@@ -172,7 +172,7 @@ agrees() {
 	[ ! -e none ]
 }
 
-@test "scored: distil is sentence-transformers' EmbedDistillLoss; held-out pairs have their teacher, too; teachers that do not fit" {
+@test "scored: distil is EmbedDistillLoss; held-out pairs have their teacher's vectors; teachers that do not fit are refused" {
 	mkstream 8 <"$G/teacher.jsonl" >teacher.mts
 	mts paste <(mts cat -c query.ids,document.ids ids.mts) teacher.mts >taught.mts
 	for chunk in "" "--tokens 20"; do
@@ -195,8 +195,8 @@ agrees() {
 	[ ! -e none ]
 }
 
-@test "scored: distil of texts alone: the loss is that of the same texts as pairs; what needs pairs is refused" {
-	# each batch's queries, then its documents, in one column
+@test "scored: distil of single texts has the loss of the same texts as pairs; options that need pairs are refused" {
+	# the queries of each batch, then its documents, in one column
 	awk -F'\t' 'BEGIN { n = 0 } NF { q[n] = $1; d[n++] = $2 } !NF { flush() } function flush(i) { for (i = 0; i < n; i++) print q[i] "\t2"
 		for (i = 0; i < n; i++) print d[i] "\t2"; print ""; n = 0 } END { if (n) flush() }' "$G/pairs.txt" | pairs_stream >both.mts
 	mts cat -c query.ids both.mts | mts cat --rename query.ids=line.ids >texts.mts
@@ -223,7 +223,7 @@ agrees() {
 	[ ! -e none ]
 }
 
-@test "scored: --lr-of: one rate for all is --lr; patterns that are none, or fit nothing that learns" {
+@test "scored: --lr-of: one rate for all weights is --lr; invalid patterns, and patterns that fit no trained weight, are refused" {
 	train "${options[@]}" -o out --objective mse pairs.mts
 	train "${options[@]}" -o same --lr 1 --lr-of '*=1e-3' --objective mse pairs.mts
 	cmp out/model.safetensors same/model.safetensors
@@ -238,8 +238,8 @@ agrees() {
 	[ ! -e none ]
 }
 
-@test "scored: the accuracy of a teacher's losses: 1 if the document is the query, a third if both negatives are the document" {
-	accuracies() { # of pairs whose columns awk has changed
+@test "scored: the accuracy of a teacher's losses is 1 if the document is the query, a third if both negatives are the document" {
+	accuracies() { # FILTER: accuracies of pairs changed by awk
 		awk -F'\t' -v OFS='\t' "NF { $1 } 1" "$G/pairs.txt" | pairs_stream >changed.mts
 		mts paste changed.mts <(mts cat -c document.score,negatives.score scores.mts) >changed_three.mts
 		train "${options[@]}" --lr 1e-12 -o "out$2" --objective "$2" changed_three.mts
@@ -253,7 +253,7 @@ agrees() {
 	done
 }
 
-@test "scored: triplet needs negatives, reads no scores; its accuracy is that of the candidates" {
+@test "scored: triplet needs negatives and ignores scores; its accuracy is that of the candidates" {
 	mts cat -c query.ids,document.ids pairs.mts >bare.mts
 	run -1 --separate-stderr train "${options[@]}" -o none --objective triplet bare.mts
 	[ "$stderr" = "train: bare.mts: record 1: has no negatives, which triplet needs (negatives.ids)" ]
@@ -265,7 +265,7 @@ agrees() {
 	[ "$(column accuracy out.log.tsv)" = "$(column accuracy kl.log.tsv)" ]
 }
 
-@test "scored: --matryoshka: one width is the plain loss; held-out pairs have the sum; wrong widths" {
+@test "scored: --matryoshka with one width is the plain loss; held-out pairs have the sum; invalid widths are refused" {
 	train "${options[@]}" -o out --dev ids.mts --dev-corpus ids.mts ids.mts
 	train "${options[@]}" -o same --matryoshka 16 --dev ids.mts --dev-corpus ids.mts ids.mts
 	for name in loss accuracy dev_loss dev_ndcg_at_10; do
@@ -291,7 +291,7 @@ agrees() {
 }
 
 # bats test_tags=plain
-@test "scored: the temperature is the option, the record's, or the loss's own; --margin; scores of any type" {
+@test "scored: the temperature is the option's, the record's or the loss's default; --margin; scores of any type" {
 	train "${options[@]}" -o out --objective cosent pairs.mts
 	train "${options[@]}" -o same --objective cosent --temperature 0.05 pairs.mts
 	cmp out.log.tsv same.log.tsv
@@ -304,7 +304,7 @@ agrees() {
 	train "${options[@]}" -o same --objective contrastive --margin 1.5 labels.mts
 	run ! cmp -s out.log.tsv same.log.tsv
 	[ -z "$(column accuracy out.log.tsv | tr -d '\n')" ]
-	# texts of numbers, as a table has them
+	# scores as text, as from a table
 	sed 's/"document.score": \([^,]*\),.*/"document.score": "\1"}/' "$G/scores.jsonl" | mkstream 8 |
 		mts paste <(mts cat -c query.ids,document.ids ids.mts) - >texts.mts
 	train "${options[@]}" -o out --objective mse texts.mts
@@ -313,7 +313,7 @@ agrees() {
 }
 
 # bats test_tags=plain
-@test "scored: --dev has the loss and Spearman's correlation, which choose the best step; a killed run goes on" {
+@test "scored: --dev reports the loss and Spearman's correlation, which chooses the best step; a killed run resumes" {
 	command -v jq >/dev/null || skip "needs jq"
 	settings=("${options[@]}" --objective cosent --epochs 4 --dev pairs.mts --dev-every 3 --save-every 2)
 	train "${settings[@]}" -o whole pairs.mts
@@ -324,17 +324,17 @@ agrees() {
 	train "${settings[@]}" -o out pairs.mts
 	cmp out/model.safetensors whole/model.safetensors
 	cmp out.log.tsv whole.log.tsv
-	# the correlation is that of mteb-score
+	# the correlation is mteb-score's
 	train "${options[@]}" --objective mse --dev pairs.mts --last-step -o out pairs.mts
 	encode -q -m out pairs.mts | mts cat -c query.emb,document.emb,document.score --rename query.emb=sentence1.emb \
 		--rename document.emb=sentence2.emb --rename document.score=score | mteb-score sts -q >report
 	[ "$(column dev_spearman out.log.tsv | tail -n 1 | awk '{ printf "%.4f", $1 }')" = "$(awk '$1 == "cosine_spearman" { printf "%.4f", $2 }' report)" ]
-	# a teacher's candidates are searched for
+	# a teacher's candidates are ranked in a search
 	train "${options[@]}" --objective kl --dev three.mts --dev-corpus ids.mts -o out three.mts
 	[ "$(head -n 1 out.log.tsv | cut -f11-)" = $'dev_loss\tdev_accuracy\tdev_ndcg_at_10\tdev_recall_at_1' ]
 }
 
-@test "scored: missing, wrong and incomplete scores are named; options that do not apply" {
+@test "scored: missing, wrong and incomplete scores are refused by name, as are options that do not apply" {
 	dies 'train: ids.mts: there is no column "document.score", the scores of the pairs; ' train "${options[@]}" -o out --objective mse ids.mts
 	mts paste ids.mts <(mts cat -c document.score scores.mts) >some.mts
 	dies 'train: some.mts: there is no column "negatives.score", the scores of the negatives; ' train "${options[@]}" -o out --objective kl some.mts
@@ -351,12 +351,12 @@ agrees() {
 	does_not_apply --reze train "${options[@]}" -o out --objective kl --reze 1 three.mts
 }
 
-# A table with scores of a pair, and of two negatives in a list.
+# rated SETTINGS: mix.yaml, a recipe with one data set that has these settings
 rated() {
 	printf 'batch: 5\nduplicates: keep\ntasks: {a: {datasets: [{name: x, file: x.jsonl, query: q, document: d%s}]}}\n' "$1" >mix.yaml
 }
 
-@test "scored: tasksample: score, negative_scores, scale" {
+@test "scored: tasksample writes the columns of score, negative_scores and scale" {
 	command -v jq >/dev/null || skip "needs jq"
 	awk 'BEGIN { for (i = 0; i < 12; i++) printf "{\"q\": \"a%d\", \"d\": \"b%d\", \"y\": %s, \"n\": [\"u%d\", \"v%d\"], \"ns\": [%g, \"%g\"]}\n",
 		i, i, i % 2 ? i / 4 : "\"" i / 4 "\"", i, i, i / 2, -i }' >x.jsonl
@@ -364,10 +364,10 @@ rated() {
 	tasksample -q mix.yaml >x.mts
 	mts to jsonl x.mts | jq -r '[.document[1:], .["document.score"], .["negatives.score"][], .negatives[]] | @tsv' | sort -n >got
 	awk 'BEGIN { for (i = 0; i < 12; i++) printf "%d\t%g\t%g\t%g\tu%d\tv%d\n", i, i / 2, i, 0 - 2 * i, i, i }' | diff <(sed 's/-0\t/0\t/' got) -
-	# the first negatives, with their scores
+	# max_negatives keeps the scores of the negatives it keeps
 	rated ", score: y, negatives: n, negative_scores: ns, max_negatives: 1"
 	[ "$(tasksample -q --all mix.yaml | mts to jsonl | jq -c '.["negatives.score"]' | sed -n 4p)" = '[1.5]' ]
-	# trained on, in ranks too
+	# train reads them, also as slices of ranks
 	rated ", score: y"
 	tasksample -q mix.yaml | tok -q -m "$GOLDEN/train/bert" | train -q -m "$GOLDEN/train/bert" --objective cosent -o out
 	[ "$(tasksample -q --rank 1 --ranks 2 mix.yaml | mts to jsonl | wc -l)" -eq 5 ]

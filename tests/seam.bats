@@ -2,8 +2,8 @@
 # bats file_tags=plain
 load helper
 
-# The programs with walls around the memory of the kernels (tests/guarded/guard.h) do what those without do, to the
-# byte: whoever above lib/nn touches that memory, or hands the kernels other, ends them.
+# The programs of build/*/guarded protect the memory of the kernels (tests/guarded/guard.h) and give the same bytes as those without:
+# code outside of lib/nn that touches this memory, or passes kernels other memory, dies.
 
 G=$GOLDEN/train
 
@@ -14,7 +14,7 @@ setup() {
 	pairs_stream '{"task": "play", "temperature": 0.05}' <"$G/pairs.txt" >pairs.mts
 }
 
-# same PROGRAM OPTION...: writes the same, with threads and without
+# same PROGRAM OPTION...: both programs write the same, with one thread and with two
 same() {
 	for threads in 1 2; do
 		"$1" -q -j $threads "${@:2}" >plain
@@ -24,7 +24,7 @@ same() {
 	done
 }
 
-# learns OPTION...: train leaves the same folder and log
+# learns OPTION...: both programs' train leaves the same folder and log
 learns() {
 	rm -rf plain walled
 	mkdir plain walled
@@ -34,7 +34,7 @@ learns() {
 	[ -s plain/out.log.tsv ]
 }
 
-@test "seam: a host access to kernel memory dies, as does host memory handed to a kernel" {
+@test "seam: an access to kernel memory outside of lib/nn dies, as does a kernel with other memory" {
 	[ "$(seam_check touch) $(seam_check hand)" = "2 2" ]
 	run -139 --separate-stderr "$BUILD/guarded/support/seam_check" touch
 	[[ $stderr == "the host touches memory of the kernels; the last of them was nn_upload"*"seam_check("* ]]
@@ -42,7 +42,7 @@ learns() {
 	[ "$stderr" = "motes: nn_add is given host memory as 'y'" ]
 }
 
-@test "seam: encode: every family, in floats and in fewer bits" {
+@test "seam: encode: every family in f32, and with reduced precision" {
 	for folder in "$GOLDEN"/families/{gte,jina_bert,jina_bert_code,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen2_moe,qwen3,t5,qwen2,mistral,gemma3_text}; do
 		same encode -m "$folder" ids.mts
 	done
@@ -59,7 +59,7 @@ learns() {
 	same encode -m "$GOLDEN/bert" --gates gates gated.mts
 }
 
-@test "seam: train: pairs, in one chunk and in several, of task experts, of token experts" {
+@test "seam: train: pairs in one chunk and in several, task experts, token experts" {
 	for options in "" "--tokens 40 --accumulate 2 --bidirectional --clip 0.5" "--precision bf16"; do
 		# shellcheck disable=SC2086
 		learns -m "$G/nomic_bert" $options ../pairs.mts
@@ -69,14 +69,14 @@ learns() {
 	learns -m ../mote --tokens 40 ../experts.mts
 	upcycle -q -m "$G/bert" --token-experts 4 -o tokens
 	learns -m ../tokens --tokens 40 --balance 0.3 ../pairs.mts
-	# ids below 40, which is the vocabulary
+	# ids below 40, the size of the vocabulary
 	sed -E 's/4([0-9])/1\1/g' "$G/pairs.txt" | pairs_stream '{"temperature": 0.05}' >small.mts
 	for family in jina_bert jina_bert_code mpnet t5; do
 		learns -m "$GOLDEN/families/$family" --tokens 40 ../small.mts
 	done
 }
 
-@test "seam: train: adapters, relations, documents that are stored" {
+@test "seam: train: adapters, relations, precomputed documents" {
 	learns -m "$G/bert" --lora "$G/lora" --tokens 40 ../pairs.mts
 	learns -m "$G/bert" --lora rank=2,dropout=0.2 ../pairs.mts
 	mkstream 8 <"$G/reze_targets.jsonl" | mts cat --rename relation.emb=relation.target | mts paste pairs.mts - >targeted.mts
@@ -85,13 +85,13 @@ learns() {
 	learns -m "$G/bert" --lora rank=2 --documents ../documents.mts ../pairs.mts
 }
 
-@test "seam: train: masked tokens and next ones" {
+@test "seam: train: masked and causal language models" {
 	learns -m "$G/bert" --from-scratch --objective mlm --dev ../pairs.mts --batch-tokens 300 --tokens 100 ../pairs.mts
 	ids_stream text.ids <"$GOLDEN/clm/texts.txt" >texts.mts
 	learns -m "$GOLDEN/families/olmoe" --objective clm --tokens 9 --balance 0.3 --epochs 3 ../texts.mts
 }
 
-@test "seam: upcycle: an adapter put into its weights" {
+@test "seam: upcycle: --merge-lora" {
 	upcycle -q -m "$GOLDEN/bert" --merge-lora "$GOLDEN/adapter/plain" -o plain
 	"$BUILD/guarded/bin/upcycle" -q -m "$GOLDEN/bert" --merge-lora "$GOLDEN/adapter/plain" -o walled
 	diff -r plain walled

@@ -4,7 +4,7 @@ load helper
 
 S=$GOLDEN/settings
 
-# folder FORM FILES: in $T/m the files of a form, with what an object of files says over them; null takes a file away
+# folder FORM FILES: $T/m, the files of a form with the changes of an object FILES {file: keys}; null removes a file
 folder() {
 	rm -rf "$T/m"
 	cp -r "$S/$1" "$T/m"
@@ -16,7 +16,7 @@ folder() {
 		done
 }
 
-# right FORM...: these forms give their golden ids
+# right FORM...: tokenisation in every golden case of the forms gives the golden ids
 right() {
 	local form files most ids count=0
 	for form; do
@@ -36,19 +36,19 @@ right() {
 	[ "$count" -gt 0 ]
 }
 
-@test "settings: tokenizer_config.json, special_tokens_map.json and added_tokens.json override a BERT's tokenizer.json, as in the reference" {
+@test "settings: tokenizer_config.json, special_tokens_map.json and added_tokens.json override tokenizer.json of a BERT, as in the reference" {
 	right bert
 }
 
-@test "settings: with vocab.txt alone the folder's settings count: BERT's, MPNet's" {
+@test "settings: with vocab.txt only, the folder's settings decide: BERT, MPNet" {
 	right vocab mpnet
 }
 
-@test "settings: vocab.json with merges.txt or tokenizer.json of a RoBERTa's has add_prefix_space and the side of the cut" {
+@test "settings: RoBERTa from vocab.json with merges.txt, or from tokenizer.json, has add_prefix_space and truncation_side" {
 	right pair roberta plain
 }
 
-@test "settings: a model of sentencepiece alone has the ids of its class: XLM-RoBERTa, CamemBERT, T5" {
+@test "settings: a folder with a sentencepiece model only has the ids of its class: XLM-RoBERTa, CamemBERT, T5" {
 	right xlm-roberta camembert t5
 }
 
@@ -65,7 +65,7 @@ right() {
 	refused "tokenizer_config.json: tokenizer_class: spiece.model of a AlbertTokenizer is not supported *"
 	folder t5 '{"tokenizer_config.json": null, "config.json": {"model_type": "new"}}'
 	refused "tokenizer_config.json: tokenizer_class: spiece.model of a model that names none is not supported *"
-	# the last fields of trainer_spec and normalizer_spec count: 40 unk_id is 0, 3 model_type is BPE, 3 add_dummy_prefix is false
+	# of repeated fields the last one counts: field 40 is unk_id 0, field 3 is model_type BPE or add_dummy_prefix false
 	while IFS='|' read -r bytes message; do
 		folder t5 '{}'
 		printf "%b" "$bytes" >>"$T/m/spiece.model"
@@ -101,7 +101,7 @@ right() {
 	folder bert "{\"sentence_bert_config.json\": {\"max_seq_length\": 9, \"tokenizer_args\": $change}}"
 	tok -q -m "$T/m" <<<'The Keeper of the sea: seaweed' | stream_rows | diff "$T/one" -
 	grep -q 'ids=\[2 [0-9]* [0-9]* [0-9]* [0-9]* 3\]' "$T/one"
-	# a list takes the place of a list, as in the reference; null takes one away
+	# a list replaces a list, as in the reference; null removes one
 	local one='{"additional_special_tokens": ["[unused1]"]}' two='{"additional_special_tokens": ["seaweed"]}' none='{"additional_special_tokens": null}'
 	given() {
 		folder bert "{\"tokenizer_config.json\": $1, \"sentence_bert_config.json\": {\"tokenizer_args\": $2}}"
@@ -118,7 +118,7 @@ right() {
 	[[ "$stderr" == "tok: $T/m/sentence_bert_config.json: 'tokenizer_name_or_path'"* ]]
 }
 
-@test "settings: --truncation-side cuts where it says, whatever the model does; a prompt goes first" {
+@test "settings: --truncation-side overrides the model's; a prompt is at the beginning" {
 	local side text='The Keeper of the sea: seaweed' whole cut
 	ids() { tok -q -m "$T/m" "$@" | stream_rows | sed -n 's/.*ids=\[\(.*\)\]$/\1/p'; }
 	for side in left right; do
@@ -128,7 +128,7 @@ right() {
 		[ "$(ids --max-length 6 --truncation-side right <<<"$text")" = "$(cut -d' ' -f -5 <<<"$whole") 3" ]
 		[ "$(ids --max-length 6 <<<"$text")" = "$(ids --max-length 6 --truncation-side $side <<<"$text")" ]
 	done
-	# the reference tokenises the prompt and the text as one
+	# the reference tokenises prompt and text as one
 	for cut in 3 6 9 12; do
 		[ "$(ids --max-length $cut --truncation-side left --prompt 'light: ' <<<"$text")" = \
 			"$(ids --max-length $cut --truncation-side left <<<"light: $text")" ]
@@ -144,7 +144,7 @@ right() {
 	[ "$stderr" = "tok: $T/m/tokenizer_config.json: 'truncation_side' is 'middle'; it must be left or right" ]
 }
 
-@test "settings: a key that contradicts tokenizer.json, and counts in one version of the reference only, is refused" {
+@test "settings: a key that contradicts tokenizer.json, and that only one version of the reference follows, is refused" {
 	contradicts() { # FORM FILES MESSAGE
 		folder "$1" "$2"
 		run -1 --separate-stderr tok -m "$T/m" </dev/null
@@ -184,7 +184,7 @@ right() {
 	contradicts t5 '{"tokenizer_config.json": {"eos_token": null}}' "'eos_token' is null, and stands around a text"
 }
 
-@test "settings: a class default that changes tokenizer.json gets a warning, an explicit key does not" {
+@test "settings: a default of the class that changes tokenizer.json gets a warning, an explicit key does not" {
 	local lower='"tokenizer.json": {"normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": false, "handle_chinese_chars": true}}'
 	folder bert "{\"tokenizer_config.json\": null, $lower}"
 	run -0 --separate-stderr bash -c "tok -m '$T/m' <<<'Été' | stream_rows"
@@ -195,7 +195,7 @@ right() {
 	[ -z "$stderr" ]
 }
 
-@test "settings: static embeddings have tokenizer.json alone" {
+@test "settings: static embeddings use tokenizer.json only" {
 	folder bert '{"tokenizer_config.json": {"do_lower_case": false, "truncation_side": "left", "additional_special_tokens": ["[unused1]"]},
 		"tokenizer.json": {"truncation": {"max_length": 3, "direction": "Left", "strategy": "LongestFirst", "stride": 0}}}'
 	jq -n '[{type: "sentence_transformers.models.StaticEmbedding", path: ""}]' >"$T/m/modules.json"

@@ -1,17 +1,16 @@
 #!/usr/bin/env bats
 load helper
 
-# Work on many machines that do not communicate: parts of files and streams, and the programs that
-# merge their results.
+# Work on several machines without communication: parts of files and streams, and programs that merge their results.
 
 TINY=$GOLDEN/token/plain
 
-# rows STREAM...: of all of them, as JSON
+# rows STREAM...: the rows of all streams, as JSON
 rows() {
 	mts cat -q "$@" | mts to jsonl
 }
 
-# in_shards N FILE...: of tok's N shards all rows, as JSON; shard K is K.mts.  Shards that have other columns do not join.
+# in_shards N FILE...: the rows of tok's N shards K.mts, as JSON; shards with different columns are an error
 in_shards() {
 	local k n=$1
 	for ((k = 1; k <= n; k++)); do
@@ -22,16 +21,16 @@ in_shards() {
 
 # 1. tok --shard
 
-@test "tok --shard: a line belongs to the part that holds its first byte" {
+@test "tok --shard: a line belongs to the part with its first byte" {
 	cd "$T"
-	# of 20 bytes the parts begin at 0, 6, 13; lines at 0, 6, 7, 12, 18
+	# of 20 bytes the parts begin at 0, 6 and 13; the lines begin at 0, 6, 7, 12 and 18
 	printf 'seaaa\n\nthe \nlamp \nof' >lines.txt
 	[ "$(wc -c <lines.txt)" -eq 20 ]
 	in_shards 3 lines.txt >/dev/null
 	[ "$(mts to jsonl -c text 1.mts | jq -r .text | tr '\n' '|')" = "seaaa|" ]
 	[ "$(mts to jsonl -c text 2.mts | jq -r .text | tr '\n' '|')" = "|the |lamp |" ]
 	[ "$(mts to jsonl -c text 3.mts | jq -r .text | tr '\n' '|')" = "of|" ]
-	# a border at a line end, and one byte behind it
+	# a border at the end of a line, and one byte after it
 	printf '1\n2\n3\n4\n' >lines.txt
 	in_shards 4 lines.txt >/dev/null
 	for k in 1 2 3 4; do
@@ -39,8 +38,8 @@ in_shards() {
 	done
 }
 
-# Files of 40 records with what a border may fall into: letters of several bytes, CRLF, a line that is longer than
-# several parts, none at all, line ends and quotes inside quotes, no line end behind the last.
+# Files of 40 records with everything that a border may fall into: characters of several bytes, CRLF, a line longer than several
+# parts, an empty line, line ends and quotes inside quotes, a last line without an end.
 files() {
 	local i word long
 	long=$(printf 'lanterns%.0s' {1..90})
@@ -58,7 +57,7 @@ files() {
 	sed -i '1s/^/_id,text,"n, ""m"""\n/' x.csv
 }
 
-@test "tok --shard: of every format each record is in one part, in order, however many there are" {
+@test "tok --shard: in every format each record is in one part, in order, for any number of parts" {
 	cd "$T"
 	files
 	for file in lines.txt x.jsonl x.tsv x.csv; do
@@ -68,14 +67,14 @@ files() {
 			in_shards $n $file >parts
 			diff whole parts
 		done
-		# more parts than lines: some are empty, and streams nevertheless
+		# more parts than lines: some streams have no rows
 		[ "$(for ((k = 1; k <= 113; k++)); do mts to jsonl $k.mts | grep -c . || true; done | grep -c '^0$')" -ge 73 ]
 	done
 	options="--format lines" in_shards 5 x.jsonl >parts
 	tok -m "$TINY" --keep --format lines x.jsonl | mts to jsonl | diff - parts
 }
 
-@test "tok --shard: lines that end in carriage returns; an array of JSON is refused" {
+@test "tok --shard: lines may end in carriage returns; a JSON array is refused" {
 	for ((i = 0; i < 100; i++)); do printf '{"text":"sea %s"}\r' "$i"; done >cr.jsonl
 	{ printf 'id\ttext\r'; for ((i = 0; i < 100; i++)); do printf '%s\tsea\r' "$i"; done; } >cr.tsv
 	for file in cr.jsonl cr.tsv; do
@@ -91,7 +90,7 @@ files() {
 	[[ $stderr == "tok: array.json: is an array of JSON, and --shard cuts lines"* ]]
 }
 
-@test "tok --shard: several files are split as one, without their header lines" {
+@test "tok --shard: several files are divided as one, their header lines excluded" {
 	cd "$T"
 	files
 	: >none.tsv
@@ -104,7 +103,7 @@ files() {
 	done
 }
 
-@test "tok --shard: the first records of the file decide on the columns of all parts" {
+@test "tok --shard: the first records of the file decide the columns of every part" {
 	cd "$T"
 	{
 		printf '{"text":"sea","n":1,"only":"here","l":["a"]}\n'
@@ -116,13 +115,13 @@ files() {
 	for k in 1 3 6; do
 		mts head --json $k.mts | jq -c '[.columns[]? | .name + " " + .dtype]' | sed '/^\[\]/d' | sort -u
 	done | uniq -c | grep '^ *3 \["text u8","n f64","only u8","l u8","text.ids i32"\]'
-	# fields not named come from the file, also in parts without rows
+	# default fields come from the file, also in parts without rows
 	printf '{"query":"sea","document":"lamp"}\n' >y.jsonl
 	in_shards 3 y.jsonl >/dev/null
 	[ "$(mts head 3.mts | grep -c '^column.*ids')" -eq 2 ]
 }
 
-@test "tok --shard: an empty file, one line, a byte order mark at the beginning and inside" {
+@test "tok --shard: an empty file, a single line, and byte order marks at the beginning and inside" {
 	cd "$T"
 	: >empty.txt
 	[ -z "$(in_shards 3 empty.txt)" ]
@@ -130,18 +129,18 @@ files() {
 	[ -z "$(in_shards 3 names.tsv)" ]
 	printf 'sea' >one.txt
 	[ "$(in_shards 5 one.txt | jq -r .text)" = sea ]
-	# U+FEFF is no text at the beginning of a file, but elsewhere
+	# U+FEFF is not text at the beginning of a file, and is elsewhere
 	printf '\357\273\277sea\n\357\273\277sea\nlamp\n' >mark.txt
 	tok -m "$TINY" --keep mark.txt | mts to jsonl >whole
 	for n in 2 3; do in_shards $n mark.txt | diff whole -; done
 	[ "$(jq -r .text whole | tr -d 'a-z\n' | wc -c)" -eq 3 ]
-	# an invalid row is reported by its part
+	# the part that has an invalid row reports it
 	for i in {1..9}; do printf 'the \377 sea\n'; done >bad.txt
 	run -0 --separate-stderr tok -m "$TINY" --shard 2/3 bad.txt -o bad.mts
 	[ "$stderr" = "tok: warning: bad.txt (shard 2/3): 3 invalid parts of UTF-8 were replaced by U+FFFD" ]
 }
 
-@test "tok --shard: the last part of a terabyte is there at once" {
+@test "tok --shard: the last part of a terabyte starts at once" {
 	cd "$T"
 	printf 'the sea %d\n' {1..1100} >x.txt
 	truncate -s 1T x.txt 2>/dev/null || skip "needs a file system with large files"
@@ -150,7 +149,7 @@ files() {
 	timeout 300 tok -m "$TINY" --keep --shard 1000000/1000000 x.txt | mts to jsonl -c text | tail -n 1 | grep -c '"lamp 200000"'
 }
 
-@test "tok --shard: input that cannot be split is refused by its name" {
+@test "tok --shard: input that cannot be divided is refused by its name" {
 	cd "$T"
 	printf 'the sea\nlamp\n' >x.txt
 	for wrong in 0/4 5/4 3 /4 3/ a/b 3/0 -1/4 1/4/2 1/1000001 ''; do
@@ -176,7 +175,7 @@ files() {
 	run -1 --separate-stderr tok -m "$TINY" --shard 1/2 x.mts
 	[ "$stderr" = "tok: x.mts: is a tensor stream, and --shard cuts text files; mts split -n 2 cuts this" ]
 	does_not_apply --shard tok -m "$TINY" --decode --shard 1/2 x.mts
-	# line numbers count from the part's first line; for the lines that decide the columns, from the file's
+	# line numbers count from the part's first line; in lines that decide the columns from the file's
 	printf '{"text":"sea"}\n%.0s' {1..3000} | sed '2002s/.*/{"text":7/' >bad.jsonl
 	tok -m "$TINY" --shard 1/3 bad.jsonl -o 1.mts
 	run -1 --separate-stderr tok -m "$TINY" --shard 3/3 bad.jsonl
@@ -191,7 +190,7 @@ files() {
 
 # 2. mts split
 
-# x.mts of 100 rows in 5 records of 30, 0, 40, 1 and 29 rows, each with its own attributes
+# x.mts: 100 rows in 5 records of 30, 0, 40, 1 and 29 rows, each with its own attributes
 stream() {
 	local i rows
 	for i in 30 0 40 1 29; do
@@ -208,7 +207,7 @@ stream() {
 	[ "$(mts stat x.mts | grep -c '^records	4$')" -eq 1 ]
 }
 
-@test "mts split: parts have equal row counts, and cat restores the stream to the byte" {
+@test "mts split: parts have equal numbers of rows, and mts cat restores the stream to the byte" {
 	cd "$T"
 	stream
 	for n in 1 2 3 7 101; do
@@ -230,12 +229,12 @@ stream() {
 	done
 	mts split -n 3 -o y x.mts
 	[ "$(for part in y.0*; do mts stat --json $part | jq .rows; done | paste -sd' ')" = "33 33 34" ]
-	# whole records stay whole
+	# complete records stay complete
 	mts split -n 1 -o y x.mts
 	[ "$(mts stat y.01.mts | grep ^records)" = "$(mts stat x.mts | grep ^records)" ]
 }
 
-@test "mts split: a pipe, another place and level, streams without rows" {
+@test "mts split: reads a pipe, writes elsewhere at another level, divides streams without rows" {
 	cd "$T"
 	stream
 	mkdir parts
@@ -249,11 +248,11 @@ stream() {
 	mts cat odd.name.01.mts odd.name.02.mts | mts diff - x.mts
 	mts split -n 2 -o none empty.mts
 	mts cat none.01.mts none.02.mts | mts diff - empty.mts
-	# each says how it came to be
+	# each part has its own history
 	mts head -n 0 parts/y.02.mts | grep '^history.*mts split -n 3 -o parts/y --level 0$'
 }
 
-@test "mts split: writes all parts or none, and keeps existing files" {
+@test "mts split: writes all parts or none, and does not replace files" {
 	cd "$T"
 	stream
 	echo before >x.02.mts
@@ -262,7 +261,7 @@ stream() {
 	run -1 --separate-stderr mts split -n 3 -o x cut.mts
 	[[ $stderr == "mts: cut.mts: "*"cut short"* ]]
 	[ "$(ls x.0*)" = x.02.mts ]
-	# the second pass fails, with parts written
+	# the second pass fails when parts have been written
 	for i in {1..40}; do printf '{"text":"%0*d"}\n' $((i > 30 ? 20000 : 1)) $i; done | mts from jsonl --record-rows 1 >large.mts
 	run bash -c 'ulimit -f 100; exec mts split -n 4 --level 0 -o x large.mts'
 	[ "$status" -ne 0 ]
@@ -273,7 +272,7 @@ stream() {
 	[ "$(stat -c %s x.04.mts)" -gt 102400 ]
 }
 
-@test "mts split: ten thousand parts of three rows are whole" {
+@test "mts split: ten thousand parts of three rows are complete streams" {
 	cd "$T"
 	printf '{"n": %s}\n' 1 2 3 | mts from jsonl --record-rows 1 >x.mts
 	mkdir parts
@@ -283,7 +282,7 @@ stream() {
 	rm -r parts
 }
 
-@test "mts split: usage" {
+@test "mts split: usage errors exit 2" {
 	cd "$T"
 	stream
 	does_not_apply --json mts split -n 2 --json x.mts
@@ -304,11 +303,11 @@ stream() {
 
 # 3. near --merge
 
-# Queries q.mts and a corpus c.mts with many equal documents, in 1.mts, 2.mts, 3.mts, which have some of each.
+# corpus: q.mts, and c.mts with many equal documents; 1.mts, 2.mts and 3.mts have some of each
 corpus() {
 	seeded_awk 'BEGIN { srand(5); for (i = 0; i < 6; i++) printf "{\"_id\":\"q%d\",\"text\":\"query %d\",\"text.emb\":[%f,%f,%f]}\n",
 		i, i, rand() - 0.5, rand() - 0.5, rand() - 0.5 }' | mkstream >q.mts
-	# of each five documents two are equal, wherever they are, and three lie like others but are longer
+	# of five documents two are equal to others, anywhere, and three have others' direction and greater length
 	seeded_awk 'BEGIN { srand(7); for (i = 0; i < 300; i++) { if (i % 5 < 2) k = 1 + int(6 * rand()); else k = 1 + rand()
 			printf "{\"_id\":\"d%d\",\"n\":%d,\"text\":\"document \\\"%d\\\"\",\"text.emb\":[%f,%f,%f]}\n",
 				(i * 7919) % 1000, (i * 7919) % 1000, i, k * 0.25, (k % 3) - 1.5, 1 - k / 4 } }' >c.jsonl
@@ -317,7 +316,7 @@ corpus() {
 	for k in 1 2 3; do mkstream <part$k >$k.mts; done
 }
 
-@test "near --merge: runs over shards are the run over all, to the byte, ties too" {
+@test "near --merge: runs over shards make the run over all, to the byte, also with ties" {
 	cd "$T"
 	corpus
 	while IFS=: read -r options merge; do
@@ -326,7 +325,7 @@ corpus() {
 		near --merge $merge 1.run 2.run 3.run | cmp - whole
 		near --merge $merge 3.run - 2.run <1.run >turned
 		cmp turned whole
-		# of three the first two, and then the third: nothing is lost by halves
+		# two of three runs first, then the third: the order has no effect
 		near --merge $merge 2.run 1.run -o some.run
 		near --merge $merge some.run 3.run | cmp - whole
 		near --merge $merge whole | cmp - whole
@@ -338,13 +337,13 @@ corpus() {
 		--json -k 3:
 		--json -k 200 --threshold 0.2:-k 200
 	E
-	# there were ties, over the borders of lists and of shards
+	# there were ties, across lists and shards
 	near -k 7 --run - q.mts c.mts >whole
 	[ "$(cut -f1,5 whole | sort | uniq -d | wc -l)" -gt 5 ]
 	near -k 8 --run - q.mts c.mts | awk -F'\t' '$4 == 7 { score = $5 } $4 == 8 && $5 == score { n++ } END { exit !(n > 1) }'
 	gzip -k 2.run
 	near --merge 1.run 2.run.gz 3.run | cmp - <(near --merge 1.run 2.run 3.run)
-	# fewer of them
+	# fewer hits
 	for k in 1 2 3; do near --run $k.run q.mts $k.mts; done
 	near --merge -k 7 1.run 2.run 3.run | cmp - whole
 	for k in 1 2 3; do near --json -k 9 q.mts $k.mts >$k.json; done
@@ -352,10 +351,10 @@ corpus() {
 	near --merge 1.json 2.json 3.json | cmp - <(near --json -k 9 q.mts c.mts)
 }
 
-@test "near --merge: queries without hits in a shard, ids that are numbers, runs of mteb-score" {
+@test "near --merge: queries without hits in a shard, integer ids, and runs of mteb-score" {
 	cd "$T"
 	corpus
-	# the last shard has no hit for some queries, and the first has for all that have one
+	# the last shard has no hit for some queries; the first shard has one for all that have any
 	options="-k 5 --threshold 0.7 --run -"
 	near $options q.mts c.mts >whole
 	for k in 1 2 3; do near $options q.mts $k.mts >$k.run; done
@@ -377,7 +376,7 @@ corpus() {
 		mteb-score -q retrieval --qrels qrels.tsv --run $k.run q.mts $k.mts >scores
 	done
 	near --merge 1.run 2.run 3.run | cmp - <(near --run - q.mts c.mts)
-	# a stream without history
+	# runs of other programs
 	for k in 1 2 3; do near -k 20 --run - q.mts $k.mts | sed 's/motes:.*/bm25/' >$k.run; done
 	near --merge 1.run 2.run 3.run | cut -f1-5 | cmp - <(near -k 20 --run - q.mts c.mts | cut -f1-5)
 	near --merge 1.run 2.run 3.run | cut -f6 | sort -u | grep -x motes
@@ -475,13 +474,13 @@ corpus() {
 	done
 	for name in whole merged; do reze-stats apply --dtype f64 $name.stats pairs.mts -o $name.mts; done
 	mts diff --atol 1e-12 merged.mts whole.mts
-	# and one of them is missed
+	# without one of them
 	reze-stats merge -q [1-4].stats | run -1 mts diff --atol 1e-3 - whole.stats
 }
 
-# 5. motes-cluster(7): its commands, of a small model and a few parts
+# 5. motes-cluster(7): its commands with a small model and few parts
 
-# Blocks 1, 2, ... of the page in example.N; 60 texts, and the result of one command.
+# page: blocks 1, 2, ... of the page as example.N; 60 texts, and the result of one command as whole.mts
 page() {
 	cd "$T" || return
 	M=$GOLDEN/bert
@@ -495,15 +494,15 @@ page() {
 	mts to npy -c text.emb whole.mts -o whole.npy
 }
 
-# the_same STREAM: its vectors are those of the whole, to the byte, and its ids
+# the_same STREAM: its vectors and ids are those of the whole, to the byte
 the_same() {
 	mts to npy -c text.emb "$1" | cmp - whole.npy
 	mts to jsonl -c _id "$1" | cmp - <(mts to jsonl -c _id whole.mts)
 }
 
-# A program of that name that fails where its arguments have one of these words, while there is a file "broken", and tells
-# of each call in "calls"
-failing() { # NAME WORD...
+# failing NAME WORD...: a stand-in for the program NAME, which lists its calls in the file calls, and fails if its arguments
+# contain one of the words while a file broken exists
+failing() {
 	mkdir -p fail
 	{
 		printf '#!/bin/bash\necho "$*" >>%q\n' "$T/calls"
@@ -515,7 +514,7 @@ failing() { # NAME WORD...
 	: >calls
 }
 
-@test "motes-cluster: GNU parallel gives the result of one command, and repeats failed jobs" {
+@test "motes-cluster: GNU parallel gives the result of one command and repeats failed jobs" {
 	parallel --version 2>/dev/null | grep -c '^GNU parallel' || skip "needs GNU parallel"
 	page
 	export HOME=$T
@@ -558,12 +557,12 @@ failing() { # NAME WORD...
 	mts diff all.mts whole.mts
 }
 
-@test "motes-cluster: parts of an array job; only missing ones are repeated" {
+@test "motes-cluster: the parts of an array job; only missing ones are repeated" {
 	page
 	mv example.4 embed.sh
 	chmod +x embed.sh
 	grep -q '^#SBATCH --array=1-8 ' embed.sh
-	array() { # NUMBER...: what sbatch does
+	array() { # NUMBER...: stands in for sbatch
 		for k in "$@"; do SLURM_ARRAY_TASK_ID=$k SLURM_CPUS_PER_TASK=2 ./embed.sh 2>/dev/null || echo "$k failed"; done
 	}
 	failing encode /0003.mts /0008.mts
@@ -583,7 +582,7 @@ failing() { # NAME WORD...
 	the_same texts.mts
 }
 
-@test "motes-cluster: make keeps the list, RUN starts the commands; a search and statistics of parts" {
+@test "motes-cluster: make keeps the list of parts, RUN starts the commands; parts of a search and of statistics" {
 	page
 	mv example.6 Makefile
 	recorder
@@ -609,13 +608,13 @@ failing() { # NAME WORD...
 	done >pairs.jsonl
 	bash -eo pipefail example.8
 	reze-stats show --json all.stats | jq -e '.relations == 30'
-	# the other blocks are commands of a cluster with data
+	# the other blocks need a cluster and data
 	grep -c '^sbatch .*--ntasks=32' example.9 | grep -x 1
 	grep -c '^make .*RUN=' example.10 | grep -x 2
 	[ ! -e example.11 ]
 }
 
-@test "pipelines: rules that train, encode or score have RUN before their shell, no others" {
+@test "pipelines: rules that train, encode or score have RUN before their shell, others do not" {
 	cd "$T"
 	env -u MAKEFLAGS make -C "$ROOT" -pn RUN='srun -c 8' OUT=o LR=1e-4 help 2>/dev/null |
 		sed -n 's/^HEAVY := //p' | tr ' ' '\n' | sort -u >through
@@ -658,7 +657,7 @@ failing() { # NAME WORD...
 	END
 }
 
-@test "motes-cluster: one-device: no two commands have the same GPU; the status is the command's" {
+@test "motes-cluster: one-device: two commands never share a GPU; the status is the command's" {
 	cd "$T"
 	cat >use <<-'END'
 		mkdir "$T/at-$CUDA_VISIBLE_DEVICES" || echo "$CUDA_VISIBLE_DEVICES is taken"
@@ -671,7 +670,7 @@ failing() { # NAME WORD...
 	wait
 	sort -u told.* | diff - <(printf '0\n3\n')
 	run -7 "$ROOT/share/cluster/one-device" bash -c 'exit 7'
-	# as a pipeline's RUN, which starts shells
+	# RUN of a pipeline, which starts shells
 	printf 'SHELL := %s /bin/bash\nall:\n\t@echo on $$CUDA_VISIBLE_DEVICES\n' "$ROOT/share/cluster/one-device" >Makefile
 	[ "$(make -s)" = "on 0" ]
 }

@@ -4,13 +4,13 @@ load helper
 
 # slow
 
-# lib/nn/cuda on the processor (tests/cuda/cuda_runtime.h): the kernels of a GPU held to what those of the processor are held
-# to, their threads in one order.  When kernels changed, in three, and under the sanitizers, too.
+# lib/nn/cuda on the CPU (tests/cuda/cuda_runtime.h): the kernels of a GPU pass the checks of the CPU's kernels, with threads in one
+# order. After a change of the kernels threads run in three orders, and the tests also run under the sanitizers.
 
 setup_file() {
 	export FIBER_ORDERS=backward
 	if [[ $BUILD == *-sanitize* ]]; then
-		FIBER_ORDERS=shuffled # the sanitizers see as much in one
+		FIBER_ORDERS=shuffled # one order is enough for the sanitizers
 	elif "$ROOT/tests/kernels_changed"; then
 		FIBER_ORDERS="forward backward shuffled"
 	fi
@@ -21,7 +21,7 @@ setup() {
 	[ -x "$BUILD/shim/support/nn_check" ] || skip "make check has built no kernels of a GPU for the processor here"
 }
 
-# holds PROGRAM CHECK...: in the orders of threads of this run, or in those of ORDERS
+# holds PROGRAM CHECK...: the checks print nothing, in each order of threads of this run or of ORDERS
 holds() {
 	for order in ${ORDERS:-$FIBER_ORDERS}; do
 		MOTES_FIBERS=$order run -0 "$BUILD/shim/support/$1" "${@:2}"
@@ -30,18 +30,18 @@ holds() {
 }
 
 @test "shim: sums, scaling, finiteness" { holds nn_check_tokens vector; }
-@test "shim: products and linear layers, forward and back, in f32 and bf16" {
+@test "shim: products and linear layers, forward and backward, in f32 and bf16" {
 	holds nn_check linear product halves
 	holds nn_check_real product linear
 	holds linear_check
-	# as if cuBLASLt had no kernel that adds a bias, none that does not sum in pieces, none for other sizes
+	# as if cuBLASLt had no kernel with a bias, none without split-k, and none for other sizes
 	export MOTES_LACKS=bias,one-piece,other-sizes
 	holds nn_check linear
 	holds pieces_check strides
 }
 @test "shim: linear layers with int8 weights have the bits of float32" { holds int8_check products; }
-@test "shim: linear layers of inputs rounded to bf16, forward and back" { holds rounded_check; }
-@test "shim: bf16 and int8 products, int8 with the bits of the processor's kernels" {
+@test "shim: linear layers with inputs rounded to bf16, forward and backward" { holds rounded_check; }
+@test "shim: bf16 and int8 products; int8 has the bits of the CPU's kernels" {
 	holds packed_check
 	shim=$("$BUILD/shim/support/packed_check" bits)
 	[ "$shim" = "$(packed_check bits)" ]
@@ -57,7 +57,7 @@ holds() {
 	holds pieces_check nothing strides reach
 	"$BUILD/shim/support/pieces_check" weights rows many
 }
-@test "shim: floats are rounded to TF32 for MOTES_TF32=1 alone" {
+@test "shim: f32 is rounded to TF32 only with MOTES_TF32=1" {
 	for wanted in "" 0; do
 		MOTES_TF32=$wanted "$BUILD/shim/support/nn_check_real" product
 		MOTES_TF32=$wanted run -0 "$BUILD/shim/bin/encode" --version
@@ -67,39 +67,39 @@ holds() {
 	MOTES_TF32=1 run -0 "$BUILD/shim/bin/encode" --version
 	[[ $output == *"floats rounded to TF32"* ]]
 }
-@test "shim: activations, gates" { holds nn_check activate; }
-@test "shim: norms of rows and heads, unit length" { holds nn_check norm heads normalize; }
+@test "shim: activations and GLU" { holds nn_check activate; }
+@test "shim: norms of rows and heads, rows of unit length" { holds nn_check norm heads normalize; }
 @test "shim: values not below a threshold, in rows of every length" { holds nn_check_sizes not_below; }
 @test "shim: embeddings, pooling, AdamW" { holds nn_check_tokens embed pool adamw; }
-@test "shim: cross-entropy, rows of one part and of several" { holds nn_check_tokens loss; }
+@test "shim: cross-entropy, with rows in one block and in several" { holds nn_check_tokens loss; }
 @test "shim: softmax, routes, rows of token experts" { holds mixture_check softmax routes rows; }
-@test "shim: real sizes: gradients of parameters, tokens, rows, pooling, routes" {
+@test "shim: gradients of parameters, tokens, rows, pooling and routes at real sizes" {
 	holds nn_check_real parameters tokens rows pool routes
 }
 @test "shim: rows of every length" { holds nn_check_sizes norms heads units softmax; }
-@test "shim: dropout, rows in order, groups, routes, embeddings of every type" {
+@test "shim: dropout, rows in order, groups, routes, embeddings of every dtype" {
 	holds nn_check_sizes dropout scatter groups routes embed ties slices
 }
-# whose slopes by differences take their time, and the orders are held to below
-@test "shim: attention in floats" { ORDERS=shuffled holds nn_check attention; }
+# In one order only: gradients by differences take long, and the tests below try the orders.
+@test "shim: attention in f32" { ORDERS=shuffled holds nn_check attention; }
 @test "shim: attention at real sizes" { holds nn_check_real attention; }
-@test "shim: attention by tensor cores: lengths, sizes of heads" { holds attention_check lengths sizes; }
-@test "shim: attention by tensor cores: masks, any company" { holds attention_check masks company; }
+@test "shim: attention by tensor cores, for many lengths and sizes of heads" { holds attention_check lengths sizes; }
+@test "shim: attention by tensor cores, with masks and in any batch" { holds attention_check masks company; }
 @test "shim: attention of long sequences by Hopper's instructions" { holds attention_check long; }
-@test "shim: bf16 arrays: conversions, products, gates, norms, heads" { holds bf16_check; }
+@test "shim: bf16 arrays: conversions, products, GLU, norms, heads" { holds bf16_check; }
 @test "shim: rotary positions" { holds nn_check_tokens rotary; }
 
-# on_device PROGRAM OPTION...: by the kernels of a GPU
+# on_device PROGRAM OPTION...: the program with the kernels of a GPU
 on_device() {
 	"$BUILD/shim/bin/$1" -q "${@:2}"
 }
 
-# copied NAME: what a run that left $T/NAME.count copied to the device, in bytes
+# copied NAME: the bytes that the run of $T/NAME.count copied to the device
 copied() {
 	sed -n 's/^to the device: \([0-9]*\) bytes.*/\1/p' "$T/$1.count"
 }
 
-# waits NAME: how often a run that left $T/NAME waited for the device
+# waits NAME: how often the run of $T/NAME waited for the device
 waits() {
 	sed -n 's/.*; \([0-9]*\) waits$/\1/p' "$T/$1"
 }
@@ -118,7 +118,7 @@ waits() {
 	done
 }
 
-@test "shim: encode answers the rows of a pipe before more arrive" {
+@test "shim: encode answers the rows of a pipe before more rows arrive" {
 	mkfifo "$T/in" "$T/out"
 	tok -q -m "$GOLDEN/bert" --keep <"$T/in" | on_device encode -m "$GOLDEN/bert" | mts to jsonl >"$T/out" 3>&- &
 	exec 5>"$T/in" 6<"$T/out"
@@ -131,7 +131,7 @@ waits() {
 	wait $!
 }
 
-@test "shim: near: documents by MaxSim of tokens: the hits of the processor, though all similarities are negative" {
+@test "shim: near: MaxSim has the CPU's hits, even if all similarities are negative" {
 	lists() { # NAME COUNT SIGN: texts of one to four random vectors of 48
 		awk -v name="$1" -v count="$2" -v sign="$3" 'BEGIN {
 			srand(count)
@@ -149,14 +149,14 @@ waits() {
 	}
 	lists q 9 -1 >"$T/q.mts"
 	lists d 9000 1 >"$T/d.mts"
-	# in parts: documents of the next ones are compared with the hits of those before
+	# in parts, each of which starts with the hits of the parts before
 	options=(--json --similarity maxsim -k 5 --memory 2M)
 	near -q "${options[@]}" "$T/q.mts" "$T/d.mts" >"$T/cpu"
 	[ "$(jq '.hits[].score < 0' "$T/cpu" | grep -c true)" -eq 45 ]
 	on_device near "${options[@]}" "$T/q.mts" "$T/d.mts" | cmp - "$T/cpu"
 }
 
-@test "shim: near: the hits of the processor, though products are rounded otherwise" {
+@test "shim: near: hits are the CPU's, though products are rounded differently" {
 	mkstream random 120 24 1 | mts cat -q -c text.emb - >"$T/q.mts"
 	mkstream random 6000 24 2 >"$T/random.mts"
 	mts cat -q -c text.emb "$T/random.mts" <(mts rows --rows 1-3000 "$T/random.mts") >"$T/c.mts" # some are equal
@@ -189,7 +189,7 @@ waits() {
 	[ "$(copied both)" -gt "$(($(copied left) * 5 / 4))" ]
 }
 
-# like FILE COSINE [ROWS]: so is each row of the standard input to that of the file, at least; they are ROWS, or 12
+# like FILE COSINE [ROWS]: each row on standard input has at least that cosine to the file's; there are ROWS, or 12
 like() {
 	paste -d' ' "$1" - | awk -v least="$2" -v rows="${3:-12}" '{
 		half = NF / 2
@@ -199,18 +199,18 @@ like() {
 	} END { exit wrong > 0 || NR != rows }'
 }
 
-@test "shim: encode: every kind of layer, in floats and in bf16" {
+@test "shim: encode: every kind of layer is close to the CPU's, in f32 and in bf16" {
 	awk 'BEGIN { srand(3); for (i = 0; i < 12; i++) { n = 1 + int(rand() * 30)
 		for (t = 1; t <= n; t++) printf "%d%s", 3 + int(rand() * 30), t < n ? " " : "\n" } }' | ids_stream text.ids >"$T/ids.mts"
 	for folder in "$GOLDEN"/families/{deepseek,gemma3_text,gte,jina_bert,jina_bert_code,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen3,t5}; do
 		encode -q --any-tokenizer -m "$folder" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"
 		on_device encode --any-tokenizer -m "$folder" "$T/ids.mts" | ids_stream --rows text.emb | within "$T/cpu" 1e-5
-		# 0.99988 at worst; a token expert that is chosen otherwise would be another matter
+		# 0.99988 at worst; a different choice of token experts would lower it much more
 		on_device encode --any-tokenizer -m "$folder" --precision bf16 "$T/ids.mts" | ids_stream --rows text.emb | like "$T/cpu" 0.9995
 	done
 }
 
-# wide FOLDER RANGE: a model of FOLDER's kind in $T/wide, drawn from so wide a range, whose rows are multiples of 16 bytes in bf16
+# wide FOLDER RANGE: $T/wide, a model like FOLDER's with random weights of that range, and rows of multiples of 16 bytes in bf16
 wide() {
 	rm -rf "$T/wide" "$T/wide.config"
 	mkdir "$T/wide.config"
@@ -223,19 +223,19 @@ wide() {
 	model_copy "$T/wide.config" "$T/wide" init 3
 }
 
-@test "shim: encode: activations stay in bf16 where rows are multiples of 16 bytes" {
+@test "shim: encode: activations stay in bf16 if rows are multiples of 16 bytes" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	for folder in "$GOLDEN"/bert "$GOLDEN"/families/{albert,gemma3_text,gte,jina_bert,jina_bert_code,llama,modernbert,mpnet,nomic_bert,qwen3,umt5}; do
 		wide "$folder" 0.3
 		options=(--any-tokenizer --pooling mean -m "$T/wide")
 		encode -q "${options[@]}" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"
-		# 0.9989 at worst, of UMT5's large sums; in a reference that computes in bf16 they differ as much
+		# 0.9989 at worst, for UMT5's large sums; a reference that computes in bf16 differs as much
 		on_device encode "${options[@]}" --precision bf16 "$T/ids.mts" | ids_stream --rows text.emb >"$T/whole"
 		like "$T/cpu" 0.998 5 <"$T/whole"
-		# the other texts of a batch change no bit
+		# no other text of a batch changes a bit
 		on_device encode "${options[@]}" --precision bf16 --tokens 5 "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/whole"
 	done
-	# token experts: probabilities that are far enough apart for the same choice
+	# token experts, with probabilities far enough apart for equal choices
 	for folder in "$GOLDEN"/families/{olmoe,nomic_moe}; do
 		wide "$folder" 0.05
 		encode -q "${options[@]}" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"
@@ -243,7 +243,7 @@ wide() {
 	done
 }
 
-# trains TOLERANCE OPTION...: the losses of each step are the processor's
+# trains TOLERANCE OPTION...: the losses of all steps are the CPU's
 trains() {
 	options=(-q --lr 2e-3 --warmup 0 --save-every 0 --restart "${@:2}")
 	train "${options[@]}" -o "$T/cpu"
@@ -255,24 +255,24 @@ trains() {
 	within "$T/cpu.losses" "$1" <"$T/device.losses"
 }
 
-@test "shim: train: task experts, token experts, adapters, buckets of distance, next tokens; in bf16" {
+@test "shim: train: task experts, token experts, adapters, relative positions, causal language models; bf16" {
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
 	pairs_stream '{"temperature": 0.05, "experts": {"query": "left", "document": "*"}}' <"$GOLDEN/train/pairs.txt" >"$T/experts.mts"
 	sed -E 's/4([0-9])/1\1/g' "$GOLDEN/train/pairs.txt" | pairs_stream '{"temperature": 0.05}' >"$T/small.mts"
 	ids_stream text.ids <"$GOLDEN/clm/texts.txt" >"$T/texts.mts"
 	upcycle -q -m "$GOLDEN/train/bert" --experts left,right -o "$T/mote"
 	upcycle -q -m "$GOLDEN/train/bert" --token-experts 4 -o "$T/tokens"
-	# 2e-6 apart, T5's unscaled scores 2e-5
+	# 2e-6 apart; T5's unscaled scores 2e-5
 	trains 1e-5 -m "$T/mote" --tokens 40 "$T/experts.mts"
 	trains 1e-5 -m "$T/tokens" --tokens 40 --balance 0.3 "$T/pairs.mts"
 	trains 1e-5 -m "$GOLDEN/train/bert" --lora rank=2,dropout=0.2 "$T/pairs.mts"
 	trains 1e-4 -m "$GOLDEN/families/t5" --tokens 40 "$T/small.mts"
 	trains 1e-5 -m "$GOLDEN/families/olmoe" --objective clm --tokens 9 --balance 0.3 --epochs 3 "$T/texts.mts"
-	# eight bits of mantissa: 0.005 apart
+	# bf16 has eight bits of mantissa: 0.005 apart
 	trains 2e-2 -m "$GOLDEN/train/nomic_bert" --precision bf16 "$T/pairs.mts"
 }
 
-@test "shim: train: the losses are the processor's, whatever the pieces" {
+@test "shim: train: losses are the CPU's, whatever the chunks" {
 	pairs_stream '{"task": "play", "temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
 	for tokens in 20 1000; do
 		options=(-q -m "$GOLDEN/train/bert" --tokens $tokens --lr 2e-3 --warmup 0 --steps 4 --save-every 0)
@@ -296,7 +296,7 @@ trains() {
 	done
 }
 
-@test "shim: --version names the device, or why there is none; programs that need one exit with one line" {
+@test "shim: --version names the device or the reason why there is none; programs that need one fail with one line" {
 	run -0 on_device encode --version
 	[[ "${lines[1]}" == "cuda, no device, but the processor in its place, compute capability 9.0, 4 GiB, "* ]]
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
@@ -316,7 +316,7 @@ trains() {
 	[[ $stderr == "encode: out of memory of the device: 0.0 MiB were asked for, 0.0 of its 0.0 GiB are free; fewer tokens at a time take less (--tokens)" ]]
 }
 
-@test "shim: the error of a kernel names it with MOTES_CUDA_SYNC=1, and else the way to its name" {
+@test "shim: with MOTES_CUDA_SYNC=1 an error names its kernel, else the message names MOTES_CUDA_SYNC" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	MOTES_SHIM_FAILS=2 run -1 --separate-stderr on_device encode -m "$GOLDEN/bert" "$T/ids.mts"
 	[ "${#stderr_lines[@]}" = 1 ]
@@ -327,38 +327,38 @@ trains() {
 	done
 }
 
-@test "shim: MOTES_CUDA_TUNE=1 takes the quickest algorithm with the bits of the first" {
+@test "shim: MOTES_CUDA_TUNE=1 takes the fastest algorithm with the bits of the first" {
 	mkdir "$T/config"
 	jq '.hidden_size = 64 | .intermediate_size = 96' "$GOLDEN/bert/config.json" >"$T/config/config.json"
 	model_copy "$T/config" "$T/model" init 1
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
-	for precision in f32 int8; do # bf16 has products of our own
+	for precision in f32 int8; do # bf16 has kernels of its own
 		options=(--any-tokenizer -m "$T/model" --precision $precision "$T/ids.mts")
 		on_device encode "${options[@]}" | ids_stream --rows text.emb >"$T/first"
 		MOTES_CUDA_TUNE=1 "$BUILD/shim/bin/encode" -v "${options[@]}" 2>"$T/log" | ids_stream --rows text.emb | cmp - "$T/first"
-		# the stand-in's third is quicker than its first, and its second sums in another order
+		# the stand-in's third algorithm is faster than its first; its second sums in another order
 		grep -q "proposal 3 of 3" "$T/log"
 		run -1 grep "proposal [^3]" "$T/log"
 	done
 }
-@test "shim: nn_bench_device: each kernel once; on paper the floors of all models" {
+@test "shim: nn_bench_device: runs each kernel once; prints the calculated minimum times of all models" {
 	run -0 "$BUILD/shim/support/nn_bench_device" -t 64 MiniLM
 	[[ $output == *"linear 384 -> 1536 "*"tokens/s of the layers"*"bf16 between kernels"* ]]
 	run -0 "$BUILD/shim/support/nn_bench_device" -p
-	# 16,384 tokens x 768 values are read as floats and written as halves at 3 TB/s
+	# 16,384 tokens x 768 values are read as f32 and written as bf16 at 3 TB/s
 	[[ $output == *"- narrow 768 "*" 0     25.17 "* ]]
 	run grep -c "^KB of a token" <<<"$output"
 	[ "$output" = 8 ]
 }
-@test "shim: encode is close to the processor's kernels, in f32 and int8" {
+@test "shim: encode is close to the CPU's kernels, in f32 and int8" {
 	for n in 5 1 24 13 7 2 19; do seq -s' ' 2 $((n + 1)); done | ids_stream text.ids >"$T/ids.mts"
 	for option in --precision=f32 --precision=int8 --weights=int8; do
 		encode -q -m "$GOLDEN/bert" "$option" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"
 		"$BUILD/shim/bin/encode" -q -m "$GOLDEN/bert" "$option" --tokens 32 "$T/ids.mts" |
 			ids_stream --rows text.emb >"$T/shim"
 		[ "$(wc -l <"$T/shim")" -eq 7 ]
-		# sums of some dozens of floats in another order; GELU of bytes is within 8e-5 on the processor, so that a byte of the
-		# next layer may be rounded otherwise
+		# sums of some dozens of values in another order; GELU on bytes is within 8e-5 on the CPU, so that the next layer may round a
+		# byte differently
 		limit=1e-5
 		[ $option != --precision=int8 ] || limit=2e-3
 		paste -d' ' "$T/cpu" "$T/shim" | awk -v limit=$limit '{
@@ -367,7 +367,7 @@ trains() {
 	done
 }
 
-@test "shim: train: the moving average of the weights; dropout is refused" {
+@test "shim: train: --ema works; --dropout is refused" {
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"
 	options=(-q -m "$GOLDEN/train/bert" --lr 2e-3 --warmup 0)
 	train "${options[@]}" --ema 0.7 -o "$T/cpu" "$T/pairs.mts"

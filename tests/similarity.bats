@@ -2,18 +2,18 @@
 load helper
 load scores
 
-# A model's own similarity, which its folder names: of streams, searches, scores and results.
+# A model's own similarity, which its folder names, in streams, searches, scores and results.
 
 setup() {
 	cd "$T"
 }
 
-@test "similarity: a stream of a dot-product model is searched and scored by dot products, with a message" {
+@test "similarity: near and mteb-score use the dot product that the stream of a model names, with a message" {
 	for name in queries corpus rerank summaries; do
 		mkstream 7 f32 m dot <"$GOLDEN/score_$name.jsonl" >"$name.mts"
 	done
 	for name in sts pairs; do mkstream 7 f32 m dot <"$GOLDEN/score_$name.jsonl" >"$name.mts"; done
-	# the golden lists of near are numpy's
+	# near.bats compares both similarities with numpy
 	diff <(near -k 5 --run - queries.mts corpus.mts) <(near --similarity dot -k 5 --run - queries.mts corpus.mts)
 	run ! diff -q <(near -k 5 --run - queries.mts corpus.mts) <(near --similarity cosine -k 5 --run - queries.mts corpus.mts)
 	near -k 5 --run - queries.mts corpus.mts | found 'motes:dot:5/'
@@ -47,13 +47,13 @@ setup() {
 	mteb-score sts --similarity cosine sts.mts >/dev/null
 }
 
-@test "similarity: encode passes the folder's similarity on to the results" {
+@test "similarity: encode writes the folder's similarity to the stream, and results have it" {
 	base=$ROOT/share/models/base
 	[ -e "$base/model.safetensors" ] || skip "needs make base-model"
 	cp -r "$base" model
 	chmod -R u+w model
 	config=model/config_sentence_transformers.json
-	similarity() { # its JSON: what the stream's header and model_meta.json say
+	similarity() { # as JSON, from the stream's header and from model_meta.json
 		jq ".similarity_fn_name = $1" "$base/config_sentence_transformers.json" >"$config"
 		echo "a red ship" | tok -m model - | encode -m model | mts head --json | head -n 1 |
 			jq -r '.properties.similarity'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 load helper
 
-# Sparse encoders beside sentence-transformers' SparseEncoder (tests/golden/sparse.py), and the search by their terms.
+# Sparse encoders, and the search by their terms. Golden values: tests/golden/sparse.py (sentence-transformers' SparseEncoder).
 S=$GOLDEN/sparse
 
-# folder FORM: the model with its tokenizer, in $T/FORM, where a test may change it
+# folder FORM: copies the model and its tokenizer to $T/FORM
 folder() {
 	local form tokenizer class most
 	IFS=$'\t' read -r form tokenizer class most < <(grep -P "^$1\t" "$S/forms.tsv")
@@ -15,21 +15,21 @@ folder() {
 	jq -c ".model_max_length = $most$([ "$class" = - ] || echo " | .tokenizer_class = \"$class\"")" \
 		"$GOLDEN/settings/$tokenizer/tokenizer_config.json" >"$T/$form/tokenizer_config.json"
 }
-# bge: a model of BGE-M3's kind with its tokenizer, in $T/bge
+# bge: $T/bge, a model like BGE-M3 with its tokenizer
 bge() {
 	cp -r "$S/bge_m3" "$T/bge"
 	cp "$GOLDEN/settings/xlm-roberta/sentencepiece.bpe.model" "$T/bge"
 	jq -c '.model_max_length = 40' "$GOLDEN/settings/xlm-roberta/tokenizer_config.json" >"$T/bge/tokenizer_config.json"
 }
-# terms FORM [OPTION...]: a stream of the texts' terms
+# terms FORM [OPTION...]: a stream of the golden texts' terms
 terms() {
 	tok -q -m "$T/$1" "$S/texts.jsonl" | encode -q -m "$T/$1" "${@:2}"
 }
-# ids and weights of a stream, a line a text
+# The ids and weights of a stream, a line for each text.
 lines() {
 	mts to jsonl "$@" | jq -c '{ids: ."text.sparse", weights: ."text.sparse.weights"}'
 }
-# draw COUNT NAME [FACTOR]: rows of up to ten terms of 60, whose weights are multiples of a quarter, so that dot products are exact
+# draw COUNT NAME [FACTOR]: rows of up to ten of 60 terms; weights are multiples of 1/4, so that dot products are exact
 draw() {
 	awk -v n="$1" -v name="$2" -v factor="${3:-1}" 'BEGIN {
 		srand(n)
@@ -44,7 +44,7 @@ draw() {
 		}
 	}' | mts from jsonl
 }
-# brute K QUERIES CORPUS [COSINE]: query, document and score of the best K documents, each pair compared
+# brute K QUERIES CORPUS [COSINE]: query, document and score of each query's best K documents, from all pairs
 brute() {
 	{ mts to jsonl "$2" | jq -r '["q", ._id, (."text.sparse" | length), ."text.sparse"[], ."text.sparse.weights"[]] | @tsv'
 	mts to jsonl "$3" | jq -r '["d", ._id, (."text.sparse" | length), ."text.sparse"[], ."text.sparse.weights"[]] | @tsv'; } |
@@ -61,7 +61,7 @@ brute() {
 
 # Known answers. -------------------------------------------------------------------------
 
-@test "sparse: terms and weights of every family, pooling and activation equal SparseEncoder's" {
+@test "sparse: terms and weights of every family, pooling and activation are SparseEncoder's" {
 	count=0
 	while IFS=$'\t' read -r form rest; do
 		folder "$form"
@@ -75,7 +75,7 @@ brute() {
 	[ "$count" -eq 18 ]
 }
 
-@test "sparse: a sparse encoder's terms without --emit; the header has their number, model and similarity" {
+@test "sparse: a sparse encoder writes terms without --emit; the header has their number, model and similarity" {
 	folder bert_sum
 	terms bert_sum >"$T/plain.mts"
 	terms bert_sum --emit sparse | mts diff - "$T/plain.mts"
@@ -87,7 +87,7 @@ brute() {
 	mts head --json "$T/dot.mts" | jq -e -s '.[0].properties | has("sparse.similarity") | not'
 }
 
-@test "sparse: top=N keeps the greatest weights, and stands above max_active_dims" {
+@test "sparse: top=N keeps the greatest weights and overrides max_active_dims" {
 	folder bert
 	folder bert_untied
 	terms bert --emit sparse:top=4 | lines >"$T/made"
@@ -98,7 +98,7 @@ brute() {
 }
 
 # bats test_tags=plain
-@test "sparse: a text's terms depend on no other text, nor on threads" {
+@test "sparse: a text's terms do not depend on other texts or threads" {
 	folder bert
 	folder distilbert_sum
 	for form in bert distilbert_sum; do
@@ -108,7 +108,7 @@ brute() {
 	done
 }
 
-@test "sparse: terms beside hidden states, in lists of texts, with other precisions" {
+@test "sparse: terms beside hidden states, of lists of texts, and with other precisions" {
 	folder bert
 	terms bert --emit sparse,hs:pool=tokens | mts cat -c text.sparse,text.sparse.weights | lines | diff - <(terms bert | lines)
 	jq -c -s '[{d: [.[0, 1].text]}, {d: []}, {d: [.[2:][].text]}][]' "$S/texts.jsonl" | tok -q -m "$T/bert" -f d --format jsonl |
@@ -122,7 +122,7 @@ brute() {
 	terms bert --weights int8 --emit sparse:top=1 | lines | jq '.weights[0]' | within <(jq '.weights | max' "$S/bert/expected.jsonl") 0.1
 }
 
-@test "sparse: tok --decode names terms, the heaviest first" {
+@test "sparse: tok --decode prints terms, the heaviest first" {
 	folder bert_untied
 	terms bert_untied >"$T/terms.mts"
 	tok -q -m "$T/bert_untied" --decode "$T/terms.mts" | mts to jsonl >"$T/made"
@@ -136,7 +136,7 @@ brute() {
 		tok -q -m "$T/bert_untied" --decode | mts to jsonl | jq -r '."d.terms"[]' | diff - <(jq -r '."text.terms"' "$T/made")
 }
 
-@test "sparse: an inference-free encoder: documents through the default route, queries by a table of weights" {
+@test "sparse: an inference-free encoder encodes documents by its default route, queries by a table of weights" {
 	query=$S/router/query_0_SparseStaticEmbedding
 	for model in "$S/router" "$query"; do
 		tok -q -m "$model" "$S/texts.jsonl" | encode -q -m "$model" >"$T/${model##*/}.mts"
@@ -154,7 +154,7 @@ brute() {
 		diff - <(jq -c '[[.ids, .weights] | transpose | sort_by(-(.[1] | fabs))[:2] | sort[] | .[0]]' "$query/expected.jsonl")
 }
 
-@test "sparse: BGE-M3's lexical weights, embeddings vectors of tokens and embeddings from one pass equal its formulas" {
+@test "sparse: BGE-M3's lexical weights, token vectors and embeddings from one pass follow its formulas" {
 	bge
 	tok -q -m "$T/bge" "$S/texts.jsonl" | encode -q -m "$T/bge" --emit emb,sparse,tokens >"$T/both.mts"
 	lines "$T/both.mts" >"$T/made"
@@ -163,7 +163,7 @@ brute() {
 	mts to jsonl "$T/both.mts" | jq '."text.emb"[]' | within <(jq '.emb[]' "$S/bge_m3/expected.jsonl") 1e-5
 	mts to jsonl "$T/both.mts" | jq '."text.tokens" | length' | diff - <(jq '.tokens | length' "$S/bge_m3/expected.jsonl")
 	mts to jsonl "$T/both.mts" | jq '."text.tokens"[][]' | within <(jq '.tokens[][]' "$S/bge_m3/expected.jsonl") 1e-5
-	tok -q -m "$T/bge" "$S/texts.jsonl" | encode -q -m "$T/bge" | mts diff - <(mts cat -c _id,text.emb "$T/both.mts") # as any dense model
+	tok -q -m "$T/bge" "$S/texts.jsonl" | encode -q -m "$T/bge" | mts diff - <(mts cat -c _id,text.emb "$T/both.mts") # like any dense model
 	mts head --json "$T/both.mts" >"$T/header" # embeddings by cosine, terms by dot product
 	jq -e -s '.[0].properties | has("similarity") or has("sparse.similarity") | not' "$T/header"
 	near -q -f text.sparse -k 1 --run - "$T/both.mts" "$T/both.mts" | grep -P '^t3\tQ0\tt3\t1\t' | cut -f5 |
@@ -172,7 +172,7 @@ brute() {
 
 # The search. ----------------------------------------------------------------------------
 
-@test "sparse: near finds what comparing all pairs finds, ties by id, whatever k and threads" {
+@test "sparse: near finds the hits of a comparison of all pairs, ties by id, for any k and number of threads" {
 	draw 21 q >"$T/q.mts"
 	draw 300 d >"$T/c.mts"
 	for k in 1 10 300; do
@@ -188,7 +188,7 @@ brute() {
 	near -q "$T/q.mts" "$T"/part.* -k 10 --run - | diff - <(near -q "$T/q.mts" "$T/c.mts" -k 10 --run -)
 }
 
-@test "sparse: near's options apply to terms: threshold, exclude-self, self, json, memory" {
+@test "sparse: near's --threshold, --exclude-self, --self, --json and --memory apply to terms" {
 	draw 40 d >"$T/c.mts"
 	near -q "$T/c.mts" "$T/c.mts" -k 5 --exclude-self --run - | awk '$1 == $3 { exit 1 }'
 	near -q "$T/c.mts" "$T/c.mts" -k 40 --threshold 8 --run "$T/made.run"
@@ -203,7 +203,7 @@ brute() {
 	mteb-score retrieval --qrels "$T/test.tsv" --candidates "$T/few.run" "$T/c.mts" "$T/c.mts" >/dev/null
 }
 
-@test "sparse: a model's texts find each other, and a run fuses with one of embeddings" {
+@test "sparse: texts of a model find each other; a run of terms fuses with one of embeddings" {
 	folder bert
 	tok -q -m "$T/bert" --keep "$S/texts.jsonl" | encode -q -m "$T/bert" >"$T/terms.mts"
 	near -q "$T/terms.mts" "$T/terms.mts" -k 7 --run "$T/terms.run"
@@ -217,17 +217,17 @@ brute() {
 	near -q "$T/dense.mts" "$T/dense.mts" --run "$T/dense.run"
 	near --fuse rrf "$T/terms.run" "$T/dense.run" >"$T/both.run"
 	[ "$(wc -l <"$T/both.run")" -eq 49 ]
-	mts paste "$T/terms.mts" <(mts cat -c text.emb "$T/dense.mts") >"$T/both.mts" # embeddings, unless terms are named
+	mts paste "$T/terms.mts" <(mts cat -c text.emb "$T/dense.mts") >"$T/both.mts" # embeddings, unless the terms are named
 	near -q "$T/both.mts" "$T/both.mts" -k 7 --any-model --run - | diff <(cut -f1,3 "$T/dense.run") <(cut -f1,3 -)
 	near -q -f text.sparse "$T/both.mts" "$T/both.mts" -k 7 --run - | diff - "$T/terms.run"
-	mts to jsonl "$T/both.mts" | jq -c '{"text.sparse", "text.sparse.weights", _id}' | mts from jsonl >"$T/first.mts" # its column is number 0
+	mts to jsonl "$T/both.mts" | jq -c '{"text.sparse", "text.sparse.weights", _id}' | mts from jsonl >"$T/first.mts" # the column is number 0
 	[ "$(mts head "$T/first.mts" | head -n 1 | cut -f2 | cut -d' ' -f1)" = text.sparse ]
 	near -q -f text.sparse "$T/first.mts" "$T/first.mts" -k 7 --run - | diff - "$T/terms.run"
 }
 
 # Bad input. -----------------------------------------------------------------------------
 
-@test "sparse: models without such a head, or with half of one, are refused in one line" {
+@test "sparse: models without a masked-language-model head, or with part of one, are refused in one line" {
 	cd "$T"
 	folder bert
 	jq -c '.' "$S/texts.jsonl" | tok -q -m bert >ids.mts
@@ -269,7 +269,7 @@ brute() {
 	run -2 encode -q -m bert --emit sparse,few=sparse:top=3 ids.mts
 }
 
-@test "sparse: models of vectors alone have no terms; a sparse encoder is not trained" {
+@test "sparse: dense models have no terms; a sparse encoder cannot be trained" {
 	cd "$T"
 	folder bert
 	echo '3 4 5' | ids_stream text.ids >ids.mts
@@ -285,7 +285,7 @@ brute() {
 	[[ $output == *"train: bert: is a sparse encoder, which is read, not trained or written"* ]]
 }
 
-@test "sparse: damaged and half folders of BGE-M3's kind, Routers and tables are refused in one line" {
+@test "sparse: damaged and incomplete folders of BGE-M3's kind, Routers and tables are refused in one line" {
 	cd "$T"
 	bge
 	tok -q -m bge "$S/texts.jsonl" >ids.mts
@@ -325,7 +325,7 @@ brute() {
 	dies "encode: table/config.json: weights in a JSON file are not supported" encode -q -m table -o out ids.mts
 }
 
-@test "sparse: damaged terms, other vocabularies and vectors beside terms are refused in one line" {
+@test "sparse: damaged terms, other vocabularies, and vectors in place of terms are refused in one line" {
 	cd "$T"
 	row() { printf '{"_id": "a", "text.sparse": %s, "text.sparse.weights": %s}\n' "$1" "$2" | mts from jsonl; }
 	row '[1, 4]' '[1.5, 2.5]' >good.mts

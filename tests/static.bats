@@ -9,7 +9,7 @@ setup() {
 	cd "$T" || return
 }
 
-# folder CASE: that golden folder as m, with its tokenizer, for a test to change
+# folder CASE: copies that golden folder and its tokenizer to m
 folder() {
 	local tokenizer=tokenizer
 	[ "$1" != bpe ] || tokenizer=bpe
@@ -20,12 +20,12 @@ folder() {
 rows() {
 	ids_stream --rows text.emb
 }
-# vectors OPTION...: of the golden texts
+# vectors OPTION...: the embeddings of the golden texts
 vectors() {
 	tok -q -m m "$G/texts.jsonl" | encode -q -m m "$@" | rows
 }
-# Within 1e-6 of a file's; of sums of hundreds of rows, whose roundings add up in both, within 1e-5.
-agrees() { # file
+# agrees FILE: within 1e-6 of the file; within 1e-5 for sums of hundreds of rows, whose rounding errors add up
+agrees() {
 	cat >got
 	within "$1" 1e-5 <got
 	sed '10,15d' "$1" >short
@@ -34,10 +34,10 @@ agrees() { # file
 ids() {
 	mts to jsonl | jq -r '."text.ids" | join(" ")'
 }
-ids_of() { # text
+ids_of() { # TEXT
 	jq -nc --arg text "$1" '{text: $text}' | tok -q --format jsonl -m m | ids
 }
-# tensors NAME DTYPE SHAPE BYTES ...: as m/model.safetensors, BYTES as printf takes them
+# tensors NAME DTYPE SHAPE BYTES...: writes m/model.safetensors, with BYTES in printf's notation
 tensors() {
 	local header='' at=0 size
 	: >data
@@ -57,7 +57,7 @@ tensors() {
 	} >m/model.safetensors
 }
 one='\0\0\x80\x3f' nan='\0\0\xc0\x7f'
-# refused MESSAGE: encode dies of the folder m, in one line
+# refused MESSAGE: encode refuses the folder m in one line
 refused() {
 	run -1 --separate-stderr encode -q -m m < <(echo "3 4" | ids_stream text.ids)
 	[ "$stderr" = "encode: m/$1" ] || {
@@ -66,14 +66,14 @@ refused() {
 	}
 }
 
-@test "static: folders of model2vec give its vectors: all dtypes, with and without weights and mapping" {
+@test "static: vectors of model2vec's folders are model2vec's: all dtypes, with and without weights and mapping" {
 	for case in $CASES; do
 		folder $case
 		vectors | agrees "$G/$case.txt"
 	done
 }
 
-@test "static: folders of sentence-transformers give its vectors: nested, at the root, with a prompt, of two values" {
+@test "static: vectors of sentence-transformers' folders are the reference's: nested, at the root, with a prompt, of two values" {
 	for case in st root; do
 		folder $case
 		vectors | agrees "$G/$case.txt"
@@ -83,7 +83,7 @@ refused() {
 	tok -q -m m --task query "$G/texts.jsonl" | encode -q -m m | rows | agrees "$G/prompt.txt"
 }
 
-@test "static: the published folder with shared rows gives the vector that it says" {
+@test "static: a published folder with shared rows gives its published vector" {
 	need_model model2vec-vocabquant-64d
 	model=$MODELS/model2vec-vocabquant-64d
 	run --separate-stderr tok -m "$model" <<<hello
@@ -98,7 +98,7 @@ refused() {
 	[ "$(ids_of "日")" = "" ]
 	folder root
 	[ "$(ids_of "the 日 boat [SEP]")" = "8 4 11 6" ]
-	# another tokenizer than a transformer's, of the same file
+	# the same file as a transformer's tokenizer
 	cp "$G/tokenizer.json" m/tokenizer.json
 	tok -q -m m/tokenizer.json <<<"the boat" >framed.mts
 	[ "$(ids <framed.mts)" = "5 8 11 6" ]
@@ -106,20 +106,20 @@ refused() {
 	[[ $stderr == *"another tokenizer"* ]]
 }
 
-@test "static: model2vec limits ids and characters, sentence-transformers follows tokenizer.json" {
+@test "static: limits of ids and characters are model2vec's; sentence-transformers follows tokenizer.json" {
 	folder plain
 	long=$(printf 'a %.0s' {1..600})
 	[ "$(ids_of "$long" | wc -w)" -eq 512 ]
 	sed -i 's/"model_type"/"max_length": 3, "model_type"/' m/config.json
-	# unknown tokens are counted before they are dropped
+	# unknown tokens count before they are dropped
 	[ "$(ids_of "日 a fish a a")" = "9 19" ]
-	# the tokens' median length is 4: 12 characters, not bytes
+	# the median length of tokens is 4, so the limit is 12 characters, not bytes
 	[ "$(ids_of "日本日本日本日本日 fish")" = "" ]
 	[ "$(ids_of "       fish fish")" = 19 ]
 	[ "$(ids_of "        fish fish")" = 19 ]
 	[ "$(ids_of "         fish fish")" != 19 ]
 	[ "$(jq -nc '{text: "a fish a fish"}' | tok -q --format jsonl -m m --max-length 2 | ids)" = "9 19" ]
-	# a prompt is part of the text
+	# a prompt counts as part of the text
 	[ "$(tok -q -m m --prompt "fish " <<<"fish fish fish" | ids)" = "19 19" ]
 	run -1 --separate-stderr tok -m m --no-truncate <<<"           fish"
 	[[ $stderr == *"longer than 3 tokens"* ]]
@@ -134,7 +134,7 @@ refused() {
 	dies "tok: m/0_StaticEmbedding/vocab.txt: of static embeddings; they have a tokenizer.json" tok -m m /dev/null
 }
 
-@test "static: options of encode work as with any model" {
+@test "static: options of encode have their effects" {
 	folder plain
 	vectors >unit
 	vectors -j 2 --tokens 7 | cmp - unit
@@ -144,14 +144,14 @@ refused() {
 	run -1 cmp -s raw unit
 	vectors --pooling last >last
 	run -1 cmp -s last unit
-	# of a text of one token all are the same
+	# the text of one token has the same vector
 	diff <(sed -n 3p last) <(sed -n 3p unit)
 	tok -q -m m "$G/texts.jsonl" | encode -m m --emit hs:pool=mean | ids_stream --rows text.hs | head -n 4 |
 		within <(head -n 4 raw) 1e-6
 	run -1 --separate-stderr encode -m m --adapter "$GOLDEN/adapter/plain" < <(echo "3 4" | ids_stream text.ids)
 }
 
-@test "static: a text of no tokens is zeros, an id beyond the table is refused" {
+@test "static: a text without tokens is zeros; an id beyond the table is refused" {
 	folder plain
 	sed -n 5,7p "$G/plain.txt" | grep -c '^0 0 0 0$' | found -x 3
 	printf '\n3\n' | ids_stream text.ids | encode -q -m m | rows | head -n 1 | found -x '0 0 0 0'
@@ -163,7 +163,7 @@ refused() {
 	[[ $stderr == *"token id 44 is not below the vocabulary of m, 44"* ]]
 }
 
-@test "static: damaged tables are refused, naming the tensor" {
+@test "static: damaged tables are refused with the tensor" {
 	folder plain
 	tensors embeddings F32 2,1 "$one$one" mapping I32 2 '\0\0\0\0\2\0\0\0'
 	refused "model.safetensors: tensor 'mapping': token 1 has the row 2; there are 2"
@@ -195,7 +195,7 @@ refused() {
 }
 
 # bats test_tags=plain
-@test "static: six steps of training agree with torch's, and the folder is of the kind that it was" {
+@test "static: six steps of training agree with torch's, and the written folder is of the same kind" {
 	folder plain
 	pairs_stream '{"temperature": 0.2}' <"$G/pairs.txt" >pairs.mts
 	learn() {
@@ -208,7 +208,7 @@ refused() {
 	seq 0 43 | ids_stream text.ids | encode --no-normalize -q -m out | rows | within "$G/trained.txt" 1e-5
 	[ "$(jq -r .model_type out/config.json)" = model2vec ]
 	jq -r '.[].type' out/modules.json | diff - <(printf 'sentence_transformers.models.%s\n' StaticEmbedding Normalize)
-	# drawn anew, of the same shape
+	# drawn again with the same shape
 	cp -r out trained
 	learn --from-scratch
 	run -1 cmp -s out/model.safetensors trained/model.safetensors
@@ -222,7 +222,7 @@ refused() {
 	[ ! -e out/config.json ]
 	[ "$(jq -r '.[0].path' out/modules.json)" = . ]
 	tok -q -m out <<<"the 日" | encode -m out | rows >after
-	learn --restart # in its place
+	learn --restart # in its own place
 	cmp <(tok -q -m out <<<"the 日" | encode -m out | rows) after
 	for case in shared mapped weighted; do
 		folder $case
@@ -245,8 +245,8 @@ refused() {
 	vectors | cmp - whole
 }
 
-# The table's rows, a token each, within 1e-3 of a row's greatest number, which half precision allows.
-made_of() { # name
+# made_of NAME: each row of the table is within 1e-3 of the golden row's greatest number, as f16 allows
+made_of() {
 	upcycle -q --static -m b -o out --dim 6
 	jq -r '.model.vocab | to_entries | sort_by(.value)[] | .key' out/tokenizer.json | diff - "$G/$1.vocab"
 	seq 0 $(($(wc -l <"$G/$1.vocab") - 1)) | ids_stream text.ids | encode -q --no-normalize -m out | rows |
@@ -258,7 +258,7 @@ made_of() { # name
 		} END { exit bad || NF != 12 || n != '"$(wc -l <"$G/$1.txt")"' }'
 }
 
-@test "static: upcycle --static makes the table that model2vec makes of a BERT, and of a BPE tokenizer" {
+@test "static: upcycle --static makes model2vec's table of a BERT, and of a BPE tokenizer" {
 	cp -r "$G/bert" b
 	made_of distil
 	jq -e '.post_processor == null and .truncation.max_length == 512 and .padding.pad_id == 0 and
@@ -269,21 +269,21 @@ made_of() { # name
 	cp "$G/bpe.json" b/tokenizer.json
 	rm b/tokenizer_config.json
 	made_of distil_bpe
-	# a byte-level pre-tokeniser puts a blank before a text
+	# a byte-level pre-tokeniser puts a space before a text
 	jq '.pre_tokenizer = {type: "Sequence", pretokenizers: [{type: "ByteLevel", add_prefix_space: false,
 		trim_offsets: true, use_regex: true}]}' "$G/bpe.json" >b/tokenizer.json
 	upcycle -q --static -m b -o out
 	jq -e '.pre_tokenizer.pretokenizers[0].add_prefix_space' out/tokenizer.json
 }
 
-@test "static: a table keeps all values of the model where that has fewer, and is not turned where tokens are fewer" {
+@test "static: PCA keeps no more values than the model has, and is skipped if there are fewer tokens than values" {
 	cp -r "$G/bert" b
 	upcycle -q --static -m b -o out
 	[ "$(jq .hidden_dim out/config.json)" = 16 ]
 	jq 'del(.added_tokens) | .model.vocab |= with_entries(select(.value < 16))' b/tokenizer.json >few
 	mv few b/tokenizer.json
 	upcycle -q --static -m b -o few
-	# x itself, by the weights of 13 tokens: those less [unused0] to [unused2]
+	# x itself, weighted as 13 tokens, without [unused0] to [unused2]
 	seq 4 6 | sed 's/^/5 /; s/$/ 6/' | ids_stream text.ids | encode -q --any-tokenizer --pooling mean -m b | rows >x
 	seq 1 3 | ids_stream text.ids | encode -q --no-normalize -m few | rows >y
 	paste -d' ' x y | awk 'BEGIN { for (t = 0; t < 13; t++) s += 1 / (t + 2) } {
@@ -292,7 +292,7 @@ made_of() { # name
 	} END { exit bad || NR != 3 || NF != 32 }'
 }
 
-@test "static: upcycle --static refuses a folder without tokenizer.json, and models with task experts" {
+@test "static: upcycle --static refuses folders without tokenizer.json and models with task experts" {
 	cp -r "$G/bert" b
 	does_not_apply --every upcycle -m b --static --every 2 -o out
 	does_not_apply --dim upcycle -m b --average --dim 2 -o out

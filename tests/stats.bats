@@ -4,7 +4,7 @@ load helper
 
 # Expected values: numpy 2.4 RandomState(42), CPython 3.11 Random(42), scipy 1.17, scikit-learn 1.9.
 
-@test "mt19937: numpy's uniform, randint, shuffle (three times from 42) and choice" {
+@test "mt19937: uniform, randint, shuffle (three times from seed 42) and choice are numpy's" {
 	run -0 draw numpy
 	[ "${lines[0]}" = "0.3745401188473625 0.9507143064099162" ]
 	[ "${lines[1]}" = "51 92 14 71 60 20 82 86 74 74" ]
@@ -14,12 +14,12 @@ load helper
 	[ "${lines[5]}" = "374 950 731 598 156 155 58 866 601 708" ]
 }
 
-@test "undersample: the rows that mteb's undersampling takes in its first three experiments" {
+@test "undersample: the rows of mteb's first three experiments" {
 	run -0 draw undersample
 	[ "$output" = $'10 9 0 8 5 1\n3 7 10 2 0 5\n8 11 3 0 10 7' ]
 }
 
-@test "mt19937: Python's random, choices and sample, by set and by pool" {
+@test "mt19937: random, choices and sample, from a set and from a pool, are Python's" {
 	run -0 draw python
 	[ "${lines[0]}" = "0.6394267984578837 0.02501075522266694" ]
 	[ "${lines[1]}" = "6 0 2 2 7 6 8 0" ]
@@ -27,7 +27,7 @@ load helper
 	[ "${lines[3]}" = "3 0 8 7 16 2 11 1 10 17" ]
 }
 
-@test "stats: ranks, correlations, v-measure, AMI, confusion, incomplete beta, t, rounding as scipy's" {
+@test "stats: ranks, correlations, v-measure, AMI, confusion, incomplete beta, t and rounding are scipy's" {
 	run -0 draw stats
 	[ "${lines[0]}" = "1 2.5 2.5 4 6 6 6 8 " ]
 	[ "${lines[1]}" = "pearson 0.696018761451 spearman 0.689560714965 constant nan" ]
@@ -39,8 +39,8 @@ load helper
 	[ "${lines[7]}" = "round 0.12345 0 -2.6699999999999999" ]
 }
 
-# tests/golden/student.py
-@test "stats: Student's t is scipy's, to 1e-11, and to 1e-9 of itself however small; few degrees and many" {
+# Golden values: tests/golden/student.py
+@test "stats: Student's t is scipy's to 1e-11, and to a relative 1e-9 for small values, with few degrees of freedom and many" {
 	cut -f1,2 "$GOLDEN/student.tsv" | draw student | paste "$GOLDEN/student.tsv" - | awk '
 		{ off = $4 - $3; off = off < 0 ? -off : off
 			if (off > 1e-11 || off > 1e-9 * $3) { print; bad = 1 } }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 load helper
 
-# The bytes of mts(5), made by printf and zstd, so that no program of the suite vouches for itself.
+# Streams of mts(5) made by printf and zstd, so that the programs are not compared with themselves.
 
-frame() { # content from standard input
+frame() { # the content is on standard input
 	cat >"$T/content"
 	zstd -qc "$@" "$T/content"
 }
@@ -15,7 +15,7 @@ pad() { # standard input, then zeros up to a multiple of 64
 	cat "$T/padded"
 	head -c $(((64 - $(stat -c %s "$T/padded") % 64) % 64)) /dev/zero
 }
-record() { # ROWS ATTRIBUTES COUNTS... ; the columns' padded arrays from standard input
+record() { # ROWS ATTRIBUTES COUNTS...; the columns' padded arrays are on standard input
 	local rows=$1 attributes=$2
 	shift 2
 	cat >"$T/arrays"
@@ -42,7 +42,7 @@ refused() { # FILE MESSAGE
 }
 
 @test "stream: the example of mts(5), rebuilt byte for byte, is read" {
-	# the two hex dumps and the header's text, as the page has them
+	# both hex dumps and the header's text from the page
 	awk '/^00000000/ { n++ } /^0000/ { $1 = ""; print > "'"$T"'/dump" n }' "$ROOT/man/mts.5"
 	for n in 1 2; do
 		printf "$(sed 's/  */\\x/g' "$T/dump$n" | tr -d '\n')" >"$T/bytes$n"
@@ -57,11 +57,11 @@ refused() { # FILE MESSAGE
 	done >"$T/x.mts"
 	run -0 mts to tsv "$T/x.mts"
 	[ "$output" = $'x\n1\n-2' ]
-	# and it is what the writer makes of it
+	# the writer makes the same bytes
 	mts cat "$T/x.mts" | zstd -dcq | tail -c 152 | cmp - <(cat "$T/bytes1" "$T/bytes2")
 }
 
-@test "stream: zstd tests and unpacks it, and its header is readable text" {
+@test "stream: zstd tests and unpacks a stream, and its header is readable text" {
 	stream_make 3 10 4 "$T/a.mts"
 	zstd -tq "$T/a.mts"
 	zstd -dcq "$T/a.mts" 2>/dev/null | head -c 400 >"$T/start" || true
@@ -69,7 +69,7 @@ refused() { # FILE MESSAGE
 	grep -qa '"name":"emb","dtype":"f32","shape":\[4\]' "$T/start"
 }
 
-@test "stream: equal commands give equal bytes; levels change the size, not the content" {
+@test "stream: equal commands give equal bytes; --level changes the size and not the content" {
 	stream_make 3 500 16 "$T/a.mts"
 	cp "$T/a.mts" "$T/first.mts"
 	stream_make 3 500 16 "$T/a.mts"
@@ -77,7 +77,7 @@ refused() { # FILE MESSAGE
 	mts cat --level 0 "$T/a.mts" >"$T/0.mts"
 	mts cat --level 19 "$T/a.mts" >"$T/19.mts"
 	[ "$(stat -c %s "$T/0.mts")" -gt "$(stat -c %s "$T/19.mts")" ]
-	# into a pipe nothing is packed
+	# a pipe gets uncompressed frames
 	mts cat "$T/a.mts" >"$T/file.mts"
 	[ "$(mts cat "$T/a.mts" | wc -c)" -gt "$(stat -c %s "$T/file.mts")" ]
 	mts diff "$T/a.mts" "$T/0.mts"
@@ -95,7 +95,7 @@ refused() { # FILE MESSAGE
 	[[ $output == *'property	tokenizer	0123456789abcdef'* ]]
 }
 
-@test "stream: one without records, and one without columns, are streams" {
+@test "stream: a stream may have no records, or no columns" {
 	stream_make 0 0 4 "$T/a.mts"
 	stream_make --pass <"$T/a.mts" >"$T/b.mts"
 	mts diff "$T/a.mts" "$T/b.mts"
@@ -103,7 +103,7 @@ refused() { # FILE MESSAGE
 	mts stat "$T/none.mts"
 }
 
-@test "stream: cat a b is one stream, if they agree" {
+@test "stream: concatenated streams are one if their columns and properties agree" {
 	stream_make 3 10 4 "$T/a.mts"
 	stream_make 2 7 4 "$T/b.mts"
 	cat "$T/a.mts" "$T/b.mts" "$T/a.mts" >"$T/c.mts"
@@ -119,7 +119,7 @@ refused() { # FILE MESSAGE
 	{ header "$X"; end 0 0; } >"$T/g.mts"
 	cat "$T/e.mts" "$T/f.mts" >"$T/h.mts"
 	refused "$T/h.mts" "the property 'model' differs"
-	# what a property says in whatever order
+	# objects in properties are equal in any order of keys
 	for object in '"a":[1,{"c":null}],"b":"x"' '"b":"x","a":[1,{"c":null}]' '"b":"x","a":[1,{"c":0}]' '"b":"x","d":[1,{"c":null}]'; do
 		{ header "$X" "\"made\":{$object}"; end 0 0; } >"$T/of$((++of)).mts"
 	done
@@ -137,7 +137,7 @@ refused() { # FILE MESSAGE
 	[[ $stderr == *"f.mts: does not agree with "*"e.mts: the property 'model' differs" ]]
 }
 
-@test "stream: cut short at any length it is refused, in one line that names it" {
+@test "stream: a stream that is truncated at any length is refused in one line that names it" {
 	stream_make 3 10 4 "$T/a.mts"
 	run -0 stream_damage cut "$T/a.mts"
 	[ "$output" = "$(stat -c %s "$T/a.mts") 0" ]
@@ -145,7 +145,7 @@ refused() { # FILE MESSAGE
 	refused "$T/cut.mts" 'record 3: the stream is cut short'
 }
 
-@test "stream: large records among small ones, stored and packed, are read to the byte" {
+@test "stream: large records among small ones, stored and compressed, are read to the byte" {
 	records() { printf 'record\0'; zstd -dcq "$1" | sed -z 1d | head -c -24; } # by zstd alone
 	stream_make 2 3 200 "$T/small.mts"
 	stream_make 1 3000 200 "$T/large.mts"
@@ -179,7 +179,7 @@ refused() { # FILE MESSAGE
 	[ "${output% *}" -ge 980 ]
 }
 
-@test "stream: forged numbers under a good checksum are found, or are other content" {
+@test "stream: changed numbers with a valid checksum are detected, or are other content" {
 	stream_make 2 6 3 "$T/a.mts"
 	run -0 stream_damage forge "$T/a.mts" 600 3
 	echo "refused and read: $output"
@@ -205,7 +205,7 @@ refused() { # FILE MESSAGE
 	refused "$T/x.mts" 'record 1: it is too short to have a kind'
 	{ header "$X"; printf 'what?\0\0\0%032d' 0 | frame; } >"$T/x.mts"
 	refused "$T/x.mts" 'neither a record nor an end mark'
-	# a frame that claims 2^60 bytes: refused before anything is allocated
+	# a frame that claims 2^60 bytes is refused before memory is allocated
 	{ header "$X"; printf '\x28\xb5\x2f\xfd\xc4\x38'; u64 $((1 << 60)) 0 0; } >"$T/x.mts"
 	refused "$T/x.mts" 'record 1: it claims more than 16 GiB'
 	{ header "$X"; printf '\x28\xb5\x2f\xfd\xc4\x38'; u64 $((1 << 33)) 0 0; } >"$T/x.mts"
@@ -248,7 +248,7 @@ refused() { # FILE MESSAGE
 }
 
 @test "stream: records that mts(5) does not allow are refused" {
-	bad() { # MESSAGE, the frames from standard input
+	bad() { # MESSAGE; the frames are on standard input
 		{ cat "$T/h"; cat; } >"$T/x.mts"
 		refused "$T/x.mts" "$1"
 	}
@@ -286,13 +286,13 @@ refused() { # FILE MESSAGE
 		bad "record 1: column 't': the offsets fall"
 }
 
-@test "stream: a filter that dies upstream is noticed downstream" {
+@test "stream: a filter that dies upstream makes those downstream fail" {
 	stream_make 30 100 64 "$T/a.mts"
 	run -1 bash -c "head -c 90000 '$T/a.mts' | stream_make --pass | mts cat | mts stat"
 	[[ $output == *"mts: <stdin>: record 4: "*"cut short; did the program that wrote it fail?"* ]]
 }
 
-@test "stream: output goes in place whole or not at all" {
+@test "stream: an output file is complete or missing" {
 	stream_make 30 100 64 "$T/a.mts"
 	mkdir "$T/out"
 	echo precious >"$T/out/x.mts"
@@ -301,7 +301,7 @@ refused() { # FILE MESSAGE
 	[ "$(cat "$T/out/x.mts")" = precious ]
 	run -1 mts cat -o "$T/out/y.mts" "$T/cut.mts"
 	[ "$(ls -A "$T/out")" = x.mts ]
-	# killed in the middle: the writer waits for more
+	# killed in the middle, while the writer waits for more
 	mkfifo "$T/slow"
 	mts cat -o "$T/out/x.mts" "$T/slow" &
 	writer=$!
@@ -319,14 +319,14 @@ refused() { # FILE MESSAGE
 	mts diff "$T/a.mts" "$T/out/x.mts"
 }
 
-@test "stream: a terminal is refused" {
+@test "stream: a stream is not written to a terminal" {
 	need_terminal
 	stream_make 3 10 4 "$T/a.mts"
 	run -2 script -qec "mts cat '$T/a.mts'" /dev/null
 	[[ $output == *"binary output to a terminal is refused"* ]]
 }
 
-@test "stream: full disks, closed pipes and absent files" {
+@test "stream: full disks and missing files are errors, closed pipes silent" {
 	stream_make 30 100 64 "$T/a.mts"
 	run -1 --separate-stderr mts cat -o /dev/full "$T/a.mts"
 	[ "$stderr" = "mts: /dev/full: No space left on device" ]
@@ -341,14 +341,14 @@ refused() { # FILE MESSAGE
 }
 
 # bats test_tags=plain
-@test "stream: memory is one record, not the stream" {
+@test "stream: memory holds one record, not the stream" {
 	stream_make 1 2000 768 "$T/one.mts"
 	for i in {1..40}; do cat "$T/one.mts"; done >"$T/many.mts"
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	(ulimit -v 60000 && mts cat --level 0 "$T/many.mts" | mts stat | grep -c 'rows	80000')
 }
 
-@test "stream: the tests' writer refuses lists without a type, and too many columns" {
+@test "stream: mkstream refuses lists without a type, and too many columns" {
 	for row in '{"a": []}' '{"a.emb": []}' '{"a.emb": 1}'; do
 		run -1 --separate-stderr mkstream <<<"$row"
 		[[ $stderr == *": the first row must have something in the list '"*"'" ]]
