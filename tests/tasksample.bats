@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# lines FILE NAME COUNT: examples NAME0 ..., each with its own hard negative
+# lines FILE NAME COUNT: examples NAME q0 and so on, each with hard negatives of its own
 lines() {
 	for ((i = 0; i < $3; i++)); do
 		echo "{\"query\": \"$2 q$i\", \"document\": \"$2 d$i\", \"hard\": [\"$2 n$i\", \"$2 m$i\"]}"
@@ -44,7 +44,7 @@ setup() {
 	cd "$T"
 }
 
-# Rows of a stream without its attributes, in one column.
+# column NAME: a column of the batches on standard input, a row a line
 column() {
 	batches | grep -v '^#' | tr '\t' '\n' | sed -n "s/^$1=//p"
 }
@@ -58,15 +58,15 @@ column() {
 	done | sort >all
 	diff <(sort queries) all
 	diff queries <(column document <out.mts | sed 's/ d/ q/')
-	differ queries all # and they are shuffled
+	differ queries all # and in another order
 }
 
-@test "tasksample: task, data set, temperature, prompts and experts travel with the batch" {
+@test "tasksample: a batch carries task, data set, temperature, prompts and experts" {
 	tasksample mix.yaml | batches >out
 	grep -m1 '"dataset":"big"' out >attributes
 	grep -q '"temperature":0.03,"prompts":{"query":"search query: ","document":"search document: ","negatives":"search document: "},"experts":{"query":"search_query","document":"search_document","negatives":"search_document"}}' attributes
 	grep -q '"task":"clustering","temperature":0.06,"prompts":{"query":"clustering: "' out
-	# homogeneous batches have one data set, heterogeneous ones mix theirs
+	# homogeneous batches have one data set, heterogeneous ones several
 	awk -F'\t' '/^#/ { one = /"retrieval"/; set = ""; next }
 		{ sub(/.*dataset=/, ""); if (one && set && set != $0) bad = 1; if (!one && set != $0) mixed++; set = $0 }
 		END { exit bad || mixed < 20 }' out
@@ -81,7 +81,7 @@ column() {
 	mts diff packed.mts stored.mts
 }
 
-@test "tasksample: names of tasks and data sets do not drive the terminal" {
+@test "tasksample: names of tasks and data sets do not control the terminal" {
 	{
 		printf 'batch: 4\ntasks:\n  "a\\u009b31m\\u202e":\n    datasets:\n'
 		printf '      - {name: "b\\u009b\\u2066", file: small.jsonl, query: query, document: document}\n'
@@ -102,28 +102,28 @@ column() {
 	grep -aq '"batches":"'"$(grep -c '^#' out)"'"' bytes
 }
 
-@test "tasksample: tasks come in proportion to their examples and end together" {
+@test "tasksample: tasks come in proportion to their examples and end at the same time" {
 	sed -i 's/batch: 16/batch: 1/' mix.yaml
 	for seed in 1 2 3 4 5; do
 		tasksample --plan -s $seed mix.yaml | sed -n 2,104p
 	done >half
-	# in the first half of 205 examples: 100:30:25:50 of them, within four deviations
+	# half of an epoch has half of each data set's 100, 30, 25 and 50 of 205 examples, within four standard deviations
 	awk -F'[\t=]' '{ n[$4]++ } function off(x, p) { return (x - 515 * p) ^ 2 > 16 * 515 * p * (1 - p) / 2 }
 		END { exit off(n["big"], 100/205) || off(n["small"], 30/205) || off(n["left"], 25/205) ||
 			off(n["right"], 50/205) }' half
-	# uniform: both tasks alike
+	# sampling: uniform draws both tasks equally often
 	sed 's/^seed/sampling: uniform\nseed/' mix.yaml >uniform.yaml
 	for seed in 1 2 3 4 5; do
 		tasksample --plan -s $seed uniform.yaml | sed -n 2,81p
 	done | awk -F'\t' '$3 == "retrieval" { n++ } END { exit n < 160 || n > 240 }'
-	# and within a task
+	# and the data sets within a task
 	sed 's/    batching: homogeneous/&\n    sampling: uniform/' mix.yaml >uniform.yaml
 	for seed in 1 2 3 4 5; do
 		tasksample --plan --task retrieval -s $seed uniform.yaml | sed -n 2,31p
 	done | awk -F'\t' '$4 == "small=1" { n++ } END { exit n < 50 || n > 100 }'
 }
 
-@test "tasksample: a weight is how often an epoch has each example" {
+@test "tasksample: weight says how often an epoch has each example" {
 	sed -i 's/file: left.jsonl/&, weight: 2/; s/file: right.jsonl/&, weight: 0.5/' mix.yaml
 	tasksample mix.yaml | column query >first
 	[ "$(grep left first | sort | uniq -c | awk '{ print $1 }' | sort -u)" -eq 2 ]
@@ -133,12 +133,12 @@ column() {
 	tasksample --epochs 2 mix.yaml | column query >both
 	[ "$(grep right both | sort -u | wc -l)" -eq 50 ]
 	[ "$(grep -c right both)" -eq 50 ]
-	# a task's weight is that of all its data sets
+	# a task's weight multiplies those of its data sets
 	sed -i 's/experts: clustering/&\n    weight: 3/' mix.yaml
 	[ "$(tasksample mix.yaml | column query | grep -c left)" -eq 150 ]
 }
 
-@test "tasksample: --seed, --epochs, --steps, --batch" {
+@test "tasksample: --seed, --epochs, --steps and --batch override the recipe" {
 	tasksample --plan mix.yaml >recipe
 	diff recipe <(tasksample --plan -s 42 mix.yaml)
 	differ recipe <(tasksample --plan -s 43 mix.yaml)
@@ -146,17 +146,17 @@ column() {
 	count=$(($(wc -l <recipe) - 1))
 	[ "$(wc -l <two)" -eq $((2 * count + 1)) ]
 	diff recipe <(head -n $((count + 1)) two)
-	# another order in the second epoch
+	# the second epoch has another order
 	differ <(sed 1d recipe | cut -f6) <(tail -n $count two | cut -f6)
 	diff <(head -8 two) <(tasksample --plan --steps 7 mix.yaml)
-	# steps beyond an epoch go on, unless epochs are given
+	# --steps goes beyond an epoch, unless --epochs is given
 	[ "$(tasksample --plan --steps 40 mix.yaml | wc -l)" -eq 41 ]
 	[ "$(tasksample --plan --steps 40 --epochs 1 mix.yaml | wc -l)" -eq $((count + 1)) ]
 	tasksample --plan -b 7 mix.yaml | awk -F'\t' 'NR > 1 && $5 > 7 { exit 1 }'
 	tasksample mix.yaml | cmp - <(tasksample mix.yaml)
 }
 
-@test "tasksample: --skip writes the batches that would have followed" {
+@test "tasksample: --skip N starts with the batch that would have followed the first N" {
 	for how in mark apart keep; do
 		tasksample --epochs 3 --duplicates $how mix.yaml | batches >whole
 		for n in 0 1 7 20 33; do
@@ -168,26 +168,26 @@ column() {
 	[ "$(tasksample --skip 5 --steps 7 mix.yaml | batches | grep -c '^#')" -eq 2 ]
 }
 
-@test "tasksample: the slices of all ranks are the batch" {
+@test "tasksample: the slices of all ranks make the batch" {
 	tasksample mix.yaml | batches | grep -v '^#' >whole
 	for rank in 0 1 2; do
 		tasksample --rank $rank --ranks 3 mix.yaml | batches |
 			awk -v r=$rank '/^#/ { step++; row = 0; next } { print step, r, row++ "\t" $0 }'
 	done | sort -n -k1,1 -k2,2 -k3,3 | cut -f2- >slices
 	cmp whole slices
-	# every rank counts the same steps, even when there are more ranks than rows
+	# every rank has the same number of steps, even with more ranks than rows
 	for rank in 0 29; do
 		[ "$(tasksample --rank $rank --ranks 30 mix.yaml | batches | grep -c '^#')" -eq \
 			"$(tasksample mix.yaml | batches | grep -c '^#')" ]
 	done
 }
 
-# Attributes that only a rank's slice has.
+# Removes the attributes that only a rank's slice has.
 without_place() {
 	sed 's/,"first_row":[0-9]*,"batch_rows":[0-9]*,"batch_checksum":"[0-9a-f]*"//'
 }
 
-@test "tasksample: ranks have the rows of one process's batch, in all columns, and its task" {
+@test "tasksample: the slices of ranks have the rows of one process's batch, in all columns, and its task" {
 	for how in homogeneous static; do
 		tasksample -b 15 --batching $how mix.yaml | batches >whole
 		steps=$(grep -c '^#' whole)
@@ -203,10 +203,10 @@ without_place() {
 	done
 }
 
-@test "tasksample: --rank records the rank and the offset of its rows in the batch" {
+@test "tasksample: --rank records the batch's size, checksum and the slice's place in it" {
 	lines ten.jsonl ten 10
 	printf 'batch: 8\ntasks: {a: {datasets: [{name: ten, file: ten.jsonl}]}}\n' >ten.yaml
-	places() { # first row, rows of it, of the batch
+	places() { # first row, rows of the slice, rows of the batch
 		tasksample -q --rank $1 --ranks 3 ten.yaml | batches |
 			awk -F'[:,}]' '/^#/ { if (NR > 1) print first, n, total; first = $(NF - 5); total = $(NF - 3); n = 0; next }
 				{ n++ } END { print first, n, total }' | tr '\n' ';'
@@ -217,19 +217,19 @@ without_place() {
 	properties() { tasksample -q "$@" ten.yaml | mts head | grep -a '^property' | tr '\n\t' '; '; }
 	[ "$(properties --rank 1 --ranks 3)" = "property batches 2;property rank 1;property ranks 3;" ]
 	[ "$(properties --rank 0 --ranks 1)" = "property batches 2;" ]
-	# parts of --all are rows like any, for mts cat
+	# parts of --all are concatenated by mts cat
 	for rank in 0 1; do tasksample --all --rank $rank --ranks 2 mix.yaml -o $rank.mts; done
 	mts cat 0.mts 1.mts | column query | sort | cmp - <(tasksample --all mix.yaml | column query | sort)
 	batches 1.mts >text
 	absent first_row text
-	# which batch it is of, as the plan has it
+	# the checksum of the batch, as in the plan
 	checksums() { batches | grep -a '^#' | sed 's/.*"batch_checksum":"\([0-9a-f]*\)".*/\1/'; }
 	tasksample --rank 1 --ranks 3 mix.yaml | checksums | cmp - <(tasksample --plan mix.yaml | sed 1d | cut -f6)
-	# a plan's lines are of the slice
+	# the lines of a plan count the slice
 	[ "$(tasksample -q --plan --rank 2 --ranks 3 ten.yaml | cut -f5 | tr '\n' ' ')" = "rows 2 0 " ]
 }
 
-@test "tasksample: tok, encode and train take the slices of ranks, empty ones too" {
+@test "tasksample: tok, encode and train take the slices of ranks, also empty ones" {
 	lines ten.jsonl ten 10
 	printf 'batch: 8\ntasks: {a: {datasets: [{name: ten, file: ten.jsonl, negatives: hard}]}}\n' >ten.yaml
 	tasksample -q --rank 2 --ranks 3 ten.yaml -o slice.mts
@@ -241,12 +241,12 @@ without_place() {
 		cmp places <(batches slice.mts | grep '^#' | grep -o '"first_row.*')
 		[ "$(wc -l <places)" -eq 2 ]
 	done
-	# whose learning is another's part, too
+	# train refuses another rank's slice
 	run -1 train -q -m "$GOLDEN/bert" -o trained ids.mts
 	[ "$output" = "train: ids.mts: is for rank 2 of 3, but is read by rank 0 of 1" ]
 }
 
-@test "tasksample: --drop-last leaves out batches that are not full" {
+@test "tasksample: --drop-last leaves out incomplete batches" {
 	tasksample --drop-last --plan mix.yaml >plan
 	awk -F'\t' 'NR > 1 && $5 != 16 { exit 1 }' plan
 	[ "$(wc -l <plan)" -eq $((1 + 100 / 16 + 30 / 16 + 75 / 16)) ]
@@ -270,7 +270,7 @@ without_place() {
 	done
 }
 
-@test "tasksample: --task and --batching" {
+@test "tasksample: --task selects a task, --batching overrides the recipe" {
 	tasksample --plan --task clustering mix.yaml | awk -F'\t' 'NR > 1 && $3 != "clustering" { exit 1 }'
 	[ "$(tasksample --task clustering mix.yaml | column query | sort -u | wc -l)" -eq 75 ]
 	tasksample --plan --task clustering --task retrieval mix.yaml | cmp - <(tasksample --plan mix.yaml)
@@ -278,37 +278,37 @@ without_place() {
 	tasksample --plan --batching heterogeneous mix.yaml | grep -c 'retrieval.*big=[0-9]*,small='
 }
 
-@test "tasksample: static batches mix all tasks; experts go by row, prompts into the texts" {
+@test "tasksample: static batches mix all tasks; experts are a column, prompts part of the texts" {
 	tasksample --batching static mix.yaml | batches >out
 	[ "$(grep -c '^#' out)" -eq 13 ]
 	absent '^#.*\("task"\|experts\)' out
-	# which a model's default prompt is not put before
+	# empty prompts, so that the model's default prompt is not added
 	[ "$(grep -c '"prompts":{"query":"","document":"","negatives":""}}$' out)" -eq 13 ]
 	[ "$(grep -c '^# .*"temperature":0.03' out)" -eq 13 ]
 	grep -q 'query=search query: big q.*document=search document: big d.*negatives=\[search document: big n.*task=retrieval.*query.expert=search_query	document.expert=search_document' out
 	grep -q 'query=clustering: left q.*negatives=	.*dataset=left	task=clustering	query.expert=clustering	document.expert=clustering' out
-	# keys are those of the texts without prompts
+	# keys are those of texts without prompts
 	diff <(tasksample mix.yaml | batches | grep 'query=big q7	' | grep -o 'query.key=[-0-9]*') \
 		<(grep 'query=search query: big q7	' out | grep -o 'query.key=[-0-9]*')
-	# equal in all tasks: prompts and experts stay attributes
+	# prompts and experts that are equal in all tasks stay attributes
 	sed 's/prompts: {.*/prompts: "clustering: "/; s/experts: {.*/experts: clustering/' mix.yaml >same.yaml
 	tasksample --batching static same.yaml | batches | grep '^#' >attributes
 	grep -q '"prompts":{"query":"clustering: "' attributes
 	grep -q '"experts":{"query":"clustering"' attributes
 }
 
-@test "tasksample: of a list of experts each batch draws one for both sides, in static batches each row; the seed decides" {
+@test "tasksample: of a list of experts each batch draws one for both sides, each row of static batches one, by the seed" {
 	sed 's/experts:.*/experts: [one, two, three]/' mix.yaml >drawn.yaml
 	tasksample --epochs 9 drawn.yaml | cat >out.mts # stored, as below
 	batches <out.mts | grep '^#' | grep -o '"experts":.*}' >drawn
 	[ "$(wc -l <drawn)" -gt 100 ]
 	sort drawn | uniq -c | awk '{ print ($1 > 20) }' | uniq -c | awk '{ print $1, $2 }' | grep -x '3 1'
 	grep -v '"query":"\(one\|two\|three\)","document":"\1"' drawn && false
-	# the batches are those of the recipe without a list
+	# the examples are those of the recipe without a list
 	diff <(tasksample --epochs 9 mix.yaml | batches | grep -v '^#') <(batches <out.mts | grep -v '^#')
 	tasksample --epochs 9 drawn.yaml | cmp - out.mts
 	differ <(tasksample --seed 1 --epochs 9 drawn.yaml | batches | grep -o '"experts":.*}') drawn
-	# rows
+	# each row
 	tasksample --batching static drawn.yaml | batches | grep -o 'query.expert=.*' | sort | uniq -c | awk '$1 > 40 { print $2, $3 }' |
 		diff - <(printf 'query.expert=%s document.expert=%s\n' one one three three two two)
 	for wrong in '[]' '[one, [two]]' '[1]'; do
@@ -321,7 +321,7 @@ without_place() {
 @test "tasksample: prompts of a recipe override the model's default prompt" {
 	cp -r "$GOLDEN/train/bert" model
 	printf '{"prompts": {"query": "moon ", "other": "dog "}, "default_prompt_name": "other"}' >model/config_sentence_transformers.json
-	words() { # RECIPE: the texts that the ids of the first batch say
+	words() { # RECIPE: the texts of the first batch's ids
 		tasksample -q --steps 1 -b 1 "$1" | tok -q -m model | tok --decode -m model | mts to jsonl | jq -c '[.query, .document]'
 	}
 	one() {
@@ -344,7 +344,7 @@ without_place() {
 		'["moon sea","lamp"] ["sea","lamp"]' ]
 }
 
-@test "tasksample: words that do not apply to the batching at hand are named" {
+@test "tasksample: keys that do not apply to the batching are named in a warning" {
 	said() { tasksample --plan --steps 1 "$@" 2>&1 >plan | grep -v examples, | sed 's/^tasksample: warning: //'; }
 	[ -z "$(said mix.yaml)" ]
 	sed 's/^seed/sampling: uniform\nseed/' mix.yaml >uniform.yaml
@@ -362,23 +362,23 @@ without_place() {
 	[ "$output" = "tasksample: x.yaml:1: 'part_by' needs 'part' or 'sample'" ]
 }
 
-@test "tasksample: of a set of texts, query and document are two different ones" {
+@test "tasksample: query and document from one list are two different texts" {
 	for i in {0..19}; do echo "{\"set\": [\"s$i a\", \"s$i b\", \"s$i c\"]}"; done >sets.jsonl
 	echo 'tasks: {a: {datasets: [{name: a, file: sets.jsonl, query: set, document: set}]}}' >sets.yaml
 	tasksample --epochs 30 sets.yaml | batches | grep -v '^#' | cut -f1,2 | sed 's/[a-z]*=//g' >pairs
 	[ "$(wc -l <pairs)" -eq 600 ]
-	# of the same set, never the same text, and all six ordered pairs alike
+	# of one list, never equal, all six ordered pairs equally often
 	awk -F'\t' '{ split($1, q, " "); split($2, d, " "); seen[q[2] d[2]]++
 		if (q[1] != d[1] || q[2] == d[2]) exit 1 }
 		END { for (pair in seen) { n++; if (seen[pair] < 60) exit 1 } exit n != 6 }' pairs
 	tasksample --all sets.yaml | batches | grep -c '^query=s[0-9]* a	document=s[0-9]* b	' | found -x 20
-	# what the texts' keys say, too: apart loses nothing
+	# their keys differ as well: --duplicates apart loses nothing
 	tasksample --duplicates apart sets.yaml | batches | grep -vc '^#' | found -x 20
-	# lists of query and document are drawn each by its own chance
+	# query and document from two lists are drawn independently
 	echo '{"q": ["a", "b", "c"], "d": ["x", "y", "z"]}' >two.jsonl
 	echo 'tasks: {a: {datasets: [{name: a, file: two.jsonl, query: q, document: d}]}}' >two.yaml
 	[ "$(tasksample --epochs 100 two.yaml | batches | grep -v '^#' | cut -f1,2 | sort -u | wc -l)" -eq 9 ]
-	# the same text twice is a choice where there is but a text, a fault where a set has one
+	# a single text is query and document; a list of one text is refused
 	echo '{"set": "alone"}' >sets.jsonl
 	[ "$(tasksample sets.yaml | column document)" = alone ]
 	echo '{"set": ["alone"]}' >sets.jsonl
@@ -387,7 +387,7 @@ without_place() {
 	[ ! -e out.mts ]
 }
 
-@test "tasksample: each thing that is drawn depends on the seed" {
+@test "tasksample: everything that is drawn depends on the seed" {
 	echo '{"set": ["a", "b", "c", "d", "e", "f"], "d": ["u", "v", "w", "x", "y", "z"]}' >f.jsonl
 	echo 'tasks: {a: {datasets: [{name: a, file: f.jsonl, query: set, document: d}]}}' >text.yaml
 	each() { for seed in {1..12}; do tasksample --seed $seed "$@"; done; }
@@ -396,18 +396,18 @@ without_place() {
 	plans() { each --plan --steps 1 "$@" | cut -f "$field" | grep -v '[a-z]\{4,\}s*$\|checksum' | sort -u | wc -l; }
 	lists() { for seed in {1..6}; do tasksample --plan --seed $seed "$@" | cut -f "$field" | md5sum; done | sort -u | wc -l; }
 	for batching in homogeneous heterogeneous static; do
-		field=6 # which examples
+		field=6 # the examples
 		[ "$(lists --batching $batching mix.yaml)" -eq 6 ]
 	done
-	field=3 # which task
+	field=3 # the task
 	[ "$(lists mix.yaml)" -gt 2 ]
-	field=4 # which data set of a task
+	field=4 # the data set of a task
 	[ "$(lists --task clustering --batching homogeneous -n 2 mix.yaml)" -eq 6 ]
 	field=6
 	[ "$(lists --task retrieval -n 100 mix.yaml)" -eq 6 ]
 }
 
-# 60 examples; queries i%20, documents i%30.
+# 60 examples with queries i % 20 and documents i % 30.
 repeats() {
 	for i in {0..59}; do
 		echo "{\"query\": \"q$((i % 20))\", \"document\": \"d$((i % 30))\", \"hard\": \"d$((i % 7))\"}"
@@ -421,7 +421,7 @@ repeats() {
 	END
 }
 
-@test "tasksample: equal texts have equal keys, whatever the column" {
+@test "tasksample: equal texts have equal keys, in every column" {
 	repeats
 	tasksample repeats.yaml | batches | grep -v '^#' | tr '\t' '\n' >out
 	for field in query document; do
@@ -435,28 +435,28 @@ repeats() {
 	absent key= plain
 }
 
-@test "tasksample: --duplicates apart puts examples off, and epochs stay exact" {
+@test "tasksample: --duplicates apart postpones examples, and every epoch has each example once" {
 	repeats
 	tasksample --duplicates apart --epochs 3 repeats.yaml | batches >out
 	awk -F'\t' '/^#/ { split("", seen); next }
 		{ if (seen[$1]++ || seen[$2]++) exit 1 }' out
-	cut -f1,2 out | grep -v '^#' | sort | uniq -c | awk '$1 != 3 { exit 1 }' # 60 differ
+	cut -f1,2 out | grep -v '^#' | sort | uniq -c | awk '$1 != 3 { exit 1 }' # 60 different pairs
 	[ "$(grep -vc '^#' out)" -eq 180 ]
-	# as long as something fits, batches are full
+	# batches are full as long as an example fits
 	awk '/^#/ { if (n) print n; n = 0; next } { n++ }' out | head -2 | awk '$1 != 16 { exit 1 }'
-	# more wait than a batch takes of them
+	# more examples wait than a batch can take
 	for i in {0..99}; do echo "{\"query\": \"q$((i / 10))\", \"document\": \"d$((i % 10))\"}"; done >few.jsonl
 	printf 'batch: 6\ntasks: {a: {datasets: [{name: few, file: few.jsonl}]}}\n' >few.yaml
 	tasksample -q --duplicates apart few.yaml | batches >out
 	awk -F'\t' '/^#/ { split("", seen); next } { if (seen[$1]++ || seen[$2]++) exit 1 }' out
 	sed -n 's/.*query=\([a-z0-9]*\).*\tdocument=\([a-z0-9]*\).*/\1 \2/p' out | sort >found
 	jq -r '"\(.query) \(.document)"' few.jsonl | sort | cmp - found
-	# where no text differs, full batches are impossible
+	# if all texts are equal, batches cannot be full
 	for i in {1..40}; do echo '{"query": "same", "document": "same"}'; done >same.jsonl
 	echo 'tasks: {a: {datasets: [{name: same, file: same.jsonl}]}}' >same.yaml
 	run -0 tasksample --duplicates apart same.yaml -o apart.mts
 	[[ $output == *"data set same: only 1 of 40 rows of batch 0 have texts of their own"* ]]
-	[ "$(grep -c own <<<"$output")" -eq 1 ] # said once
+	[ "$(grep -c own <<<"$output")" -eq 1 ] # one warning
 	[ "$(batches apart.mts | grep -c '^#')" -eq 40 ]
 	for steps in "" "--steps 5"; do
 		run -1 tasksample --duplicates apart --drop-last -b 2 $steps same.yaml -o lost.mts
@@ -465,12 +465,12 @@ repeats() {
 	done
 }
 
-# one FILE: a recipe of one data set of it, query and document as given
+# one FILE [QUERY] [DOCUMENT]: one.yaml, a recipe with one data set and these fields
 one() {
 	echo "tasks: {a: {datasets: [{name: a, file: $1, query: ${2-query}, document: ${3-document}}]}}" >one.yaml
 }
 
-# apart: the batches of 5 that a plain search puts together of examples in the order of one epoch
+# plain_apart: batches of 5 by a plain search for examples that fit, in the order of one epoch
 plain_apart() {
 	awk -F'\t' '{ q[NR] = $1; d[NR] = $2 }
 		END { for (left = NR; left;) {
@@ -487,7 +487,7 @@ plain_apart() {
 
 @test "tasksample: --duplicates apart takes postponed pairs in order, however many share a text" {
 	printf 'batch: 5\ntasks: {a: {datasets: [{name: x, file: x.jsonl}]}}\n' >x.yaml
-	# most have one of two documents; or one query or one document; or few of both
+	# most have one of two documents; one query or one document; few queries and documents
 	for rule in 'i, i % 10 ? i % 2 : i' 'i % 2 ? 0 : i, i % 2 ? i : 0' 'int(i / 17) % 17, i % 17' 'i % 3, i' \
 		'int(i * i / 7) % 9, i * 5 % 11' 'i % 4 ? i % 3 : i, i % 5 ? i % 7 : i'; do
 		awk "BEGIN { for (i = 0; i < 250; i++) printf \"{\\\"query\\\": \\\"q%d\\\", \\\"document\\\": \\\"d%d\\\"}\\n\", $rule }" >x.jsonl
@@ -497,7 +497,7 @@ plain_apart() {
 			{ sub("query=", "", $1); sub("document=", "", $2); line = line (line ? " " : "") $1 "," $2 } END { print line }' rows >found
 		cmp expected found
 	done
-	# in a time that grows with the file: passing over all that waits takes minutes
+	# in linear time: searching all postponed examples for each batch would take minutes
 	seq 300000 | awk '{ print "{\"query\": \"q" $1 "\", \"document\": \"d" $1 % 2 "\"}" }' >x.jsonl
 	timeout 60 tasksample -q --plan --duplicates apart x.yaml >plan
 	[ "$(wc -l <plan)" -ge 150001 ]
@@ -506,7 +506,7 @@ plain_apart() {
 	[ "$(wc -l <plan)" -ge 150001 ]
 }
 
-@test "tasksample: fields are named, joined, numbered, drawn from lists" {
+@test "tasksample: fields are named, joined, converted from numbers, and drawn from lists" {
 	echo '{"q": ["x", "y"], "title": " T ", "text": "body", "none": "", "n": 3, "r": 0.5}' >f.jsonl
 	one f.jsonl title+none+text n
 	[ "$(tasksample one.yaml | column query)" = "T body" ]
@@ -525,7 +525,7 @@ plain_apart() {
 	[ "$(tasksample --all neg.yaml | column negatives | tr '\n' ';')" = "[x];;;[y][z];" ]
 }
 
-@test "tasksample: TSV, gzip, zstd, pipes, several files, blank lines, CRLF, bad UTF-8" {
+@test "tasksample: reads TSV, gzip, zstd, pipes, several files, blank lines, CRLF and invalid UTF-8" {
 	seq 0 99 | awk '{ print "{\"query\": \"q" $1 "\", \"document\": \"d" $1 "\"}" }' >a.jsonl
 	one a.jsonl
 	tasksample --all one.yaml | column query >expected
@@ -582,7 +582,7 @@ plain_apart() {
 	done
 }
 
-# fails TEXT [OPTION...]: exit 1, that text in a message of one line, no output left behind
+# fails TEXT [OPTION...]: exit 1, the text in a message of one line, and no output
 fails() {
 	local text=$1
 	shift
@@ -593,14 +593,14 @@ fails() {
 	[ ! -e lost.mts ]
 }
 
-# broken SED TEXT: the recipe, changed so, fails
+# broken SED TEXT: the recipe edited by sed fails with the text
 broken() {
 	sed "$1" mix.yaml >broken.yaml
 	cmp -s broken.yaml mix.yaml && return 1
 	fails "broken.yaml:$2" broken.yaml
 }
 
-@test "tasksample: a recipe at fault is named with its line" {
+@test "tasksample: a faulty recipe is refused with the line" {
 	broken 's/temperature: 0.06/temperatur: 0.06/' "14: 'temperatur' is not known here; known are datasets, batching,"
 	broken 's/document: "search/docment: "search/' "7: 'docment' is not known"
 	broken 's/max_negatives/most/' "10: 'most' is not known"
@@ -628,7 +628,7 @@ broken() {
 	fails "nothing.yaml: empty" nothing.yaml
 }
 
-@test "tasksample: data at fault is named with its line" {
+@test "tasksample: faulty data are refused with the line" {
 	cp small.jsonl good.jsonl
 	rm small.jsonl
 	fails "small.jsonl: No such file" mix.yaml
@@ -673,7 +673,7 @@ broken() {
 	[[ $output == *"warning: data set small has 30 examples, fewer than a batch of 1000"* ]]
 }
 
-@test "tasksample: hundreds of files need few descriptors; a changed file is refused" {
+@test "tasksample: hundreds of files need few descriptors; a file that changes is refused" {
 	for i in {100..299}; do
 		echo "{\"query\": \"q$i\", \"document\": \"d$i\"}" >part.$i.jsonl
 		((i % 2)) || gzip part.$i.jsonl
@@ -703,7 +703,7 @@ broken() {
 	done
 }
 
-@test "tasksample: one data set as lines, arrays, packed, with other ends of lines: the same batches" {
+@test "tasksample: a data set gives the same batches as lines, as arrays, compressed, and with other line ends" {
 	printf 'query\tdocument\n' >x.tsv
 	for ((i = 0; i < 50; i++)); do
 		echo "{\"query\": \"q $i\", \"document\": \"d $i ]}[\"}" >>x.jsonl

@@ -2,24 +2,24 @@
 load helper
 
 PLAIN=$GOLDEN/token/plain
-# bytes, and a special token behind each text
+# bytes: $T/bytes, a byte-level tokenizer with a special token after each text
 bytes() {
 	mkdir -p "$T/bytes"
 	jq -c '.decoder = {type: "ByteLevel"}' "$GOLDEN/bpe/qwen/tokenizer.json" >"$T/bytes/tokenizer.json"
 }
 
-# ids TEXT OPTION... - of one text
+# ids TEXT OPTION...: the ids of the text
 ids() {
 	jq -nc --arg t "$1" '{text: $t}' | tok -q "${@:2}" | mts to jsonl | jq -c '."text.ids"'
 }
-# seen TEXT OPTION... - what the model sees of it
+# seen TEXT OPTION...: the decoded ids
 seen() {
 	jq -nc --arg t "$1" '{text: $t}' | tok -q "${@:2}" | tok -m "$3" --decode --specials | mts to jsonl | jq -r .text
 }
 
 # 1. known answers
 
-@test "template: golden ids of the reference, whole and cut, with prompts, prepared" {
+@test "template: ids are the reference's, complete and truncated, with prompts, with prepared texts" {
 	head -1 "$GOLDEN/template.jsonl" | jq -c '.texts[] | {text: .}' >"$T/texts.jsonl"
 	sed 1d "$GOLDEN/template.jsonl" >"$T/golden.jsonl"
 	jq -r '[.model, .options[]] | @sh' "$T/golden.jsonl" >"$T/commands"
@@ -30,13 +30,13 @@ seen() {
 		commands=$((commands + 1))
 	done <"$T/commands" >"$T/rows.jsonl"
 	[ "$commands" -gt 80 ]
-	# jq takes 40 ms to start
+	# one call, since jq takes 40 ms to start
 	jq -c '."text.ids"' "$T/rows.jsonl" >"$T/found"
 	jq -r '. as $all | .ids[] | "\($all.model) \($all.options | join(" "))\t\(tojson)"' "$T/golden.jsonl" >"$T/wanted"
 	cut -f1 "$T/wanted" | paste - "$T/found" | diff "$T/wanted" -
 }
 
-@test "template: a truncated text keeps the template around it, with a warning; --no-truncate refuses" {
+@test "template: truncation cuts the text and keeps the template around it, with a warning; --no-truncate refuses" {
 	bytes
 	long=$(printf 'the light of the sea %.0s' {1..30})
 	last=$(seen '' -m "$T/bytes")
@@ -58,13 +58,13 @@ seen() {
 	[[ $stderr == "tok: <stdin>:1: 'text' is longer than 20 tokens; "* ]]
 }
 
-@test "template: a text of a megabyte is read up to its limit" {
+@test "template: of a text of a megabyte only the beginning up to the limit is used" {
 	head -c 1000000 /dev/zero | tr '\0' k | sed 's/kkkk/sea /g' >"$T/in.txt"
 	tok -q -m "$PLAIN" --template '{text} light' --max-length 9 "$T/in.txt" | mts to jsonl >"$T/found"
 	[ "$(jq -c '."text.ids"[-2:]' "$T/found")" = "$(ids 'light' -m "$PLAIN" | jq -c '.[-2:]')" ]
 }
 
-@test "template: the prompt goes before the text, inside the template; a template without a tail is a prompt" {
+@test "template: the prompt stands before the text, inside the template; a template without a tail is a prompt" {
 	cp -r "$PLAIN" "$T/model"
 	echo '{"prompts":{"a":"the sea: "},"default_prompt_name":"a"}' >"$T/model/config_sentence_transformers.json"
 	want=$(ids 'light the sea: lamp of' -m "$PLAIN")
@@ -73,7 +73,7 @@ seen() {
 	done
 	[ "$(ids lamp -m "$T/model" --template 'light {text} of' --prompt '')" = "$(ids 'light lamp of' -m "$PLAIN")" ]
 	printf 'lamp\n' | tok -m "$PLAIN" --template 'the sea: {text}' | mts diff - <(printf 'lamp\n' | tok -m "$PLAIN" --prompt 'the sea: ')
-	# what stands before a text is what pooling leaves out where a model says so; tails are not
+	# tokens before the text count as a prompt, which pooling may exclude; tokens after it do not
 	run -0 bash -c "echo lamp | tok -m '$PLAIN' --template 'light {text} of' | stream_rows"
 	[ "${lines[0]}" = '{"prompt_tokens":{"text":2}}' ]
 	run -0 bash -c "echo lamp | tok -m '$PLAIN' --template 'light {text} of' --prompt 'the ' | stream_rows"
@@ -91,7 +91,7 @@ seen() {
 	[ "$(head -1 "$T/found" | jq -c '."negatives.ids"')" = "[$(ids 'light the of' -m "$PLAIN"),$(ids 'light of the of' -m "$PLAIN")]" ]
 	[ "$(jq -c '."doc.ids"' "$T/found" | head -1)" = "$(ids 'light a lamp of' -m "$PLAIN")" ]
 	[ "$(tail -1 "$T/found" | jq -c '."negatives.ids"')" = '[]' ]
-	# of a stream
+	# from a stream
 	tok -m "$PLAIN" -f query --keep "$T/in.jsonl" >"$T/texts.mts"
 	tok -m "$PLAIN" -f negatives --template 'light {text} of' "$T/texts.mts" | mts to jsonl | jq -c '."negatives.ids"' |
 		cmp - <(jq -c '."negatives.ids"' "$T/found")
@@ -101,7 +101,7 @@ seen() {
 		mts diff - "$T/one.mts"
 }
 
-@test "template: the paper's nine prompts and the program's two" {
+@test "template: the nine prompts of the paper and the two of its program" {
 	bytes
 	last=$(seen '' -m "$T/bytes")
 	for name in one-word style sentiment tone intent complexity subjectivity language-style grammar; do
@@ -122,10 +122,10 @@ seen() {
 	[ "$(seen LAMP -m "$T/bytes" --template quoted)" = "\"LAMP\"$last" ]
 }
 
-@test "template: texts prepared as MoEE's program does" {
+@test "template: texts are prepared as by MoEE's program" {
 	bytes
 	last=$(seen '' -m "$T/bytes")
-	moee() { # text option...
+	moee() { # TEXT OPTION...
 		seen "$1" -m "$T/bytes" --prepare moee "${@:2}" | sed "s/$last\$//"
 	}
 	[ "$(moee 'say "a_b"  now' --template prompteol)" = "This sentence : \"say 'a b'  now.\" means in one word:\"" ]
@@ -152,7 +152,7 @@ seen() {
 
 # 2. real tokenizers
 
-@test "template: of real tokenizers, the last token of PromptEOL is a quote, whole or cut" {
+@test "template: with published tokenizers the last token of PromptEOL is a quote, also after truncation" {
 	need_model tok-gpt-neox-olmo-dolma
 	need_model tok-dolma2
 	long=$(printf 'The quick brown fox, he said; isn%st it? %.0s' "'" {1..40})
@@ -167,8 +167,8 @@ seen() {
 
 # 3. usage
 
-@test "template: a template without a place, with two, an unknown name, one that leaves no room" {
-	wrong() { # status option... text of the message
+@test "template: templates without a place or with two, unknown names, and templates that leave no room are refused" {
+	wrong() { # STATUS OPTION... MESSAGE
 		run -"$1" --separate-stderr tok -m "$PLAIN" "${@:2:$#-2}" <<<'the sea'
 		echo "$stderr"
 		# shellcheck disable=SC2053
@@ -181,7 +181,7 @@ seen() {
 	wrong 2 --prepare mote "--prepare: 'mote' is not one of none, moee*"
 	wrong 1 --template 'the sea {text} of' --max-length 5 "the template by itself takes 5 ids, and all is to have 5 at most; give more with --max-length"
 	[ "$(ids 'lamp lamp' -m "$PLAIN" --template 'the sea {text} of' --max-length 6)" = "$(ids 'the sea lamp of' -m "$PLAIN")" ]
-	# nor may a prompt alone; without either a text is cut to whatever is said
+	# a prompt has to leave room as well; without both a text may be cut to nothing
 	wrong 1 --prompt 'the sea ' --max-length 4 "the prompt by itself takes 4 ids, and all is to have 4 at most; give more with --max-length"
 	[ "$(ids 'lamp lamp' -m "$PLAIN" --prompt 'the sea ' --max-length 5)" = "$(ids 'the sea lamp' -m "$PLAIN")" ]
 	[ "$(ids 'lamp lamp' -m "$PLAIN" --max-length 2 | jq length)" -eq 2 ]
@@ -193,12 +193,12 @@ seen() {
 # 4. the file
 
 # bats test_tags=plain
-@test "template: the file of an installed program; lines that are no templates, a file that is not there" {
+@test "template: the file of an installed program; lines that are not templates, and a missing file, are refused" {
 	[[ $BUILD != *-sanitize ]] || skip "for the plain build"
 	mkdir -p "$T/usr/bin" "$T/usr/share/motes"
 	cp "$BUILD/bin/tok" "$T/usr/bin"
 	file=$T/usr/share/motes/templates.yaml
-	wrong() { # text of the message
+	wrong() { # MESSAGE
 		run -1 --separate-stderr "$T/usr/bin/tok" -m "$PLAIN" --template mine <<<'the sea'
 		echo "$stderr"
 		# shellcheck disable=SC2053
@@ -211,7 +211,7 @@ seen() {
 		cmp - <(ids 'the sea of' -m "$PLAIN")
 	printf '# mine\nmine: the {text} of\nother: the sea\n' >"$file"
 	wrong "tok: *templates.yaml:3: other: a template is a text that holds {text} once"
-	printf 'mine: {text}\n' >"$file" # YAML's own braces
+	printf 'mine: {text}\n' >"$file" # braces of YAML
 	wrong "tok: *templates.yaml:1: *mine: a template is a text that holds {text} once"
 	printf 'mine: 3\n' >"$file"
 	wrong "tok: *templates.yaml:1: *mine: a template is a text that holds {text} once"

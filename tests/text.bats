@@ -12,7 +12,7 @@ data_noun() {
 END
 }
 
-@test "text: a synset becomes a row: words, hypernym, definition, examples" {
+@test "text: a synset of WordNet becomes a row: words, hypernym, definition, examples" {
 	data_noun | awk -f "$ROOT/pipelines/wordnet.awk" >"$T/out"
 	cut -f 1,3- "$T/out" >"$T/rows"
 	cat >"$T/expected" <<'END'
@@ -25,7 +25,7 @@ END
 	sed 's/ | / \/ /' "$T/rows" | tr '\t' '|' | diff "$T/expected" -
 }
 
-@test "text: an entry of FOLDOC: subject, first paragraph, no marks" {
+@test "text: an entry of FOLDOC becomes a row: subject, first paragraph, no markup" {
 	cat >"$T/dict" <<'END'
 tea time
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # slow
-# Threads: their number, and how evenly work is divided between them.
+# The number of threads, and how evenly they share the work.
 # bats file_tags=plain
 load helper
 
@@ -8,15 +8,15 @@ rows() {
 	ids_stream --rows text.emb
 }
 
-# The kernels count their work: 64 threads need no 64 cores.
-@test "threads: each of 64 has at most 1.15 times the mean of the work, of 64 texts and more" {
+# The kernels count their work, so that 64 threads need no 64 cores.
+@test "threads: none of 64 has more than 1.15 times the mean work, for 64 texts and more" {
 	tokens=100000 rows=91
 	[[ $BUILD != *-sanitize* ]] || tokens=5000 rows=61 # the longest batches take half a minute
 	nn_bench --balance $tokens 64 >"$T/table"
 	[ "$(grep -c '^MiniLM .* 64 x 32 ' "$T/table")" = 5 ]
 	[ "$(grep -cv ' few$' "$T/table")" = $rows ]
 	awk 'NR > 1 && !/ few$/ && !($(NF - 2) >= 1 && $(NF - 2) <= 1.15) { print; wrong = 1 } END { exit wrong }' "$T/table"
-	# texts of one length are a part each, for a thread each, without a barrier between layers
+	# each of 64 texts of one length is one thread's work, without a barrier between layers
 	awk '/^MiniLM .*64 x 32 +encode/ && $(NF - 1) == 1 { n++ } END { exit n != 3 }' "$T/table"
 	# a short text does not wake all threads
 	awk '/ 1 x 12 +encode/ { n++ } / 1 x 12 +encode/ && $(NF - 1) > 32 { print; wrong = 1 } END { exit wrong || n != 9 }' "$T/table"
@@ -49,10 +49,10 @@ rows() {
 	run -1 cmp "$T/2/model.safetensors" "$T/model/model.safetensors"
 }
 
-@test "threads: the limit of a container's processors, rounded up, is the default number of threads" {
+@test "threads: the default number is the container's limit of processors, rounded up" {
 	mkdir -p "$T/proc/self" "$T/sys/fs/cgroup/a/b"
 	run -0 cpu_limit_show "$T"
-	[ "$output" = 0 ] # no groups
+	[ "$output" = 0 ] # no control groups
 	echo 0::/a/b >"$T/proc/self/cgroup"
 	run -0 cpu_limit_show "$T"
 	[ "$output" = 0 ]
@@ -64,7 +64,7 @@ rows() {
 		run -0 cpu_limit_show "$T"
 		[ "$output" = "${limit##* }" ]
 	done
-	# a group above has less; a container sees its own group as the root
+	# a group above has a lower limit; a container sees its own group as the root
 	echo 400000 100000 >"$T/sys/fs/cgroup/a/b/cpu.max"
 	echo 300000 100000 >"$T/sys/fs/cgroup/a/cpu.max"
 	run -0 cpu_limit_show "$T"
@@ -75,7 +75,7 @@ rows() {
 	[ "$output" = 2 ]
 }
 
-@test "threads: a limit of control groups, version 1" {
+@test "threads: limits of control groups in version 1" {
 	mkdir -p "$T/proc/self" "$T/sys/fs/cgroup/cpu/docker"
 	printf '5:cpuset:/other\n4:cpu,cpuacct:/docker\n' >"$T/proc/self/cgroup"
 	echo -1 >"$T/sys/fs/cgroup/cpu/docker/cpu.cfs_quota_us"
@@ -85,7 +85,7 @@ rows() {
 	echo 450000 >"$T/sys/fs/cgroup/cpu/docker/cpu.cfs_quota_us"
 	run -0 cpu_limit_show "$T"
 	[ "$output" = 5 ]
-	# from inside of the container
+	# seen from inside the container
 	mv "$T/sys/fs/cgroup/cpu/docker"/* "$T/sys/fs/cgroup/cpu"
 	run -0 cpu_limit_show "$T"
 	[ "$output" = 5 ]

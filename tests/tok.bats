@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 load helper
 
-# stream_rows prints a stream as text: attributes, then a line per row
+# stream_rows (tests/support) prints a stream as text: attributes, then a line for each row.
 TINY=$GOLDEN/token/plain
 
 texts() {
@@ -10,7 +10,7 @@ texts() {
 	done
 }
 
-# ids TEXT [OPTION...] - the ids of one line of text
+# ids TEXT [OPTION...]: the ids of a line of text
 ids() {
 	local text=$1
 	shift
@@ -19,7 +19,7 @@ ids() {
 
 # 1. known answers
 
-@test "tok: golden ids of the reference, with every kind of added token and template" {
+@test "tok: ids are the reference's, with every kind of added token and template" {
 	for kind in plain cased added bare; do
 		run -0 tokenize "$GOLDEN/token/$kind" <"$GOLDEN/token/$kind/cases.jsonl"
 		[[ "$output" == *" right, 0 wrong" ]]
@@ -27,7 +27,7 @@ ids() {
 	done
 }
 
-@test "tok: a vocabulary with escaped letters gives the same ids, also beyond U+FFFF" {
+@test "tok: a vocabulary with escaped characters gives the same ids, also beyond U+FFFF" {
 	mkdir "$T/raw" "$T/escaped"
 	jq '.model.vocab += {"🚣": 200, "a\u0000b": 201, "🚣🏿sea": 202}' "$TINY/tokenizer.json" >"$T/raw/tokenizer.json"
 	jq -a . "$T/raw/tokenizer.json" >"$T/escaped/tokenizer.json"
@@ -39,7 +39,7 @@ ids() {
 	done
 }
 
-@test "tok: the public cases of bert-base-uncased" {
+@test "tok: bert-base-uncased has the ids of the public cases" {
 	need_model tok-bert-base-uncased
 	need_model ../reference/tokens.json
 	run -0 tokenize "$MODELS/tok-bert-base-uncased" 0 bare "$MODELS/../reference/tokens.json" \
@@ -47,8 +47,8 @@ ids() {
 	[ "$output" = "57 right, 0 wrong" ]
 }
 
-# Ids by sentence-transformers 6.2 (Transformer(folder, do_lower_case=...), the file's own normaliser).
-@test "tok: do_lower_case of sentence_bert_config.json puts lowercase before the normaliser" {
+# Ids by sentence-transformers 6.2: Transformer(folder, do_lower_case=...), with the file's own normaliser.
+@test "tok: do_lower_case of sentence_bert_config.json lowercases before the normaliser" {
 	texts=$'The RED Boat sails; \u00c9T\u00c9 and NA\u00cfVE\nLANTERN \u0130stanbul \u03a3\u03b1\u03c2'
 	lower='[2 95 22 105 6 73 59 78 23 59 67 70 77 43 1 5 72 62 1 3] [2 102 1 1 3]'
 	mkdir "$T/m"
@@ -69,7 +69,7 @@ ids() {
 	)
 }
 
-@test "tok: vocab.txt and tokenizer.json give the same ids; real folders too" {
+@test "tok: vocab.txt and tokenizer.json give the same ids, also in real folders" {
 	mkdir "$T/model"
 	cp "$GOLDEN/token/plain/vocab.txt" "$T/model/"
 	for text in "The keeper of the lighthouse." "Café naïve [MASK] x" ""; do
@@ -90,7 +90,7 @@ ids() {
 	dies "tok: $T/model/vocab.txt:12: not a vocabulary: invalid UTF-8" tok -m "$T/model" /dev/null
 }
 
-@test "tok: fields of JSON Lines pass through with their types; texts are dropped unless --keep" {
+@test "tok: fields of JSON Lines keep their types; texts are dropped without --keep" {
 	printf '%s\n' '{"_id":"q1","text":"the sea","n":3,"x":1.5,"l":["a","b"],"t":true}' \
 		'{"_id":"q2","text":"","n":4,"x":2,"l":[],"t":false}' >"$T/in.jsonl"
 	run -0 bash -c "tok -m '$TINY' '$T/in.jsonl' | stream_rows"
@@ -100,7 +100,7 @@ ids() {
 	[[ "${lines[1]}" == " _id='q1' text='the sea' "* ]]
 }
 
-@test "tok: lists of texts become lists of lists; the usual fields are found" {
+@test "tok: lists of texts become lists of lists; without -f the usual fields are taken" {
 	printf '%s\n' '{"query":"sea","negatives":["the","of the"],"label":1}' \
 		'{"query":"the","negatives":[],"label":0}' >"$T/in.jsonl"
 	run -0 bash -c "tok -m '$TINY' '$T/in.jsonl' | stream_rows"
@@ -108,7 +108,7 @@ ids() {
 	[ "${lines[2]}" = " label=0 query.ids=[2 95 3] negatives.ids=()" ]
 }
 
-@test "tok: a stream's records stay records; attributes pass; its prompts are honoured" {
+@test "tok: records of a stream keep their rows and attributes; their prompts are used" {
 	printf 'the sea\nof\nlamp\n' | tok -m "$TINY" --record-rows 2 --keep --prompt 'sea ' >"$T/in.mts"
 	run -0 bash -c "tok -m '$TINY' '$T/in.mts' | stream_rows"
 	[ "${#lines[@]}" -eq 5 ]
@@ -122,14 +122,14 @@ ids() {
 
 # 2. options
 
-@test "tok -f: several fields, joined fields; TSV, compressed" {
+@test "tok -f: several fields, joined fields, also of compressed TSV" {
 	printf 'title\ttext\tscore\n The \t sea \t1\n\tlamp\t2.5\n' | gzip >"$T/in.tsv.gz"
 	run -0 bash -c "tok -m '$TINY' -f doc=title+text -f title '$T/in.tsv.gz' | stream_rows"
 	[ "${lines[1]}" = " score='1' doc.ids=[2 95 110 3] title.ids=[2 95 3]" ]
 	[ "${lines[2]}" = " score='2.5' doc.ids=[2 103 3] title.ids=[2 3]" ]
 }
 
-@test "tok: TSV and CSV columns of digits are text, whether they are tokenised or not" {
+@test "tok: digits in TSV and CSV are text, whether the column is tokenised or not" {
 	printf 'text\tscore\n2\t1\n1\t2\n' >"$T/in.tsv"
 	run -0 bash -c "tok -m '$TINY' -f text --keep '$T/in.tsv' | mts to jsonl"
 	[[ "${lines[0]}" == '{"text":"2","score":"1",'* ]]
@@ -154,7 +154,7 @@ ids() {
 		mts diff - <(tok -m "$TINY" "$T/in.tsv")
 }
 
-@test "tok --task: the model's prompt, its tokens and the expert; unknown names are listed" {
+@test "tok --task: takes the model's prompt, its number of tokens and the expert; unknown names are refused with a list" {
 	cp -r "$TINY" "$T/model"
 	printf '{"prompts":{"a":"the sea: ","b":""},"default_prompt_name":"a"}' \
 		>"$T/model/config_sentence_transformers.json"
@@ -169,7 +169,7 @@ ids() {
 	[[ "$stderr" == *"no prompt is called 'c'; there are: a, b" ]]
 }
 
-@test "tok --max-length: cuts and counts, keeps the special tokens; --no-truncate refuses" {
+@test "tok --max-length: long texts are cut and counted, and keep the special tokens; --no-truncate refuses them" {
 	printf 'the sea of lamp\nsea\n' >"$T/in.txt"
 	run -0 --separate-stderr bash -c "tok -m '$TINY' --max-length 4 '$T/in.txt' | stream_rows"
 	[ "${lines[1]}" = " text.ids=[2 95 110 3]" ]
@@ -185,7 +185,7 @@ ids() {
 	[ -z "$stderr" ]
 }
 
-@test "tok --no-truncate: the first text that is too long is named, whichever thread has it" {
+@test "tok --no-truncate: names the first text above the limit, whichever thread has it" {
 	{ echo lamp; printf 'the sea of lamp\n%.0s' {1..3000}; } >"$T/in.txt"
 	for threads in 1 3; do
 		run -1 --separate-stderr tok -j $threads -m "$TINY" --max-length 4 --no-truncate "$T/in.txt"
@@ -196,7 +196,7 @@ ids() {
 	[[ "$stderr" == "tok: $T/in.jsonl: record 1: text 2 of 'text' is longer than 4 tokens; "* ]]
 }
 
-@test "tok: without --max-length the model's files say how long a text may be" {
+@test "tok: the default of --max-length comes from the model's files" {
 	mkdir "$T/model"
 	cp "$TINY/tokenizer.json" "$T/model/"
 	words() {
@@ -209,7 +209,7 @@ ids() {
 	[ "$(words)" -eq 9 ]
 	printf '{"max_position_embeddings":12,"n_positions":11}' >"$T/model/config.json"
 	[ "$(words)" -eq 11 ]
-	# RoBERTa's positions begin after the padding id, 1 by default
+	# RoBERTa's positions begin after the padding id, which is 1 by default
 	printf '{"model_type":"xlm-roberta","max_position_embeddings":14}' >"$T/model/config.json"
 	[ "$(words)" -eq 12 ]
 	printf '{"model_type":"roberta","max_position_embeddings":14,"pad_token_id":4}' >"$T/model/config.json"
@@ -224,7 +224,7 @@ ids() {
 	[ "$(words)" -eq 8 ]
 }
 
-@test "tok -j, --level, --record-rows: the ids are the same" {
+@test "tok: -j, --level and --record-rows do not change the ids" {
 	texts >"$T/few"
 	printf "$T/few\n%.0s" {1..300} | xargs cat >"$T/in.txt"
 	tok -j 1 --level 0 -m "$TINY" "$T/in.txt" | stream_rows | grep -v '^{' >"$T/one"
@@ -233,7 +233,7 @@ ids() {
 	[ "$(wc -l <"$T/one")" -eq 2100 ]
 	cmp "$T/one" "$T/two"
 	cmp "$T/one" "$T/three"
-	# 0 stores
+	# level 0 does not compress
 	for level in 0 9; do
 		tok --level $level -m "$TINY" "$T/in.txt" | wc -c
 	done >"$T/bytes"
@@ -246,7 +246,7 @@ ids() {
 	[ "$(tok -m "$TINY" -f a -f b=c+d </dev/null | mts stat | grep '^column' | grep -o '[a-z]*\.ids' | tr '\n' ' ')" = 'a.ids b.ids ' ]
 }
 
-@test "tok --learn: learns the same vocabulary from the same text, and it covers the text" {
+@test "tok --learn: equal texts give equal vocabularies, which cover the text" {
 	texts >"$T/corpus.txt"
 	tok --learn wordpiece --vocab-size 60 -o "$T/a" "$T/corpus.txt"
 	tac "$T/corpus.txt" | gzip | tok --learn wordpiece --vocab-size 60 -o "$T/b"
@@ -259,8 +259,8 @@ ids() {
 	[[ "$output" == "2 "*" 3" && "$output" != *" 1 "* ]]
 }
 
-@test "tok --learn: the first merges, by hand" {
-	# pairs: h+##e 3 (the, the, he), t+##h 2, ##h+##e 2
+@test "tok --learn: the first merges, computed by hand" {
+	# pairs: h+##e 3 times (the, the, he), t+##h 2, ##h+##e 2
 	printf 'the the he\n' | tok --learn wordpiece --vocab-size 50 -o "$T/a" 2>"$T/err"
 	[ "$(tail -n +6 "$T/a/vocab.txt" | paste -sd' ')" = "h t ##e ##h th the" ]
 	grep -q "gives only 11 tokens" "$T/err"
@@ -301,7 +301,7 @@ ids() {
 	[ ! -e "$T/new" ]
 }
 
-@test "tok -o: the stream goes to the file, of ids and of texts" {
+@test "tok -o: writes the stream to a file, of ids and of texts" {
 	echo 'a text' >"$T/in.txt"
 	tok -m "$TINY" -o "$T/ids.mts" "$T/in.txt"
 	mts diff <(tok -m "$TINY" "$T/in.txt") "$T/ids.mts"
@@ -314,7 +314,7 @@ ids() {
 
 # 4. bad input
 
-@test "tok: a missing field names the line and the fields there are" {
+@test "tok: a missing field is refused with the line and the existing fields" {
 	printf '{"text":"a"}\n{"txt":"b","n":1}\n' >"$T/in.jsonl"
 	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
 	[ "$stderr" = "tok: $T/in.jsonl:2: there is no 'text'; fields are: txt, n (choose with -f)" ]
@@ -329,11 +329,11 @@ ids() {
 	[ "$stderr" = "tok: $T/in.mts: there is no text 'title'; texts are: text, body (choose with -f)" ]
 }
 
-@test "tok: bad JSON names file and line; a cut stream is refused" {
+@test "tok: invalid JSON is refused with file and line; a truncated stream is refused" {
 	printf '{"text":"a"}\n{"text":"a}\n' >"$T/in.jsonl"
 	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
 	[[ "$stderr" == "tok: $T/in.jsonl:2: not valid JSON: "* ]]
-	printf '{"text":"a","id":99999999999999999999}\n' >"$T/in.jsonl" # never rounded
+	printf '{"text":"a","id":99999999999999999999}\n' >"$T/in.jsonl" # not rounded
 	[ "$(tok -m "$TINY" --keep "$T/in.jsonl" | mts to jsonl -c id)" = '{"id":"99999999999999999999"}' ]
 	texts | tok -m "$TINY" --keep >"$T/in.mts"
 	head -c -10 "$T/in.mts" >"$T/cut.mts"
@@ -362,7 +362,7 @@ ids() {
 	done
 }
 
-@test "tok: invalid UTF-8 is repaired and counted once" {
+@test "tok: invalid UTF-8 is repaired, with one warning that counts it" {
 	printf 'the \377\376 sea\n\200\n' >"$T/in.txt"
 	run -0 --separate-stderr bash -c "tok -m '$TINY' '$T/in.txt' | stream_rows"
 	[ "${lines[1]}" = " text.ids=[2 95 110 3]" ]
@@ -371,7 +371,7 @@ ids() {
 	[[ $stderr == "tok: warning: $T/in.txt: 3 invalid parts of UTF-8 were replaced by U+FFFD"* ]]
 }
 
-@test "tok: inputs with other fields are refused" {
+@test "tok: inputs with different fields are refused" {
 	printf '{"text":"a"}\n' >"$T/a.jsonl"
 	printf '{"text":"a","n":1}\n' >"$T/b.jsonl"
 	run -1 --separate-stderr tok -m "$TINY" "$T/a.jsonl" "$T/b.jsonl"
@@ -384,7 +384,7 @@ ids() {
 	tok -m "$TINY" "$T/a.jsonl" "$T/a.jsonl" | stream_rows | grep -c text.ids
 }
 
-# refused FILTER MESSAGE - a tokenizer.json that was changed by sed is refused
+# refused FILTER MESSAGE: refuses a tokenizer.json edited by sed
 refused() {
 	mkdir -p "$T/model"
 	sed "$1" "$TINY/tokenizer.json" >"$T/model/tokenizer.json"
@@ -392,7 +392,7 @@ refused() {
 	[[ "$stderr" == "tok: $T/model/tokenizer.json"*"$2"* ]] || { echo "$stderr"; return 1; }
 }
 
-@test "tok: tokenizers that are broken or not supported are refused by name" {
+@test "tok: broken or unsupported tokenizers are refused by name" {
 	refused 's/"WordPiece"/"Words"/' "type 'Words' is not supported"
 	refused 's/"BertNormalizer"/"Nmt"/' "normalizer: 'Nmt' is not supported"
 	refused 's/"BertPreTokenizer"/"UnicodeScripts"/' "pre_tokenizer: 'UnicodeScripts' is not supported"
@@ -421,7 +421,7 @@ refused() {
 	[ "$stderr" = "tok: $T/absent: neither tokenizer.json, vocab.txt, vocab.json, sentencepiece.bpe.model nor spiece.model is there" ]
 }
 
-@test "tok --learn: refuses a folder with weights, a size below the alphabet, no text" {
+@test "tok --learn: folders with weights, sizes below the alphabet, and empty text are refused" {
 	mkdir "$T/model"
 	touch "$T/model/model.safetensors"
 	run -1 --separate-stderr tok --learn wordpiece -o "$T/model" <<<text
@@ -433,7 +433,7 @@ refused() {
 	[ ! -e "$T/a" ]
 }
 
-@test "tok: one word of a megabyte, and marks without end, in linear time" {
+@test "tok: a word of a megabyte and a megabyte of marks are tokenised" {
 	head -c 1000000 /dev/zero | tr '\0' k >"$T/in.txt"
 	[ "$(tok -m "$TINY" "$T/in.txt" | stream_rows | tail -1)" = " text.ids=[2 1 3]" ]
 	printf '\xe3\x80\xae\xf0\x9d\x85\xa5%.0s' {1..20000} >"$T/in.txt"
@@ -461,7 +461,7 @@ refused() {
 	[ "$(tail -1 places.tsv)" = $'house.md\t1' ]
 }
 
-@test "tok: threads that wait sleep" {
+@test "tok: waiting threads sleep" {
 	echo "the lamp" >"$T/line"
 	mkfifo "$T/pipe"
 	env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT tok -m "$TINY" "$T/pipe" >"$T/out" &
@@ -475,7 +475,7 @@ refused() {
 	wait $!
 }
 
-@test "tok: files of rows and streams of the same columns follow each other in any order" {
+@test "tok: files of rows and streams with the same columns may follow each other in any order" {
 	printf '{"id": "a", "n": 7, "text": "a dog"}\n{"id": "b", "n": 9007199254740993, "text": "the cat"}\n' >"$T/rows.jsonl"
 	mts from jsonl "$T/rows.jsonl" -o "$T/rows.mts"
 	tok -q -m "$GOLDEN/bert" -f text "$T/rows.jsonl" | mts to jsonl >"$T/once"

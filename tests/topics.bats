@@ -8,7 +8,7 @@ setup() {
 	mkstream 7 <"$GOLDEN/topics.jsonl" >texts.mts
 }
 
-# Tables with the same words, counts and, to 1e-9, weights.
+# same A B: tables with the same words and counts, and weights within 1e-9
 same() {
 	diff <(cut -f1-4 "$1") <(cut -f1-4 "$2")
 	tail -n +2 "$2" | cut -f5 | within <(tail -n +2 "$1" | cut -f5) 1e-9
@@ -16,15 +16,15 @@ same() {
 
 # 1. known answers
 
-@test "topics: CountVectorizer's words and numpy's class-based TF-IDF, to 1e-9" {
+@test "topics: words are CountVectorizer's, weights numpy's class-based TF-IDF to 1e-9" {
 	topics --no-stop --label topic --words 5 texts.mts >out
 	same "$GOLDEN/topics_expected.tsv" out
 	topics --label topic --words 4 --min-length 4 --max-df 0.3 --stop "$GOLDEN/topics_stop.txt" <texts.mts >out
 	same "$GOLDEN/topics_stopped.tsv" out
 }
 
-@test "topics: by hand" {
-	# 3 words of a, 3 of b: A = 3
+@test "topics: weights of two clusters, computed by hand" {
+	# both clusters have 3 words, so A = 3
 	printf '{"c":"%s","words":"%s"}\n' b "Sun, moon" a "sun2sun-RAIN" b "sun" | mkstream >x.mts
 	topics --label c --text words x.mts >out
 	cut -f1-4 out | diff - <(printf '%s\t%s\t%s\t%s\n' cluster size word count b 2 moon 1 b 2 sun 2 a 1 rain 1 a 1 sun 2)
@@ -32,9 +32,9 @@ same() {
 	tail -n +2 out | cut -f5 | within <(printf '%s\n' 1.386294361120 1.119231575871 1.386294361120 1.119231575871) 1e-9
 }
 
-@test "topics -k: the clusters of k-means, the largest is 1" {
+@test "topics -k: clusters are those of k-means; the largest is 1" {
 	topics --no-stop -k 3 --words 5 texts.mts >out
-	# the three topics lie far from each other
+	# the three topics are far apart
 	sed 's/^sea/1/; s/^food/2/; s/^sky/3/' "$GOLDEN/topics_expected.tsv" >expected
 	same expected out
 	topics --no-stop -k 3 --words 5 -f text -s 42 -j 1 texts.mts | cmp - out
@@ -43,16 +43,16 @@ same() {
 	[ "$(wc -l <all)" -gt 30 ]
 }
 
-@test "topics: letters are letters of any script, with the marks on them" {
-	# hindi with vowel signs; a decomposed e with acute; capitals; characters that are no word
+@test "topics: words are letters of any script with their marks" {
+	# Hindi with vowel signs; e with a combining acute; capitals; characters that are no words
 	printf '{"c":%d,"text":"%s"}\n' 1 'हिन्दी ЖУК x' 2 'cafe\u0301 İI 12 _ -' | mkstream >x.mts
 	topics --label c --min-length 1 x.mts | cut -f1,3 | tail -n +2 | sort >out
 	printf '%s\t%s\n' 1 हिन्दी 1 жук 1 x 2 $'cafe\u0301' 2 $'i\u0307i' | sort | diff - out
-	# marks count as letters do
+	# marks count like letters
 	topics --label c --min-length 5 x.mts | cut -f3 | tail -n +2 | sort | diff - <(printf '%s\n' $'cafe\u0301' हिन्दी | sort)
 }
 
-@test "topics: the default column is group, -1 is no group; English stop words are dropped" {
+@test "topics: the default column is group, whose -1 is not a cluster; English stop words are dropped" {
 	printf '{"group":%d,"text":"%s"}\n' 0 "The ship and the sea don't" 0 "a sea" 1 "the bread" -1 "the sea of grass" | mkstream >x.mts
 	topics x.mts | cut -f1-4 >out
 	diff out - <<-END
@@ -60,15 +60,15 @@ same() {
 		$(printf '0\t2\t%s\t%d\n' ship 1 sea 2)
 		$(printf '1\t1\tbread\t1')
 	END
-	# called by its name it is a label like others, and its words are those of a cluster
+	# --label group makes -1 a cluster
 	topics --label group x.mts | cut -f1,3 | found '^-1	grass$'
 	topics --no-stop x.mts | cut -f1,3 | found '^0	the$'
-	# a file takes the list's place
+	# --stop FILE replaces the list
 	echo sea >stop.txt
 	topics --stop stop.txt x.mts | cut -f1,3 >out
 	grep -q '^0	the$' out
 	run ! grep -q '	sea$' out
-	# each word of the list is one as words are cut, and stands once
+	# each stop word of the list is one word of the tokenisation, and is listed once
 	sed -n 's/^    "\([a-z ]*\)";\?$/\1/p' "$ROOT/lib/geometry/topics.c" | tr -s ' ' '\n' | grep . >list
 	[ "$(wc -l <list)" -gt 200 ]
 	sort list | uniq -d | diff - /dev/null
@@ -116,15 +116,15 @@ same() {
 	refused "cut.mts: " --label topic cut.mts
 	run -1 --separate-stderr topics --label topic texts.mts -o /dev/full
 	[[ $stderr == "topics: /dev/full: "* ]]
-	# a cluster without words is told
+	# a cluster without words gets a warning
 	printf '{"c":%d,"text":"%s"}\n' 1 "some words" 2 "" | mkstream >silent.mts
 	run -0 --separate-stderr topics --no-stop --label c silent.mts
 	[ "${#lines[@]}" -eq 3 ]
 	[[ $stderr == "topics: warning: 1 cluster has no word that counts" ]]
 }
 
-@test "topics: a word in just the share of the texts that --max-df says still counts" {
-	# 29 of 100: 100 times 0.29 is a little less than 29
+@test "topics: a word in exactly the share --max-df of the texts is kept" {
+	# 100 * 0.29 is slightly below 29
 	for ((i = 0; i < 100; i++)); do
 		printf '{"g":%d,"text":"%s w%d"}\n' $((i % 2)) "$([ $i -ge 29 ] || echo sea)" $i
 	done | mkstream >share.mts
@@ -132,7 +132,7 @@ same() {
 	run ! grep -q '	sea	' <(topics --label g --max-df 0.28 --words 1000 share.mts)
 }
 
-@test "topics: the picture has each word, the heaviest of a cluster largest" {
+@test "topics: the picture has every word, the heaviest of a cluster largest" {
 	command -v gnuplot >/dev/null || skip "needs gnuplot"
 	topics --label topic --words 4 texts.mts | sed 's/^sea/a_b/' | awk -f "$ROOT/pipelines/topics.awk" >words.tsv
 	[ "$(cut -f1 words.tsv | uniq -c | awk '{ print $2 ":" $1 }' | paste -sd' ')" = "1:5 2:5 3:5" ]

@@ -3,27 +3,27 @@ load helper
 
 FILES=$GOLDEN/torch_file
 
-# The same tensors in the same order, bit by bit.
-same() { # FILE SAFETENSORS
+# same FILE SAFETENSORS: both have the same tensors in the same order, to the bit
+same() {
 	safetensors_list --copy "$1" "$T/theirs"
 	safetensors_list --copy "$2" "$T/ours"
 	cmp "$T/theirs" "$T/ours"
 }
-# A file is refused, in one line that says so.
-bad() { # FILE MESSAGE
+# bad FILE MESSAGE: the file is refused in one line with the message
+bad() {
 	run -1 --separate-stderr safetensors_list "$1"
 	echo "$stderr"
 	[ -z "$output" ] && [ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == "safetensors_list: $1: $2"* ]]
 }
-# tensors.bin with the first match replaced by as many other bytes.
-change() { # OLD NEW, as printf has them ; MESSAGE
+# change OLD NEW MESSAGE: refuses tensors.bin with its first OLD replaced by as many bytes NEW, in printf's notation
+change() {
 	LC_ALL=C sed "0,\\|$1|s||$2|" "$FILES/tensors.bin" >"$T/x.bin"
 	run -1 cmp -s "$T/x.bin" "$FILES/tensors.bin"
 	[ "$(stat -c %s "$T/x.bin")" -eq "$(stat -c %s "$FILES/tensors.bin")" ]
 	bad "$T/x.bin" "$3"
 }
-model() { # families/bert with torch's weights instead of its own
+model() { # families/bert with torch's weights instead of safetensors
 	cp -r "$GOLDEN/families/bert" "$T/m"
 	rm "$T/m/model.safetensors" "$T/m/config.5.json" "$T/m/expected.safetensors"
 	cp "$FILES/bert/pytorch_model.bin" "$T/m"
@@ -33,7 +33,7 @@ texts() {
 	printf '3 5 9\n11 12 3 30\n21\n' | ids_stream text.ids
 }
 
-@test "torch_file: every dtype, shared storages, offsets, strides and empty tensors are as torch has them" {
+@test "torch_file: every dtype, shared storages, offsets, strides and empty tensors are read as by torch" {
 	same "$FILES/tensors.bin" "$FILES/tensors.safetensors"
 	same "$FILES/zip64.bin" "$FILES/tensors.safetensors"
 	diff <(safetensors_list "$FILES/module.bin" | sort) <(safetensors_list "$FILES/module.safetensors" | sort)
@@ -42,7 +42,7 @@ texts() {
 	[ "$output" = $'a.turned\tf32\t7,5\t-2.99465862\nhalf.turned\tf16\t6,4\t9.04008484' ]
 }
 
-@test "torch_file: zip64's record counts where the plain one overflows" {
+@test "torch_file: a zip64 record counts where the plain field overflows" {
 	size=$(stat -c %s "$FILES/zip64.bin")
 	put() { # BYTES at a place before the end
 		printf '%b' "$1" | dd of="$T/x.bin" bs=1 seek=$((size - $2)) conv=notrunc status=none
@@ -51,7 +51,7 @@ texts() {
 		cp "$FILES/zip64.bin" "$T/x.bin"
 		put "${room% *}" "${room#* }"
 		same "$T/x.bin" "$FILES/tensors.safetensors"
-		# the locator's number, the record's signature, the place and the size of the list
+		# the locator's count, the record's signature, the directory's offset and size
 		while read -r bytes at message; do
 			cp "$T/x.bin" "$T/y.bin"
 			put "$bytes" "$at"
@@ -66,7 +66,7 @@ texts() {
 			\xff 66 its list of entries lies outside the file
 		END
 	done
-	# an entry's own fields: taken away, or of no number
+	# an entry's extra field: removed, or of another kind
 	cp "$FILES/zip64.bin" "$T/x.bin"
 	at=$(LC_ALL=C grep -obUaP 'PK\x01\x02' "$T/x.bin" | head -1 | cut -d: -f1)
 	put '\x02' $((size - at - 62))
@@ -76,8 +76,8 @@ texts() {
 	bad "$T/x.bin" "not a zip file that can be read: an entry's further fields are damaged"
 }
 
-@test "torch_file: entries that overlap, run on or are encrypted, and values out of order, are refused" {
-	entry=$(LC_ALL=C grep -obUaP 'PK\x01\x02' "$FILES/tensors.bin" | head -1 | cut -d: -f1) # the table's
+@test "torch_file: entries that overlap, exceed the file or are encrypted, and values in wrong places, are refused" {
+	entry=$(LC_ALL=C grep -obUaP 'PK\x01\x02' "$FILES/tensors.bin" | head -1 | cut -d: -f1) # the pickle's
 	size=$(od -An -tu4 -j $((entry + 24)) -N4 "$FILES/tensors.bin")
 	table() { # OFFSET VALUE of two bytes
 		printf '%b' "$(printf '\\x%02x\\x%02x' $(($2 & 255)) $(($2 >> 8)))" |
@@ -101,7 +101,7 @@ texts() {
 	[[ $stderr == *"of its pickle: values are kept out of order" ]]
 }
 
-@test "torch_file: shards and their index read as one" {
+@test "torch_file: shards are read as one, by their index" {
 	diff <(safetensors_list "$FILES/tensors.bin" | sort) <(safetensors_list "$FILES/shards" | sort)
 	cp -r "$FILES/shards" "$T/m"
 	sed -i 's/"bool": "pytorch_model-0000[12]/"bool": "pytorch_model-00003/' "$T/m/pytorch_model.bin.index.json"
@@ -113,7 +113,7 @@ texts() {
 	[[ "$output" == *"tensor '"*"' is in both $T/m/pytorch_model-0000"* ]]
 }
 
-@test "torch_file: a folder's safetensors come before it" {
+@test "torch_file: model.safetensors of a folder overrides pytorch_model.bin" {
 	mkdir "$T/m"
 	cp "$FILES/module.bin" "$T/m/pytorch_model.bin"
 	[ "$(safetensors_list "$T/m" | wc -l)" -eq 5 ]
@@ -121,7 +121,7 @@ texts() {
 	diff <(safetensors_list "$T/m") <(safetensors_list "$FILES/tensors.safetensors")
 }
 
-@test "torch_file: a model encodes, learns and is upcycled as with safetensors, under older names too" {
+@test "torch_file: a model encodes, learns and is upcycled as from safetensors, also with older tensor names" {
 	model
 	texts | encode -q -m "$MODEL" | ids_stream --rows text.emb >"$T/a"
 	texts | encode -q -m "$GOLDEN/families/bert" | ids_stream --rows text.emb >"$T/b"
@@ -145,13 +145,13 @@ texts() {
 	diff "$T/m.out.sums" "$T/n.out.sums"
 	diff "$T/m.up.sums" "$T/n.up.sums"
 	[ ! -e "$T/m.out/pytorch_model.bin" ]
-	# a folder replaces itself, without remains of the old one
+	# a folder replaced by its own result keeps no old file
 	train -q -j 1 -m "$T/m" -o "$T/m" --lr 1e-2 --warmup 0 --schedule constant --steps 2 "$T/pairs.mts"
 	[ ! -e "$T/m/pytorch_model.bin" ]
 	cmp "$T/m/model.safetensors" "$T/m.out/model.safetensors"
 }
 
-@test "torch_file: a weights cache matches its weights, and the revision follows them" {
+@test "torch_file: a cache of weights belongs to its weights, and the revision depends on them" {
 	model
 	cp "$GOLDEN/bert/vocab.txt" "$GOLDEN/bert/tokenizer_config.json" "$T/m"
 	texts >"$T/ids.mts"
@@ -161,13 +161,13 @@ texts() {
 	leaderboard model -m "$MODEL" | jq -r .revision >"$T/first"
 	leaderboard model -m "$MODEL" | jq -r .n_parameters >"$T/parameters"
 	before=$(safetensors_list --fingerprint "$MODEL")
-	# one value of the first tensor that is stored: of the embeddings
+	# a value of the first tensor in the file, the embeddings
 	at=$(($(grep -obUa 'data/0FB' "$MODEL/pytorch_model.bin" | head -1 | cut -d: -f1) + 200))
 	printf '\1' | dd of="$MODEL/pytorch_model.bin" bs=1 seek="$at" conv=notrunc status=none
 	run ! cmp -s "$MODEL/pytorch_model.bin" "$FILES/bert/pytorch_model.bin"
 	leaderboard model -m "$MODEL" | jq -r .revision >"$T/second"
 	run ! cmp -s "$T/first" "$T/second"
-	# beside safetensors it decides nothing
+	# beside safetensors the file has no effect
 	cp "$GOLDEN/families/bert/model.safetensors" "$MODEL"
 	leaderboard model -m "$MODEL" | jq -r .revision >"$T/with"
 	rm "$MODEL/pytorch_model.bin"
@@ -175,7 +175,7 @@ texts() {
 	[ -n "$before" ] && grep -qx '[0-9]*' "$T/parameters"
 }
 
-@test "torch_file: the fingerprint changes with the table and with values" {
+@test "torch_file: the fingerprint depends on the pickle and on the values" {
 	print() { safetensors_list --fingerprint "$1"; }
 	cp "$FILES/tensors.bin" "$T/1.bin"
 	sed 's/a\.column/a.colums/' "$T/1.bin" >"$T/2.bin"
@@ -186,7 +186,7 @@ texts() {
 	[ "$(for i in 1 2 3; do print "$T/$i.bin"; done | sort -u | wc -l)" -eq 3 ]
 }
 
-@test "torch_file: the weights of a Dense module" {
+@test "torch_file: a Dense module may have its weights in pytorch_model.bin" {
 	cp -r "$GOLDEN/head/both" "$T/head"
 	rm "$T/head/2_Dense/model.safetensors"
 	cp "$FILES/dense/pytorch_model.bin" "$T/head/2_Dense"
@@ -202,7 +202,7 @@ texts() {
 	cmp <(head -n $half "$T/both") <(tail -n $half "$T/both")
 }
 
-@test "torch_file: a pickle that is no table of weights is refused by name, and never executed" {
+@test "torch_file: a pickle other than a table of tensors is refused by name and never executed" {
 	bad "$FILES/call.bin" "asks for '__builtin__.print', which no table of weights does; nothing of it was run"
 	bad "$FILES/list.bin" "byte 2 of its pickle: opcode 0x5d, which no table of weights needs; nothing of it was run"
 	bad "$FILES/scalar.bin" "tensor 'step': is not a tensor"
@@ -223,7 +223,7 @@ texts() {
 	change 'torch._utils' 'torch_.utils' "asks for 'torch_.utils._rebuild_tensor_v2'"
 	change 'a\.one' 'a\xffone' "byte "
 	change 'a\.rows' 'a.tail' "tensor 'a.tail' is there twice"
-	# ones: offset 0, shape (1, 1, 1), strides (1, 1, 1) of a storage of one
+	# ones: offset 0, shape (1, 1, 1) and strides (1, 1, 1) in a storage of one value
 	change 'ones\(.*\)K\x00K\x01K\x01K\x01\x87' 'ones\1K\x01K\x01K\x01K\x01\x87' "tensor 'ones': its data lie outside its storage"
 	change 'ones\(.*\)K\x00K\x01K\x01K\x01\x87' 'ones\1K\x00K\x01K\x02K\x01\x87' "tensor 'ones': its data lie outside its storage"
 	change 'a\.column\(.\{0,60\}\)K\x23' 'a.column\1K\x24' "tensor 'a.column': its storage 'data/"
@@ -236,7 +236,7 @@ texts() {
 	bad "$T/x.bin" "not a zip file that can be read: it has no end record; truncated?"
 }
 
-@test "torch_file: cut at every length, a file is refused" {
+@test "torch_file: a file that is truncated at any length is refused" {
 	for ((n = 0; n < $(stat -c %s "$FILES/module.bin"); n += 13)); do
 		head -c $n "$FILES/module.bin" >"$T/cut.bin"
 		run -1 --separate-stderr safetensors_list "$T/cut.bin"

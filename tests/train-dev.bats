@@ -2,7 +2,7 @@
 load helper
 load train
 
-# Held-out data of train: --dev, --dev-corpus, --keep, --patience.
+# train with held-out data: --dev, --dev-corpus, --last-step, --patience.
 G=$GOLDEN/train
 
 setup() {
@@ -13,21 +13,21 @@ setup() {
 	options=(-q -m "$G/bert" --warmup 0)
 }
 
-# A rate at which a model of four batches gets worse on others before its last step.
+# A learning rate at which a model of four batches gets worse on held-out data before its last step.
 rough=(--schedule constant --lr 1e-3 --epochs 6)
 
-# the steps of the log that were measured, with their values of a column
+# measured COLUMN: step and value of the log's rows that have held-out results
 measured() {
 	paste <(column step out.log.tsv) <(column "$1" out.log.tsv) | awk 'NF == 2'
 }
 
 # bats test_tags=plain
-@test "train: --dev has the loss and the accuracy that the same batches have in training, with their temperature and negatives" {
+@test "train: --dev reports the loss and the accuracy of the same batches in training, with their temperature and negatives" {
 	train "${options[@]}" -o out --lr 1e-12 --dev pairs.mts --dev-every 4 pairs.mts
 	[ "$(measured dev_loss | cut -f1 | paste -sd' ')" = "0 4 8 10" ]
 	awk -F'\t' 'NR > 1 { loss += $5 / 10; right += $6 / 10 } END { print loss; print right }' out.log.tsv >mean
 	close_to 1e-5 <(measured dev_loss | tail -n 1 | cut -f2; measured dev_accuracy | tail -n 1 | cut -f2) mean
-	# in chunks, of dot products, of both directions
+	# in chunks, by dot products, in both directions
 	for option in "--tokens 40" "--similarity dot --temperature 2" --bidirectional --no-mask-duplicates; do
 		# shellcheck disable=SC2086
 		train "${options[@]}" -o out --lr 1e-12 $option --dev pairs.mts pairs.mts
@@ -46,7 +46,7 @@ searched() {
 }
 
 # bats test_tags=plain
-@test "train: --dev-corpus: nDCG@10 and recall@1 are those of mteb-score on what encode makes" {
+@test "train: --dev-corpus: nDCG@10 and recall@1 are mteb-score's on encode's embeddings" {
 	command -v jq >/dev/null || skip "needs jq"
 	searched
 	for kind in cosine dot; do
@@ -62,18 +62,18 @@ searched() {
 			[ "$(printf %.5f "$(measured dev_$name | tail -n 1 | cut -f2)")" = "$(awk -v n=$name '$1 == n { printf "%.5f", $2 }' scores)" ]
 		done
 	done
-	# documents that keep the base model's embeddings, in the corpus as well
+	# frozen documents keep the base model's embeddings, also in the corpus
 	train "${options[@]}" --lr 1e-2 -o lora --lora rank=2 --freeze-documents --last-step --dev held.mts --dev-corpus corpus.mts train.mts
 	tok -q -m "$G/bert" -f text queries.jsonl | encode -q -m "$G/bert" --adapter lora -o queries.mts
 	tok -q -m "$G/bert" -f text all.jsonl | encode -q -m "$G/bert" -o all.mts
 	mteb-score retrieval -q --any-model --qrels qrels.tsv queries.mts all.mts >scores
 	[ "$(printf %.5f "$(column dev_ndcg_at_10 lora.log.tsv | tail -n 1)")" = "$(awk '$1 == "ndcg_at_10" { printf "%.5f", $2 }' scores)" ]
-	# equal embeddings: the order is that of hashes, with the score of chance, not that of the file
+	# equal embeddings are ordered by hash, not by their place in the file, so that their score is that of chance
 	[ "$(jq -c .dev.step out/train.json)" = "$(measured dev_ndcg_at_10 | sort -s -k2,2gr | head -n 1 | cut -f1)" ]
 }
 
 # bats test_tags=plain
-@test "train: the best step is written, as a run that ends there would; --last-step; --patience" {
+@test "train: the best step is written, equal to a run that ends there; --last-step; --patience" {
 	command -v jq >/dev/null || skip "needs jq"
 	train "${options[@]}" "${rough[@]}" -o out --dev dev.mts --dev-every 1 train.mts
 	best=$(measured dev_loss | sort -g -k2 | head -n 1 | cut -f1)
@@ -93,7 +93,7 @@ searched() {
 	[ ! -s err ]
 	[ "$(wc -l <few.log.tsv)" -eq $((best + 5)) ]
 	cmp few/model.safetensors out/model.safetensors
-	# an adapter, too
+	# an adapter
 	train "${options[@]}" --schedule constant --lr 3e-2 --epochs 6 -o lora --lora rank=4 --dev dev.mts --dev-every 1 train.mts
 	[ "$(jq .steps lora/train.json)" = "$(jq .dev.step lora/train.json)" ]
 	tok -q -m "$G/bert" -f text <(echo a b) | encode -q --adapter lora -m "$G/bert" >/dev/null
@@ -102,7 +102,7 @@ searched() {
 # bats test_tags=plain
 @test "train: --dev measures the model before training, which is written if no step is better" {
 	command -v jq >/dev/null || skip "needs jq"
-	# a start that knows the held-out pairs; its loss is that of training on the same batches at a rate of nothing
+	# a start that knows the held-out pairs; its loss is that of training on the same batches with a learning rate near 0
 	train -v -m "$G/bert" --warmup 0 --lr 1e-3 --epochs 6 -o start --dev dev.mts dev.mts 2>err
 	grep -qE '^train: step [0-9]+ was the best on the held-out data: loss [0-9.]+, before training [0-9.]+$' err
 	train -q -m start --warmup 0 -o still --lr 1e-12 dev.mts
@@ -117,7 +117,7 @@ searched() {
 }
 
 # bats test_tags=plain
-@test "train: --dev and --patience: killed at any step, the same bits, the same best step" {
+@test "train: --dev and --patience: a run killed at any step resumes to the same bits and the same best step" {
 	command -v jq >/dev/null || skip "needs jq"
 	searched
 	options+=("${rough[@]}" --save-every 3 --patience 4 --dev-every 2 --dev held.mts --dev-corpus corpus.mts)
@@ -131,7 +131,7 @@ searched() {
 		diff <(jq .dev out/train.json) <(jq .dev whole/train.json)
 		[ ! -e out.best ]
 	done
-	# the model of the best step is needed, and other options are refused
+	# resuming needs the model of the best step, and refuses other options
 	rm -rf out out.*
 	cut_short 6 "${options[@]}" -o out train.mts
 	run -1 --separate-stderr train "${options[@]}" --dev-every 3 -o out train.mts
@@ -147,7 +147,7 @@ searched() {
 }
 
 # bats test_tags=plain
-@test "train: --dev and --patience: killed at twenty moments on the disk, the same bits, the same best step" {
+@test "train: --dev and --patience: a run killed at twenty moments on the disk resumes to the same bits and the same best step" {
 	command -v jq >/dev/null || skip "needs jq"
 	killed_at 0 true 3>/dev/null || skip "needs ptrace"
 	searched
@@ -168,7 +168,7 @@ searched() {
 	done
 }
 
-@test "train: --dev where it does not apply, of wrong files, and what would be lost" {
+@test "train: --dev: options that do not apply, wrong files, and results that would be lost are refused" {
 	for option in "--dev-corpus dev.mts" "--dev-every 2" "--patience 2" "--last-step"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr train "${options[@]}" -o out $option train.mts

@@ -16,20 +16,20 @@ learn() {
 	train -q -m "$G/bert" -o out --lr 2e-3 --warmup 0 "$@" pairs.mts
 }
 
-# learns SHARE OPTION...: the mean loss of the last hundred steps is below so much of that of the first hundred
+# learns SHARE OPTION...: the mean loss of the last hundred steps is below SHARE of that of the first hundred
 learns() {
 	train -o learns "${@:2}"
 	awk -F'\t' -v share="$1" 'NR > 1 && NR <= 101 { a += $5 } { b[NR] = $5 }
 		END { for (i = NR - 99; i <= NR; i++) c += b[i]; exit !(c < share * a) }' learns.log.tsv
 }
 
-# differ A B: two columns of numbers, by more than a tenth somewhere
+# differ A B: two columns of numbers differ somewhere by more than a tenth
 differ() {
 	run -1 close_to 1e-1 "$1" "$2"
 }
 
 # bats test_tags=plain
-@test "train: ten steps agree with torch's AdamW to 1e-5: loss, rate, norm of the gradient" {
+@test "train: ten steps agree with torch's AdamW to 1e-5 in loss, learning rate and gradient norm" {
 	options=(--schedule linear --lr 2e-3 --warmup 3 --steps 20 --decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6 pairs.mts)
 	for family in bert nomic_bert bert_dot; do
 		case $family in
@@ -49,9 +49,9 @@ differ() {
 	loss_check
 }
 
-# bf16 rounds by at most 2^-9 of a value; where it is not faster the test only checks that floats are used.
+# bf16 rounds by at most 2^-9 of a value. If it is not faster on this processor, the test only checks that f32 takes its place.
 # bats test_tags=plain
-@test "train: --precision bf16 is close to f32, independent of threads; a run resumes only with the same precision" {
+@test "train: --precision bf16 is close to f32 and independent of threads; a run resumes only with the same precision" {
 	learn
 	MOTES_ISA=plain train -q -m "$G/bert" -o plain --lr 2e-3 --warmup 0 --precision bf16 pairs.mts
 	MOTES_ISA=plain train -q -m "$G/bert" -o exact --lr 2e-3 --warmup 0 pairs.mts
@@ -69,13 +69,13 @@ differ() {
 	done
 	env train -q -j 2 -m "$G/$family" -o again --lr 2e-3 --warmup 0 --precision bf16 pairs.mts
 	cmp again/model.safetensors bf16/model.safetensors
-	# an adapter, whose base is stored in halves, and token experts
+	# an adapter, whose base is kept in bf16, and token experts
 	train -q -m "$G/bert" -o lora --lora "$G/lora" --lr 2e-3 pairs.mts
 	train -q -m "$G/bert" -o lora16 --lora "$G/lora" --lr 2e-3 --precision bf16 pairs.mts
 	upcycle -m "$G/bert" --token-experts 4 -o experts
 	train -q -m experts -o tokens --lr 2e-3 pairs.mts
 	train -q -m experts -o tokens16 --lr 2e-3 --precision bf16 pairs.mts
-	# the head that predicts tokens
+	# a masked-language-model head
 	train -q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 300 -o words pairs.mts
 	train -q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 300 -o words16 --precision bf16 pairs.mts
 	for name in lora tokens words; do
@@ -90,13 +90,13 @@ differ() {
 	[[ "$output" == *"is of a run with precision \"bf16\", this one has nothing"* ]]
 }
 
-# The pairs with the targets that tests/golden/train/trace.py drew.
+# targeted.mts: the pairs with the targets that tests/golden/train/trace.py drew.
 targeted() {
 	mkstream 8 <"$G/reze_targets.jsonl" | mts cat --rename relation.emb=relation.target | mts paste pairs.mts - >targeted.mts
 }
 
 # bats test_tags=plain
-@test "train: --reze: ten steps agree with torch's to 1e-5, of the model and of an adapter" {
+@test "train: --reze: ten steps agree with torch's to 1e-5, for a model and for an adapter" {
 	targeted
 	options=(--schedule linear --lr 2e-3 --warmup 3 --steps 20 --decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6 --reze 30)
 	train -q -m "$G/bert" -o out "${options[@]}" targeted.mts
@@ -113,7 +113,7 @@ targeted() {
 }
 
 # bats test_tags=plain
-@test "train: --reze in chunks, accumulated, of task experts: the same losses and gradients" {
+@test "train: --reze in chunks, with --accumulate, and with task experts has the same losses and gradients" {
 	targeted
 	options=(-q --lr 2e-3 --warmup 0 --reze 30)
 	upcycle -q -m "$G/bert" --experts left,right -o mote
@@ -129,17 +129,17 @@ targeted() {
 			[ "$(column reze whole.log.tsv | wc -l)" -eq $((10 / accumulate)) ]
 		done
 	done
-	# experts begin as the model; of two batches the mean
+	# experts start as the model; two batches have the mean loss
 	train "${options[@]}" -m "$G/bert" -o one --lr 1e-12 targeted.mts
 	close_to 1e-5 <(column reze whole.log.tsv | head -n 1) \
 		<(column reze one.log.tsv | head -n 2 | awk '{ sum += $1 } END { print sum / NR }')
-	# frozen documents, in the relation too
+	# frozen documents are part of the relation too
 	train "${options[@]}" -m "$G/bert" -o adapter --lora rank=2 --freeze-documents targeted.mts
 	close_to 1e-5 <(column reze adapter.log.tsv | head -n 1) <(column reze one.log.tsv | head -n 1)
 }
 
 # bats test_tags=plain
-@test "train: --reze 0 is plain training, to the bit; a greater weight brings relations nearer to the targets" {
+@test "train: --reze 0 is plain training to the bit; a greater weight moves relations closer to their targets" {
 	targeted
 	learn
 	train -q -m "$G/bert" -o zero --lr 2e-3 --warmup 0 --reze 0 targeted.mts
@@ -154,7 +154,7 @@ targeted() {
 		awk '{ a += $1; b += $2 } END { print a < 0.8 * b }')" = 1 ]
 }
 
-@test "train: --reze without targets, with others, or where it does not apply" {
+@test "train: --reze without targets, with targets that do not fit, or with options that do not apply is refused" {
 	targeted
 	run -1 --separate-stderr train -q -m "$G/bert" -o out --reze 1 pairs.mts
 	[ "$stderr" = 'train: pairs.mts: there is no column "relation.target", to which --reze holds the model; reze-stats apply makes it' ]
@@ -178,7 +178,7 @@ targeted() {
 }
 
 # bats test_tags=plain
-@test "train: --reze: a run goes on with the same weight and targets only" {
+@test "train: --reze: a run resumes only with the same weight and targets" {
 	targeted
 	options=(-q -m "$G/bert" --lr 1e-3 --epochs 3 --save-every 7)
 	train -o whole "${options[@]}" --reze 2 targeted.mts
@@ -196,27 +196,27 @@ targeted() {
 	cmp out.log.tsv whole.log.tsv
 }
 
-@test "train: masks are BERT's: 80 % the mask, 10 % a random token, 10 % as it was" {
+@test "train: masks are BERT's: 80 % mask tokens, 10 % random tokens, 10 % unchanged" {
 	mlm_check
 }
 
 # bats test_tags=plain
-@test "train: the gradient of batch 512 is the same in one chunk and in chunks of 32" {
+@test "train: the gradient of a batch of 512 is the same in one chunk and in chunks of 32" {
 	gradient_cache_check "$G/bert" 512 32
 	gradient_cache_check "$G/nomic_bert" 512 32
-	# three experts' chunks, kept beside each other, and one after the other
+	# chunks of three experts, their states kept together, and one after the other
 	upcycle -m "$G/nomic_bert" --experts a,b,c -o mote
 	gradient_cache_check mote 512 32 >said
 	[ "$(head -n 1 said | cut -d: -f1)" = "3 chunks" ]
 }
 
-@test "train: chunks change the loss by rounding only; direction and temperature as defined" {
+@test "train: chunks change the loss only by rounding; --bidirectional and --temperature follow their definition" {
 	learn
 	column loss out.log.tsv >whole
 	learn --tokens 40
 	column loss out.log.tsv >ours
 	close_to 1e-4 ours whole
-	pairs_stream <"$G/pairs.txt" >plain.mts # says no temperature: MoTE's
+	pairs_stream <"$G/pairs.txt" >plain.mts # without a temperature: MoTE's is the default
 	train -q -m "$G/bert" -o out --lr 2e-3 --warmup 0 plain.mts
 	column loss out.log.tsv >ours
 	learn --temperature 0.03
@@ -229,7 +229,7 @@ targeted() {
 	done
 }
 
-# A checkpoint knows how many tokens that is.
+# A checkpoint has the number of tokens that --memory gave.
 @test "train: --memory bounds the activations of the backward pass, with at least 512 tokens" {
 	tokens_of() {
 		rm -rf out*
@@ -247,20 +247,20 @@ targeted() {
 }
 
 # bats test_tags=plain
-@test "train: equal texts are not negatives of each other, unless told" {
+@test "train: equal texts are not negatives of each other, except with --no-mask-duplicates" {
 	printf '2 5 3\t2 6 3\n2 7 3\t2 6 3\n\n' | pairs_stream >twins.mts
 	train -q -m "$G/bert" -o out --warmup 0 --steps 2 --schedule constant twins.mts
 	[ "$(column loss out.log.tsv)" = 0 ]
 	train -q -m "$G/bert" -o out --warmup 0 --no-mask-duplicates twins.mts
 	close_to 1e-5 <(column loss out.log.tsv) <(echo 0.6931472)
-	# nor is a negative one of them
+	# nor is a hard negative that equals the document
 	printf '2 5 3\t2 6 3\t2 6 3\n\n' | pairs_stream >negative.mts
 	train -q -m "$G/bert" -o out --warmup 0 --steps 1 --schedule constant negative.mts
 	[ "$(column loss out.log.tsv)" = 0 ]
 }
 
 # bats test_tags=plain
-@test "train: texts are equal by their keys or by their tokens" {
+@test "train: texts are equal if their keys or their tokens are" {
 	row() { printf '{"query": "%s", "document": "%s"}\n' "$@"; }
 	printf 'batch: 2\ntasks: {a: {datasets: [{name: x, file: x.jsonl}]}}\n' >x.yaml
 	loss() {
@@ -270,12 +270,12 @@ targeted() {
 	}
 	{ row sea lamp && row moon dog; } >x.jsonl
 	[ "$(loss other | awk '{ print ($1 > 0.1) }')" = 1 ]
-	# strings that differ in case, in blanks, after the truncation
+	# texts that differ in case, in spaces, or after the truncation
 	{ row sea "the lamp" && row moon " The LAMP "; } >x.jsonl
 	[ "$(loss case)" = 0 ]
 	{ row Sea lamp && row "sea " dog; } >x.jsonl
 	[ "$(loss queries)" = 0 ]
-	# tokens that differ, of one label
+	# different texts of one label
 	printf '{"text": "%s", "label": "%s"}\n' sea a lamp a >x.jsonl
 	printf 'batch: 2\ntasks: {a: {datasets: [{name: x, file: x.jsonl, label: label}]}}\n' >x.yaml
 	[ "$(loss labels)" = 0 ]
@@ -291,7 +291,7 @@ targeted() {
 	[ "$(column epoch out.log.tsv | paste -sd' ')" = "0 0 1 1 2 2 3 3" ]
 	train -q -m "$G/bert" -o out - <two.mts
 	[ "$(column epoch out.log.tsv | paste -sd' ')" = "0 0 1 1" ]
-	# batches that were learned before a break count
+	# batches before an interruption count
 	train -q -m "$G/bert" -o whole --schedule constant --epochs 9 two.mts
 	rm -r out
 	cut_short 20 -q -m "$G/bert" -o out --schedule constant --epochs 9 --save-every 3 two.mts
@@ -300,27 +300,27 @@ targeted() {
 	[ "$(column epoch out.log.tsv | tail -n 1)" = 17 ]
 }
 
-@test "train: documents that are embedded alike are told apart by chance: so is the accuracy" {
+@test "train: of documents with equal embeddings each counts in the accuracy with the probability of chance" {
 	for i in {5..12}; do printf '2 %d 3\t2 6 3\n' $i; done | pairs_stream >same.mts
 	train -q -m "$G/bert" -o out --no-mask-duplicates same.mts
 	[ "$(column accuracy out.log.tsv)" = 0.125 ]
-	# two of them, and six that are right or wrong
+	# two equal documents, and six that are right or wrong
 	for i in {5..12}; do printf '2 %d 3\t2 %d 3\n' $i $((i < 7 ? 6 : i)); done | pairs_stream >two.mts
 	train -q -m "$G/bert" -o out --no-mask-duplicates two.mts
 	column accuracy out.log.tsv | awk '{ print; n = 8 * $1; exit !(n == int(n) && n <= 7 || n == int(n) + 0.5) }'
 }
 
 # bats test_tags=plain
-@test "train: --false-negatives leaves out what is too similar, for training alone" {
+@test "train: --false-negatives drops candidates that are too similar, in training only" {
 	for x in 10 -10 0.02; do
 		train -q -m "$G/bert" -o out --false-negatives $x --dev pairs.mts --warmup 0 pairs.mts
 		mv out.log.tsv "by$x.tsv"
 	done
 	train -q -m "$G/bert" -o out --dev pairs.mts --warmup 0 pairs.mts
-	# no cosine is greater by 10; all are greater less 10, and a loss without candidates is 0
+	# a margin of 10 drops no candidate; one of -10 drops all, which makes the loss 0
 	cut -f5 out.log.tsv | diff - <(cut -f5 by10.tsv)
 	[ "$(column loss by-10.tsv | grep . | sort -u)" = 0 ]
-	# between them: a smaller loss; what is held out has all its candidates
+	# between them the loss is smaller; held-out pairs have all candidates
 	paste <(column loss by0.02.tsv | grep .) <(column loss out.log.tsv | grep .) | awk '{ if ($1 > $2) bad = 1; if ($1 < $2) less = 1 } NR == 1 { exit } END { exit bad || !less }'
 	for x in 10 -10 0.02; do
 		[ "$(column dev_loss by$x.tsv | head -n 1)" = "$(column dev_loss out.log.tsv | head -n 1)" ]
@@ -328,7 +328,7 @@ targeted() {
 	does_not_apply --false-negatives train -m "$G/bert" -o out --objective mse --false-negatives 1 pairs.mts
 }
 
-@test "train: unused tokens are reported, and an expert that the model lacks is refused" {
+@test "train: unused columns of tokens are reported; an expert that the model lacks is refused" {
 	echo '{"query": "sea", "document": "lamp", "negative": "moon"}' >x.jsonl
 	fields=(-f query -f document)
 	tok -q -m "$G/bert" "${fields[@]}" -f negative x.jsonl >named.mts
@@ -350,7 +350,7 @@ targeted() {
 	done
 }
 
-@test "train: dropout of config.json is not applied, which -v says by name" {
+@test "train: without --dropout the rates of config.json are ignored, and -v names them" {
 	cp -r "$G/bert" rates
 	jq '. + {hidden_dropout_prob: 0.5, attention_probs_dropout_prob: 0.25, attention_dropout: 0, classifier_dropout: 0.9}' "$G/bert/config.json" >rates/config.json
 	run -0 --separate-stderr env train -j 1 -v -m rates -o out --lr 1e-12 pairs.mts
@@ -372,12 +372,12 @@ targeted() {
 	[ "$(join before after | awk '$2 == $3' | grep -vc right)" = 0 ]
 	[ "$(join before after | awk '$2 != $3' | grep -c right)" = 0 ]
 	[ "$(grep -c right after)" -gt 0 ]
-	# as flattened optimiser states have it: matrices decay
+	# with --update-unused its matrices decay, as in flattened optimiser states
 	train -q -m mote -o out --lr 1e-3 --decay 0.1 --update-unused left.mts
 	tensor_sums out | sort >after
 	[ "$(join before after | awk '$2 != $3' | grep -c right)" -gt 0 ]
 
-	# each side with its own, and the expert of the option
+	# each side has its own expert, else that of --expert
 	pairs_stream '{"temperature": 0.05, "experts": {"query": "left", "document": "right"}}' <"$G/pairs.txt" >both.mts
 	train -q -m mote -o out --warmup 0 both.mts
 	train -q -m mote -o same --warmup 0 --expert right pairs.mts
@@ -390,8 +390,8 @@ targeted() {
 	[ "$stderr" = "train: up.mts: record 1: asks for the task expert 'up'; mote has left, right" ]
 }
 
-# The moments of a checkpoint, a line each: 8 hexadecimal digits.
-moments() { # checkpoint
+# moments CHECKPOINT: the moments, a line each, as 8 hexadecimal digits
+moments() {
 	local header from to
 	header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
 	for name in exp_avg exp_avg_sq; do
@@ -401,7 +401,7 @@ moments() { # checkpoint
 }
 
 # bats test_tags=plain
-@test "train: the moments of a task expert without rows keep their bits" {
+@test "train: AdamW's moments of a task expert without rows keep their bits" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	for side in left right; do
 		pairs_stream "{\"experts\": {\"query\": \"$side\", \"document\": \"$side\"}}" <"$G/pairs.txt" >$side.mts
@@ -411,7 +411,7 @@ moments() { # checkpoint
 	moments out.checkpoint >first
 	cut_short 3 -q -m mote -o out --save-every 1 both.mts
 	moments out.checkpoint >second
-	# both are of steps behind the last one of the right expert: the rest has moved
+	# both checkpoints are after the right expert's last step; all other moments have changed
 	right=$(($(paste first second | awk '$1 != "00000000" && $1 == $2' | wc -l)))
 	moved=$(paste first second | awk '$1 != $2' | wc -l)
 	[ "$right" -gt 0 ]
@@ -424,7 +424,7 @@ moments() { # checkpoint
 	[ "$moved" -gt $((2 * $(parameters left))) ]
 }
 
-@test "train: tasks that share an expert train it, and the model keeps them" {
+@test "train: tasks that share an expert train it together, and the model keeps the tasks" {
 	upcycle -q -m "$G/bert" --experts left,right --task a=left --task b=left --task right=left -o mote
 	pairs_stream '{"experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" >own.mts
 	train -q -m mote -o own --warmup 0 own.mts
@@ -443,10 +443,10 @@ moments() { # checkpoint
 }
 
 # bats test_tags=plain
-@test "train: of the expert '*', each text trains the one that its ids' hash falls on, to the bit" {
+@test "train: with the expert '*' each text trains the expert that its ids' hash selects, to the bit" {
 	upcycle -q -m "$G/bert" --experts left,right --task 'any=*' -o equal
 	model_copy equal mote init 5
-	# negatives that share their document's expert: a row has one expert for both
+	# negatives share their document's expert, since a row has one expert for both
 	names=(left right)
 	while IFS=$'\t' read -ra texts; do
 		[ ${#texts[@]} != 0 ] || { echo; continue; }
@@ -473,7 +473,7 @@ moments() { # checkpoint
 	pairs_stream '{"temperature": 0.05, "experts": {"query": "any", "document": "*"}}' <some.txt >any.mts
 	train -q -m mote -o out --warmup 0 --tokens 4000 any.mts
 	cmp out/model.safetensors named/model.safetensors
-	# negatives go by their own ids: the loss is that of encode's vectors
+	# negatives by their own ids: the loss follows from encode's vectors
 	pairs_stream '{"temperature": 0.05, "experts": {"query": "left", "document": "any", "negatives": "any"}}' \
 		<"$G/pairs.txt" >all.mts
 	train -q -m mote -o out --lr 1e-12 all.mts
@@ -486,7 +486,7 @@ moments() { # checkpoint
 }
 
 # bats test_tags=plain
-@test "train: token experts: both losses and all gradients agree with torch's, also in chunks; unchosen experts stay" {
+@test "train: token experts: both losses and all gradients agree with torch's, also in chunks; unchosen experts keep their bits" {
 	for family in bert_tokens nomic_moe; do
 		F=$GOLDEN/families/$family
 		run -0 balance_check "$F" "$F/expected.safetensors" "$F/balance.safetensors"
@@ -495,14 +495,14 @@ moments() { # checkpoint
 	done
 }
 
-# token_experts OPTION...: upcycle the tiny BERT, and ten steps of it on the pairs
+# token_experts OPTION...: ten steps on the pairs, from the tiny BERT upcycled to token experts
 token_experts() {
 	[ -e moe ] || upcycle -m "$G/bert" --token-experts 4 --seed 3 -o moe
 	train -q -m moe -o out --lr 2e-3 --warmup 0 "$@" pairs.mts
 }
 
 # bats test_tags=plain
-@test "train: --tokens 40 and one chunk are the same training of token experts" {
+@test "train: token experts train the same with --tokens 40 and in one chunk" {
 	for balance in 0.3 0; do
 		token_experts --balance $balance
 		cp out.log.tsv whole.tsv
@@ -516,7 +516,7 @@ token_experts() {
 	done
 }
 
-@test "train: --balance evens out the choice of experts, by default a little" {
+@test "train: --balance evens out the choice of experts, by a little with the default" {
 	token_experts --balance 0 --epochs 6
 	run ! grep -q balance out.log.tsv
 	token_experts --balance 0.001 --epochs 6
@@ -524,16 +524,16 @@ token_experts() {
 	token_experts --epochs 6
 	cmp out.log.tsv little.tsv
 	token_experts --balance 1 --epochs 6
-	# about 2 of each side and more
+	# about 2 for each side, or more
 	column balance out.log.tsv | awk '$1 < 3.8 { exit 1 }'
 	[ "$(paste <(column balance out.log.tsv) <(column balance little.tsv) |
 		tail -10 | awk '{ a += $1; b += $2 } END { print a < b }')" = 1 ]
-	# both losses begin where no step was taken
+	# both losses are equal before the first step
 	[ "$(column balance out.log.tsv | head -1)" = "$(column balance little.tsv | head -1)" ]
 	[ "$(column loss out.log.tsv | head -1)" = "$(column loss little.tsv | head -1)" ]
 }
 
-@test "train: --balance of a single expert is constant and trains as the dense model" {
+@test "train: --balance of a single expert is constant, and training is the dense model's" {
 	upcycle -m "$G/bert" --token-experts 1 -o moe
 	token_experts --balance 5
 	[ "$(column balance out.log.tsv | sort -u)" = 2 ]
@@ -544,7 +544,7 @@ token_experts() {
 }
 
 # bats test_tags=plain
-@test "train: token experts: killed and resumed, the same bits; another --balance is refused" {
+@test "train: token experts: a killed and resumed run has the same bits; another --balance is refused" {
 	options=(-q --lr 1e-3 --epochs 3 --save-every 7 --balance 0.1)
 	[ -e moe ] || upcycle -m "$G/bert" --token-experts 4 -o moe
 	train -m moe -o whole "${options[@]}" pairs.mts
@@ -556,7 +556,7 @@ token_experts() {
 	cmp out.log.tsv whole.log.tsv
 }
 
-@test "train: --balance where it does not apply" {
+@test "train: --balance is refused without token experts and with options that exclude it" {
 	run -1 --separate-stderr train -q -m "$G/bert" -o out --balance 0.1 pairs.mts
 	[ "$stderr" = "train: --balance: $G/bert has no token experts" ]
 	does_not_apply --balance train -q -m "$G/bert" -o out --objective mlm --balance 0.1 pairs.mts
@@ -566,7 +566,7 @@ token_experts() {
 }
 
 # bats test_tags=plain
-@test "train: the norm is that of the step's own gradients, whichever experts had rows before" {
+@test "train: the gradient norm is that of the step's gradients, whichever experts had rows before" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	for side in left right; do
 		pairs_stream "{\"experts\": {\"query\": \"$side\", \"document\": \"$side\"}}" <"$G/pairs.txt" >$side.mts
@@ -583,7 +583,7 @@ token_experts() {
 	[ "$(wc -l <ours)" = 30 ]
 }
 
-# The tensors of model $1 that weight decay changes, a line each: one step with it and one without.
+# decayed MODEL: the tensors that weight decay changes, by one step with it and one without
 decayed() {
 	local options=(-q -m "$1" --steps 1 --warmup 0 --schedule constant --lr 1e-3)
 	train "${options[@]}" --decay 0 -o out "${@:2}" pairs.mts
@@ -596,7 +596,7 @@ sums() {
 }
 
 # bats test_tags=plain
-@test "train: tensors with one row or one column do not decay, as in torch's squeeze" {
+@test "train: tensors with one row or one column do not decay, as after torch's squeeze" {
 	mkdir config
 	cat >config/config.json <<-'E'
 		{"model_type": "bert", "vocab_size": 48, "hidden_size": 16, "num_hidden_layers": 1,
@@ -622,8 +622,8 @@ sums() {
 	[ "$(decayed bert --lora rank=2,targets=query)" = base_model.model.encoder.layer.0.attention.self.query.lora_A.weight ]
 }
 
-# loss_of MODEL STREAM: InfoNCE at temperature 0.05 of each eight rows, and how many of them find their
-# document, from what encode makes of them
+# loss_of MODEL STREAM: InfoNCE at temperature 0.05 of each eight rows, and the number of right documents, from
+# encode's vectors
 loss_of() {
 	encode -q --any-tokenizer -m "$1" "$2" | mts to jsonl | jq -s '
 		def dot(a; b): [a, b] | transpose | map(.[0] * .[1]) | add;
@@ -635,10 +635,10 @@ loss_of() {
 		[(map(.loss) | add / 8), (map(.right) | add / 8)] | @tsv' -r
 }
 
-@test "train: each side has its expert, negatives the documents'; the loss equals that of encode's vectors" {
+@test "train: each side has its expert, negatives the documents'; the loss follows from encode's vectors" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	train -q -m mote -o apart --expert left --lr 1e-2 --warmup 0 pairs.mts
-	# negatives: encode's; train knows two sides
+	# encode needs an expert for negatives; train knows two sides
 	pairs_stream '{"temperature": 0.05,
 		"experts": {"query": "left", "document": "right", "negatives": "right"}}' <"$G/pairs.txt" >sides.mts
 	train -q -m apart -o out --lr 1e-12 sides.mts
@@ -651,7 +651,7 @@ loss_of() {
 	run -1 close_to 1e-3 <(column loss out.log.tsv) <(loss_of apart other.mts | cut -f1)
 }
 
-@test "train: include_prompt false leaves prompts out of the mean, as encode does" {
+@test "train: include_prompt false leaves prompts out of the mean, as in encode" {
 	cp -r "$G/bert" prompted
 	mkdir -p prompted/1_Pooling
 	echo '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
@@ -668,7 +668,7 @@ loss_of() {
 	differ false true
 }
 
-# losses ATTRIBUTE: what a folder that leaves prompts out learns from batches with this attribute prompt_tokens
+# losses ATTRIBUTE: the losses of a folder that leaves prompts out, on batches with this attribute prompt_tokens
 losses() {
 	pairs_stream "{\"prompt_tokens\": $1}" <"$G/pairs.txt" >prompts.mts
 	train -q -m prompted -o out --lr 1e-12 prompts.mts
@@ -676,7 +676,7 @@ losses() {
 }
 
 # bats test_tags=plain
-@test "train: prompt lengths beyond 32 bits cover the whole text, negative ones cover none" {
+@test "train: prompts longer than 2^32 tokens cover the whole text, negative lengths none" {
 	cp -r "$G/bert" prompted
 	mkdir -p prompted/1_Pooling
 	echo '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
@@ -692,7 +692,7 @@ losses() {
 }
 
 # bats test_tags=plain
-@test "train: --accumulate averages: the same batch twice is the batch" {
+@test "train: --accumulate averages: a batch twice equals the batch" {
 	head -n 9 "$G/pairs.txt" | pairs_stream >one.mts
 	mts cat one.mts one.mts >two.mts
 	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-3 --clip 0)
@@ -705,13 +705,13 @@ losses() {
 	[ "$(column tokens two.log.tsv)" -eq "$(mts to jsonl two.mts | jq -s '[.[] | to_entries[] | select(.key | endswith(".ids")).value] | flatten | length')" ]
 }
 
-@test "train: --seed draws weights, masks, the order of sequences and pairs" {
+@test "train: --seed decides weights, masks, and the order of sequences and pairs" {
 	options=(-q --schedule constant --warmup 0 --lr 1e-12)
 	mlm=(--objective mlm --batch-tokens 300)
 	for seed in 1 2; do
 		train "${options[@]}" "${mlm[@]}" -m "$G/nomic_bert" --from-scratch --seed $seed -o drawn$seed pairs.mts
 		tensor_sums drawn$seed | grep -vE 'bias|norm|ln' >drawn$seed.sums
-		# from one model; standard input comes in its order, so that masks alone differ
+		# the same weights; standard input is read in order, so that only masks differ
 		train "${options[@]}" "${mlm[@]}" -m drawn1 --seed $seed -o masks$seed <pairs.mts
 		train "${options[@]}" "${mlm[@]}" -m drawn1 --seed $seed -o order$seed pairs.mts
 		train "${options[@]}" -m "$G/bert" --lora rank=2 --seed $seed -o pairs$seed pairs.mts
@@ -722,7 +722,7 @@ losses() {
 	cmp <(column tokens masks1.log.tsv) <(column tokens masks2.log.tsv)
 	run -1 cmp -s <(column examples masks1.log.tsv) <(column examples masks2.log.tsv)
 	run -1 cmp -s <(column tokens order1.log.tsv) <(column tokens order2.log.tsv)
-	# each sequence once in an epoch, and each epoch in its own order
+	# each sequence once an epoch, each epoch in its own order
 	train "${options[@]}" "${mlm[@]}" -m drawn1 --epochs 2 -o epochs pairs.mts
 	total() { awk -v epoch="$1" 'NR > 1 && $2 == epoch { n += $(NF) } END { print n }' "$2"; }
 	[ "$(total 0 epochs.log.tsv)" = "$(total 0 masks1.log.tsv)" ]
@@ -730,7 +730,7 @@ losses() {
 	run -1 cmp -s <(awk '$2 == 0 { print $NF }' epochs.log.tsv) <(awk '$2 == 1 { print $NF }' epochs.log.tsv)
 }
 
-@test "train: schedules, accumulation and steps as documented" {
+@test "train: --schedule, --warmup, --accumulate and --steps follow their definition" {
 	learn --schedule linear
 	close_to 1e-6 <(column lr out.log.tsv) <(seq 2e-3 -2e-4 2e-4)
 	learn --schedule constant
@@ -769,7 +769,7 @@ losses() {
 	[ "$(wc -c <out/model.safetensors)" -lt 20000 ]
 }
 
-@test "train: a killed and resumed run has the weights and the log of an uninterrupted one" {
+@test "train: a killed and resumed run has the weights and the log of an uninterrupted run" {
 	options=(-q -m "$G/bert" --lr 1e-3 --epochs 6 --save-every 7 pairs.mts)
 	train -o whole "${options[@]}"
 	cut_short 17 -o out "${options[@]}"
@@ -783,7 +783,7 @@ losses() {
 	[ ! -e out.checkpoint ]
 }
 
-# stop SIGNAL STEPS OPTION...: run train and ask it to stop when it is about to log the step after so many; its status
+# stop SIGNAL STEPS OPTION...: signals train when it is about to log the step after STEPS; returns its status
 stop() {
 	local signal=$1 steps=$2 status=0
 	shift 2
@@ -793,7 +793,7 @@ stop() {
 }
 
 # bats test_tags=plain
-@test "train: SIGTERM and SIGINT leave a checkpoint, from which it goes on to the same bits" {
+@test "train: SIGTERM and SIGINT leave a checkpoint, which resumes to the same bits" {
 	killed_at 0 true 3>/dev/null || skip "needs ptrace"
 	options=(-m "$G/bert" --lr 1e-3 --epochs 9 --accumulate 3 --save-every 0 pairs.mts)
 	train -q -o whole "${options[@]}"
@@ -808,7 +808,7 @@ stop() {
 	[ ! -e out.checkpoint ]
 }
 
-@test "train: a second run of one folder exits and names the first; a killed run leaves no lock" {
+@test "train: a second run in a folder is refused and names the first; a failed run leaves no lock" {
 	mkfifo pipe
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >pairs.mts
 	options=(-m "$GOLDEN/train/bert" --steps 1 -o out)
@@ -827,13 +827,13 @@ stop() {
 	[ -e out.lock ] # a killed process cannot remove it
 	train "${options[@]}" pairs.mts
 	[ -e out/model.safetensors ] && [ ! -e out.lock ]
-	# one that dies takes its lock along
+	# a failing one does
 	run -1 train "${options[@]}" none.mts
 	[ ! -e out.lock ]
 }
 
 # bats test_tags=plain
-@test "train: killed before any step on the disk, the same command goes on to the same weights" {
+@test "train: killed at any step on the disk, the same command resumes to the same weights" {
 	killed_at 0 true 3>/dev/null || skip "needs ptrace"
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >pairs.mts
 	options=(-q -m "$GOLDEN/train/bert" --epochs 2 --steps 2 --save-every 1 pairs.mts -o)
@@ -842,7 +842,7 @@ stop() {
 		rm -rf out out.*
 		status=0
 		killed_at "$n" env train -j 1 "${options[@]}" out 3>/dev/null || status=$?
-		# whose commands differ
+		# train.json has the commands, which differ
 		[ ! -e out ] || diff -r -x train.json out whole
 		train "${options[@]}" out
 		diff -r -x train.json out whole
@@ -861,7 +861,7 @@ stop() {
 	steps=$(wc -l <out.log.tsv)
 	rm out.*
 	mkfifo pipe
-	exec 9<>pipe # held open, so that the input has no end until it is closed
+	exec 9<>pipe # held open, so that the input does not end
 	cat half.mts >&9 &
 	env --default-signal=INT train -j 1 "${options[@]}" <pipe 9<&- 2>stopped &
 	pid=$!
@@ -877,7 +877,7 @@ stop() {
 }
 
 # bats test_tags=plain
-@test "train: masks from standard input, killed and resumed: equal bytes" {
+@test "train: masked language modelling from standard input, killed and resumed, gives the same bits" {
 	for i in {1..40}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
 	options=(-q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 300 --lr 1e-3 --steps 60 --save-every 7)
 	train -o whole "${options[@]}" <long.mts
@@ -888,7 +888,7 @@ stop() {
 }
 
 # bats test_tags=plain
-@test "train: a checkpoint and the model take no memory when they are written" {
+@test "train: writing a checkpoint and the model takes no memory" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	mkdir config
 	cat >config/config.json <<-'E'
@@ -896,7 +896,7 @@ stop() {
 		"num_attention_heads": 8, "max_position_embeddings": 64, "intermediate_size": 64}
 	E
 	cp "$G/bert/vocab.txt" config
-	# 65 MB of parameters, gradients and two moments each, and 190 MB for all else
+	# 65 MB each of parameters, gradients and two moments; 190 MB for everything else
 	(ulimit -v 450000 && train -q -m config -o out --from-scratch --steps 1 --save-every 1 pairs.mts)
 	[ "$(stat -c %s out/model.safetensors)" -gt 60000000 ]
 	(ulimit -v 450000 && train -q -m config -o out --from-scratch --steps 1 --dtype bf16 --save-every 0 pairs.mts)
@@ -904,7 +904,7 @@ stop() {
 }
 
 # bats test_tags=plain
-@test "train: the same from standard input, read past or skipped" {
+@test "train: a resumed run reads past the batches on standard input that it has seen; other batches are refused" {
 	for i in {1..6}; do cat "$G/pairs.txt"; done | pairs_stream >long.mts
 	options=(-q -m "$G/bert" --lr 1e-3 --steps 150 --save-every 7)
 	train -o whole "${options[@]}" <long.mts
@@ -924,7 +924,7 @@ stop() {
 	[[ "$stderr" == *"are not those that the checkpoint was trained on"* ]]
 }
 
-# sample OPTION...: batches of letters from a recipe of two tasks, as tokens
+# sample OPTION...: tokens of batches from a recipe of two tasks, whose texts are letters
 sample() {
 	tasksample -C "$T" --epochs 3 "$@" mix.yaml | tok -q -m "$G/bert"
 }
@@ -956,7 +956,7 @@ recipe() {
 	cmp out.log.tsv whole.log.tsv
 }
 
-@test "train: rows of one batch with experts of their own" {
+@test "train: rows of one batch may have different experts" {
 	recipe
 	sed -i 's/{temperature: 0.1/{experts: left/; s/{temperature: 0.2/{experts: {query: right, document: left}/' mix.yaml
 	upcycle -q -m "$G/bert" --experts left,right -o mote
@@ -966,13 +966,13 @@ recipe() {
 	column loss out.log.tsv >whole
 	column loss chunks.log.tsv >ours
 	close_to 1e-4 ours whole
-	# both learn
+	# both experts learn
 	tensor_sums mote | sort >before
 	tensor_sums out | sort >after
 	[ "$(join before after | awk '$2 == $3' | wc -l)" = 0 ]
 }
 
-@test "train: the examples of the manual page" {
+@test "train: the page's examples run" {
 	recipe
 	cp mix.yaml gate.yaml
 	cp mix.yaml pairs.yaml
@@ -1012,7 +1012,7 @@ recipe() {
 @test "train: masked language modelling learns, and resumes to the same bits" {
 	options=(-q -m "$G/nomic_bert" --from-scratch --objective mlm --lr 5e-3 --batch-tokens 300
 		--save-every 9 --seed 4 pairs.mts)
-	# not again under the sanitizers: 300 epochs run the lines that 9 run
+	# under the sanitizers 9 epochs run the same lines
 	[[ $BUILD == *-sanitize* ]] || learns 0.8 "${options[@]}" --epochs 300
 	options+=(--epochs 9)
 	train -o whole "${options[@]}"
@@ -1020,14 +1020,14 @@ recipe() {
 	train -o out "${options[@]}"
 	cmp out/model.safetensors whole/model.safetensors
 	cmp out.log.tsv whole.log.tsv
-	# and resume from its output, with the head
+	# training goes on from the written model with its head
 	train -q -m out -o more --objective mlm --schedule constant --warmup 0 --batch-tokens 300 <pairs.mts
 }
 
 # bats test_tags=plain
-@test "train: --dev: the masks of held-out texts are the same each time" {
+@test "train: --dev: held-out texts have the same masks each time" {
 	options=(-q -m "$G/bert" --from-scratch --objective mlm --save-every 1 --schedule constant --warmup 0)
-	# all texts in one batch have the masks of the first batch
+	# in one batch they have the masks of the first training batch
 	train "${options[@]}" -o out --lr 1e-12 --dev pairs.mts --batch-tokens 100000 pairs.mts
 	close_to 1e-6 <(column dev_loss out.log.tsv | tail -n 1) <(column loss out.log.tsv | tail -n 1)
 	options+=(--batch-tokens 300)
@@ -1039,7 +1039,7 @@ recipe() {
 }
 
 @test "train: masked tokens become the mask token" {
-	# with an untied head a step moves only the embeddings of the tokens read
+	# with an untied head a step changes only the embeddings of tokens in the input
 	cp -r "$GOLDEN/families/bert_mlm" model
 	head -n 40 "$G/nomic_bert/vocab.txt" >model/vocab.txt
 	for _ in {1..12}; do echo 'a b c d e f g h'; done | tok -m model -f text - >text.mts
@@ -1084,9 +1084,9 @@ recipe() {
 	column loss dense.log.tsv >theirs
 	cmp ours theirs
 	[ "$(ls out)" = "$(printf '%s\n' adapter_config.json adapter_model.safetensors train.json)" ]
-	# six modules: query, attention.output.dense and output.dense of two blocks
+	# six modules: query, attention.output.dense and output.dense in two blocks
 	[ "$(grep -ao 'encoder[a-z0-9_.]*lora_B.weight' out/adapter_model.safetensors | wc -l)" = 6 ]
-	# encode sees the pairs, and train goes on from them: another loss of the same batch
+	# encode --adapter gives other embeddings, and train --lora out goes on with another loss
 	for side in '' '--adapter out'; do
 		# shellcheck disable=SC2086
 		encode -q -m "$G/bert" $side pairs.mts | ids_stream --rows query.emb >"rows$side"
@@ -1097,21 +1097,21 @@ recipe() {
 	run -1 close_to 1e-3 ours theirs
 }
 
-@test "train: train.json says what made the weights: of a model, an adapter, a table, a language model" {
+@test "train: train.json records how the weights were made: of models, adapters, tables and language models" {
 	noted() { jq -c "$1" "${2:-out}/train.json"; }
 	version=$(train --version | sed -n 's/^train (motes) //p')
 	encode -q -m "$G/bert" -o vectors.mts pairs.mts
 	fingerprint=$(mts head --json -n 0 vectors.mts | jq -r .properties.model)
 	MOTES_MODEL=$G/bert env train -q -o out --lr 2e-3 --epochs 2 --accumulate 2 -s 7 --dtype bf16 pairs.mts
 	[ "$(noted '[.command, .start, .ranks, .dtype, .objective]')" = "[\"train -q -o out --lr 2e-3 --epochs 2 --accumulate 2 -s 7 --dtype bf16 pairs.mts\",\"$G/bert\",1,\"bf16\",\"infonce\"]" ]
-	# what was given, and what was not
+	# options that were given, and defaults
 	noted '.settings | [.version, .model, .seed, .steps, .epochs, .lr, .schedule, .clip + 0, .lora]' |
 		diff - <(jq -nc --arg v "$version" --arg f "$fingerprint" '[$v, $f, 7, 10, 2, 0.002, "cosine", 1, ""]')
 	[ "$(noted '[.steps, .batches, .read.taken]')" = '[10,20,20]' ]
 	noted .stream | diff - <(mts head --json -n 0 pairs.mts | jq -c '{name: "pairs.mts", properties, history}')
 	noted '.stream.history | length' | grep -vx 0
 	hash=$(noted .read.hash)
-	# the same of a run that was interrupted; other batches have another hash
+	# the same after an interruption; other batches have another hash
 	rm -r out
 	cut_short 4 -q -m "$G/bert" -o out --save-every 1 --epochs 2 pairs.mts
 	train -q -m "$G/bert" -o out --epochs 2 pairs.mts
@@ -1131,7 +1131,7 @@ recipe() {
 	seq 1 9 | ids_stream text.ids >text.mts
 	train -q -m "$G/bert" -o words --from-scratch --objective mlm --steps 1 text.mts
 	[ "$(noted '[.objective, .stream.name, .read.taken]' words)" = '["mlm","text.mts",9]' ]
-	# no part of the model: not of its revision, nor of folders that are made of it
+	# the file is not part of the model: neither of its revision nor of folders made from it
 	revision=$(leaderboard model -m out | jq .revision)
 	echo '{}' >out/train.json
 	[ "$(leaderboard model -m out | jq .revision)" = "$revision" ]
@@ -1140,19 +1140,19 @@ recipe() {
 	encode -q -m out -o vectors.mts pairs.mts
 	geom whiten fit -q -m out -f query -f document -o white vectors.mts
 	[ -e white/model.safetensors ] && [ ! -e white/train.json ]
-	train -q -m out -o out --steps 1 other.mts # replaces it as any of the model's files
+	train -q -m out -o out --steps 1 other.mts # replaced like any file of the model
 	[ "$(noted .start)" = '"out"' ]
 }
 
 # bats test_tags=plain
-@test "train: --lora: dropout depends on the seed, not on chunks; there is none without gradients" {
+@test "train: --lora: dropout depends on the seed and not on chunks; --dev and encode have none" {
 	options=(-q -m "$G/bert" --schedule constant --warmup 0 --lr 1e-2 --lora rank=4,alpha=16,dropout=0.4,targets=query+output.dense)
 	train "${options[@]}" -o out pairs.mts
 	train "${options[@]}" -o same pairs.mts
 	cmp out.log.tsv same.log.tsv
 	cmp out/adapter_model.safetensors same/adapter_model.safetensors
 	grep -q '"lora_dropout": 0.4' out/adapter_config.json
-	# pieces are computed twice, and both times the same is left out
+	# the gradient cache computes a chunk twice, with the same masks
 	train "${options[@]}" -o pieces --tokens 40 pairs.mts
 	for name in loss gradient_norm; do
 		column $name out.log.tsv >whole
@@ -1161,7 +1161,7 @@ recipe() {
 	done
 	train "${options[@]}" -o other --seed 1 pairs.mts
 	run ! cmp -s out.log.tsv other.log.tsv
-	# a piece so long that threads take parts of it the first time
+	# a chunk so long that threads divide it the first time
 	for _ in 1 2 3; do
 		grep -v '^$' "$G/pairs.txt"
 		echo
@@ -1179,7 +1179,7 @@ recipe() {
 	# B is zero in the first step
 	cmp <(head -n 1 ours) <(head -n 1 without)
 	run ! cmp -s ours without
-	# it goes on with the adapter's, and encodes without
+	# training goes on with the adapter's rate; encode has no dropout
 	train -q -m "$G/bert" -o on --lora out --steps 1 pairs.mts
 	grep -q '"lora_dropout": 0.4' on/adapter_config.json
 	encode -q -m "$G/bert" --adapter out pairs.mts >a.mts
@@ -1188,7 +1188,7 @@ recipe() {
 }
 
 # bats test_tags=plain
-@test "train: --lora: equal bytes, killed and resumed too; other pairs are refused" {
+@test "train: --lora: equal commands, killed and resumed too, give the same bits; other pairs are refused" {
 	options=(-q -m "$G/bert" --lr 1e-2 --save-every 7 --lora rank=2,rslora pairs.mts)
 	[[ $BUILD == *-sanitize* ]] || learns 0.7 "${options[@]}" --epochs 80
 	options+=(--epochs 6)
@@ -1201,7 +1201,7 @@ recipe() {
 	cmp out.log.tsv whole.log.tsv
 }
 
-@test "train: --lora on the attention of a model with bf16 token experts, which stay mapped" {
+@test "train: --lora on the attention of a model with bf16 token experts, which stay mapped in memory" {
 	mkdir config
 	cat >config/config.json <<-'E'
 		{"model_type": "olmoe", "vocab_size": 48, "hidden_size": 16, "num_hidden_layers": 2,
@@ -1217,7 +1217,7 @@ recipe() {
 	awk -F'\t' 'NR > 1 && NR <= 101 { a += $5 } { b[NR] = $5 }
 		END { for (i = NR - 99; i <= NR; i++) c += b[i]; exit !(c < 0.8 * a) }' out.log.tsv
 	encode -q -m base --adapter out pairs.mts >out.mts
-	# an expert's own layers learn too
+	# layers of a token expert may have an adapter
 	train -q -m base -o out --lora rank=2,targets=experts.3.up_proj --steps 5 pairs.mts
 	encode -q -m base --adapter out pairs.mts >out.mts
 }
@@ -1229,7 +1229,7 @@ recipe() {
 	train -o stored --documents documents.mts "${options[@]}"
 	cmp computed.log.tsv stored.log.tsv
 	cmp computed/adapter_model.safetensors stored/adapter_model.safetensors
-	# by their tokens, wherever they are: another column, another order
+	# found by their tokens, in another column and another order
 	mts cat -c document.ids,document.emb --rename document.ids=x.ids --rename document.emb=x.emb documents.mts >x.mts
 	mts cat -c negatives.ids,negatives.emb documents.mts >negatives.mts
 	run -1 --separate-stderr train -o some --documents x.mts "${options[@]}"
@@ -1237,13 +1237,13 @@ recipe() {
 	mts paste x.mts negatives.mts >both.mts
 	train -o again --documents both.mts "${options[@]}"
 	cmp computed.log.tsv again.log.tsv
-	# all weights may learn for the queries
+	# all weights may learn, for the queries
 	train -q -m "$G/bert" -o dense --documents documents.mts --steps 3 pairs.mts
 	[ -e dense/model.safetensors ]
 	run -1 cmp -s computed.log.tsv dense.log.tsv
 }
 
-@test "train: --documents: invalid values are refused" {
+@test "train: --documents: embeddings that are missing, malformed or of another model are refused" {
 	options=(-q -m "$G/bert" -o out --lora rank=2)
 	encode -q -m "$G/bert" pairs.mts >bare.mts
 	run -1 --separate-stderr train "${options[@]}" --documents bare.mts pairs.mts
@@ -1267,7 +1267,7 @@ recipe() {
 	[ ! -e out ]
 }
 
-@test "train: --lora: invalid values are refused" {
+@test "train: --lora: invalid settings are refused" {
 	run -1 --separate-stderr learn --lora targets=word_embeddings
 	[[ "$stderr" == *"none of its linear layers is called 'word_embeddings'" ]]
 	for how in rank=0 rank=x alpha=-1 dropout=1 dropout=x width=3 none/such "" "rank"; do
@@ -1279,7 +1279,7 @@ recipe() {
 	[ ! -e out ]
 }
 
-@test "train: the Dense modules of a head learn with the rest and are written back" {
+@test "train: the Dense modules of a head learn and are written" {
 	cp -r "$G/bert" projected
 	cp -r "$GOLDEN/head/both"/{modules.json,?_*} projected
 	echo '{"pooling_mode": "mean"}' >projected/1_Pooling/config.json
@@ -1292,9 +1292,9 @@ recipe() {
 	[ "$(tok -m one <<<'the sea' | encode -m one | ids_stream --rows text.emb | wc -w)" -eq 4 ]
 }
 
-@test "train: a run goes on in other pieces, and for longer at a constant rate" {
+@test "train: a run may resume with other chunks, and at a constant rate for more steps" {
 	options=(-q -m "$G/bert" --lr 1e-3 --save-every 7)
-	# more steps give the result of so many from the start; fewer than done, or another warm-up, are refused
+	# more steps give the weights of a run of that length; fewer steps than done, or another warm-up, are refused
 	train -o whole "${options[@]}" --schedule constant --warmup 5 --epochs 6 pairs.mts
 	cut_short 17 -o out "${options[@]}" --schedule constant --warmup 5 --steps 40 --epochs 9 pairs.mts
 	cp out.checkpoint kept && cp out.log.tsv kept.log
@@ -1305,13 +1305,13 @@ recipe() {
 	train -o out "${options[@]}" --schedule constant --warmup 5 --epochs 6 pairs.mts
 	cmp out/model.safetensors whole/model.safetensors
 	cmp out.log.tsv whole.log.tsv
-	# other pieces: the same but for rounding
+	# other chunks give the same but for rounding
 	cp kept out.checkpoint && cp kept.log out.log.tsv && rm -r out
 	train -o out "${options[@]}" --schedule constant --warmup 5 --epochs 6 --tokens 40 pairs.mts
 	run -1 cmp out/model.safetensors whole/model.safetensors
 	close_to 1e-3 <(column loss out.log.tsv) <(column loss whole.log.tsv)
 	[ "$(column step out.log.tsv | tail -n 1)" = 60 ]
-	# the masks of --dev are drawn piece by piece
+	# the masks of --dev are drawn chunk by chunk
 	mask=(-q -m "$G/bert" --from-scratch --objective mlm --batch-tokens 64 --epochs 3 --save-every 7 --dev pairs.mts pairs.mts)
 	rm -r out out.log.tsv
 	cut_short 17 -o out "${mask[@]}"
@@ -1331,7 +1331,7 @@ recipe() {
 	cut_short 30 -q "${options[@]}" --timing pairs.mts
 	train -q "${options[@]}" pairs.mts
 	[ "$(columns)" = 12 ]
-	# a truncated log is not filled up with zeros
+	# a truncated log is not padded with zeros
 	rm -r out
 	cut_short 30 -q "${options[@]}" pairs.mts
 	head -n 20 out.log.tsv >few && cp few out.log.tsv
@@ -1342,7 +1342,7 @@ recipe() {
 	[ "$(column step out.log.tsv | tail -n 1)" = 60 ]
 }
 
-@test "train: a checkpoint of other settings is refused, --restart begins anew" {
+@test "train: a checkpoint of other settings is refused; --restart begins again" {
 	options=(-q -m "$G/bert" -o out --epochs 6 --save-every 7)
 	cut_short 30 "${options[@]}" --lr 1e-3 pairs.mts
 	run -1 --separate-stderr train "${options[@]}" --lr 1e-4 pairs.mts
@@ -1379,7 +1379,7 @@ recipe() {
 	[ ! -e out.log.tsv ]
 }
 
-@test "train: bad streams exit 1, name the record and leave the old model" {
+@test "train: bad streams exit 1 with the record's number, and the old model stays" {
 	learn
 	cp -r out old
 	head -c 2000 pairs.mts >cut.mts
@@ -1424,7 +1424,7 @@ recipe() {
 	[ ! -e new ]
 }
 
-@test "train: a loss that is not a number stops the run, naming step and record" {
+@test "train: a loss that is not finite stops the run with step and record" {
 	cp -r "$G/bert" nan
 	size=$(wc -c <nan/model.safetensors)
 	head -c 256 /dev/zero | tr '\0' '\377' | dd of=nan/model.safetensors conv=notrunc bs=1 seek=$((size - 2000)) status=none
@@ -1433,7 +1433,7 @@ recipe() {
 	[ ! -e out ]
 }
 
-@test "train: where chunks are only looked at, a weight that is not finite is named" {
+@test "train: with the gradient cache a weight that is not finite is refused by name" {
 	cp -r "$G/bert" bad
 	printf '\0\0\300\177' | dd of=bad/model.safetensors bs=1 conv=notrunc status=none \
 		seek=$(($(stat -c %s bad/model.safetensors) - 4))
@@ -1441,18 +1441,18 @@ recipe() {
 	[[ $stderr == "train: bad/model.safetensors: tensor '"*"' holds values that are not finite (NaN or infinity)" ]]
 }
 
-@test "train: a full disk ends with status 1 and the last checkpoint stays" {
+@test "train: a full disk is an error, and the last checkpoint stays" {
 	learn --save-every 4 --epochs 2
 	cp -r out old
 	run -1 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 16; train -q -m '$G/bert' -o out pairs.mts"
 	[[ "$stderr" == "train: out"* ]]
 	cmp out/model.safetensors old/model.safetensors
-	# of the log, too, which is written step by step
+	# the log, which is written step by step
 	run -1 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 1; train -q -m '$G/bert' -o new --epochs 9 --save-every 0 pairs.mts"
 	[[ "$stderr" == "train: new.log.tsv: "* ]]
 }
 
-@test "train: an option that is not given has the value that --help names, to the byte" {
+@test "train: a default is the value that --help prints: giving it changes no byte" {
 	pairs_stream '{"task": "play"}' <"$G/pairs.txt" >plain.mts
 	train -q -m "$G/bert" -o out plain.mts
 	train -q -m "$G/bert" -o said --objective infonce --epochs 1 --lr 2e-5 --schedule cosine --warmup 0.05 \
@@ -1466,7 +1466,7 @@ recipe() {
 	cmp out.log.tsv said.log.tsv
 }
 
-@test "train: masks: of a model with task experts the one that is named learns, and no other" {
+@test "train: masked language modelling of a model with task experts trains the named expert only" {
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	mlm=(-q --objective mlm --decay 0)
 	run -2 --separate-stderr train "${mlm[@]}" --from-scratch -m mote -o drawn pairs.mts
@@ -1483,7 +1483,7 @@ recipe() {
 	[ "$(grep -c left same)" -gt 0 ]
 }
 
-@test "train: masks: RoBERTa's names of the special tokens are as good as BERT's" {
+@test "train: masked language modelling takes RoBERTa's names of special tokens as well as BERT's" {
 	cp -r "$G/bert" named
 	rm named/vocab.txt
 	jq -nR '[inputs | {"[MASK]": "<mask>", "[CLS]": "<s>", "[SEP]": "</s>", "[PAD]": "<pad>", "[UNK]": "<unk>"}[.] // .] |
@@ -1499,13 +1499,13 @@ recipe() {
 	cmp of_named/model.safetensors of_bert/model.safetensors
 }
 
-@test "train: masks: no special token is masked" {
+@test "train: masked language modelling masks no special token" {
 	printf '0 1 2 3 4\n%.0s' 1 2 3 | ids_stream text.ids >special.mts
 	train -q --objective mlm --from-scratch --mask-share 1 -m "$G/bert" -o out special.mts
 	[ "$(column gradient_norm out.log.tsv)" = 0 ]
 }
 
-@test "train: a step of batches of several tasks is logged as mixed" {
+@test "train: a step with batches of several tasks is logged as mixed" {
 	for task in play work; do
 		head -n 80 "$G/pairs.txt" | pairs_stream "{\"task\": \"$task\"}" >$task.mts
 	done

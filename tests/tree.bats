@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 load helper
 
-# yaml TEXT JSON: the text means that
+# yaml TEXT JSON: the text parses to the JSON
 yaml() {
 	printf '%b' "$1" >"$T/a.yaml"
 	run -0 tree_show "$T/a.yaml"
 	[ "$output" = "$2" ] || { echo "$1: $output, not $2"; false; }
 }
 
-# refused FILE TEXT MESSAGE: exit 1, one line: FILE then the message
+# refused FILE TEXT MESSAGE: exit 1 with one line: file and message
 refused() {
 	cd "$T"
 	printf '%b' "$2" >"$1"
@@ -18,7 +18,7 @@ refused() {
 	[[ $output == "motes: $1:$3"* ]]
 }
 
-@test "yaml: scalars follow the core schema, quoted ones are strings" {
+@test "yaml: scalars follow the core schema; quoted ones are strings" {
 	yaml 'a: 1' '{"a":1}'
 	yaml '[~, null, Null, NULL, ]' '[null,null,null,null]'
 	yaml '[true, True, TRUE, false, yes, on]' '[true,true,true,false,"yes","on"]'
@@ -33,13 +33,13 @@ refused() {
 	yaml '# only\n---\na: {b: [c, {d: e}]}\n' '{"a":{"b":["c",{"d":"e"}]}}'
 }
 
-@test "yaml: anchors, aliases and merge keys; own keys win" {
+@test "yaml: anchors, aliases and merge keys; a map's own keys override merged ones" {
 	yaml 'a: &x {k: 1, l: [2]}\nb: *x' '{"a":{"k":1,"l":[2]},"b":{"k":1,"l":[2]}}'
 	yaml 'a: &x {k: 1, l: 2}\nb: {<<: *x, l: 3, m: 4}' '{"a":{"k":1,"l":2},"b":{"k":1,"l":3,"m":4}}'
 	yaml 'a: &x {k: 1}\nb: {k: 3, <<: *x}' '{"a":{"k":1},"b":{"k":3}}'
 }
 
-@test "yaml: every node knows its file and line, also merged ones" {
+@test "yaml: every node knows its file and line, merged nodes included" {
 	cd "$T"
 	printf 'a: &x\n  b:\n    c: 1\n\nd:\n  <<: *x\n  e:\n    - 1\n    - f: 2\n' >l.yaml
 	run -0 tree_show -l l.yaml
@@ -58,7 +58,7 @@ refused() {
 	END
 }
 
-@test "yaml: faults are named with their line" {
+@test "yaml: errors are reported with their line" {
 	refused a.yaml 'a: 1\nb: [\n' "3: not valid YAML: "
 	refused a.yaml 'a: 1\n\tb: 2\n' "2: not valid YAML: "
 	refused a.yaml 'a: 1\nb: 2\na: 3\n' "3: 'a' is given twice"
@@ -73,7 +73,7 @@ refused() {
 	refused a.yaml "$(printf '[%.0s' {1..200})" "" # too deep, or never closed
 	refused a.yaml "$(printf '[%.0s' {1..100})$(printf ']%.0s' {1..100})" "1: nested deeper than 64"
 	refused a.yaml 'a: &x [*x]\n' "1: "
-	# a small file that would be large
+	# a small file that would expand to a large one
 	{
 		echo 'a0: &a0 [x, x, x, x, x, x, x, x, x, x]'
 		for i in {1..9}; do
@@ -87,14 +87,14 @@ refused() {
 	[[ $output == *"none.yaml: No such file"* ]]
 }
 
-# json TEXT [JSON]: reads and writes as that, or as it was
+# json TEXT [JSON]: the text is written back as the JSON, or unchanged
 json() {
 	printf '%s' "$1" >"$T/a.json"
 	run -0 tree_show "$T/a.json"
 	[ "$output" = "${2-$1}" ] || { echo "$1: $output, not ${2-$1}"; false; }
 }
 
-@test "json: texts read back as they were written" {
+@test "json: values are written back as they were read" {
 	json '{"b":1,"a":[true,false,null,"x"],"c":{}}'
 	json '[0.03,-0.5]'
 	json '1e300'
@@ -105,7 +105,7 @@ json() {
 	json '"\u00e9\ud83d\ude00\\\" /\n"' '"é😀\\\" /\n"'
 	json '9223372036854775807'
 	json '[99999999999999999999,-3,2.5,2.0,9007199254740991,9007199254740993,-9223372036854775809]'
-	# what Python writes beside JSON
+	# NaN and Infinity, which Python writes
 	json '[NaN,Infinity,-Infinity,1]' '[null,null,null,1]'
 	json '{"a":1,"b":2,"a":{"c":1,"c":1},"b":3}' '{"a":{"c":1},"b":3}'
 	local many
@@ -116,7 +116,7 @@ json() {
 	json "$(printf '[%.0s' {1..512})$(printf ']%.0s' {1..512})"
 }
 
-@test "json: faults are named with their line" {
+@test "json: errors are reported with their line" {
 	refused a.json '{"a": 1,\n "b": }' "2: not valid JSON"
 	refused a.json '[1] [2]' "1: not valid JSON"
 	refused a.json '[1e999]' "1: not valid JSON"

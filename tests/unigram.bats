@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 load helper
 
-# Unigram, and BPE with byte fallback; tests/golden/unigram.py makes the files
+# Unigram, and BPE with byte fallback. Golden values: tests/golden/unigram.py (Hugging Face's tokenizers).
 UNI=$GOLDEN/unigram
 REFERENCE=${MOTES_REFERENCE:-$ROOT/../shared/reference}
 
-# tiny FILTER - a small tokenizer of scores that one can add up, changed by jq, in $T/tiny
+# tiny FILTER: $T/tiny, a small tokenizer with simple scores, edited by jq's FILTER
 tiny() {
 	mkdir -p "$T/tiny"
 	jq -n '{version: "1.0", added_tokens: [], normalizer: null, pre_tokenizer: {type: "Metaspace", replacement: "▁", prepend_scheme: "always", split: true},
@@ -13,14 +13,14 @@ tiny() {
 			["▁a", -5], ["▁ab", -9], ["c", -6], ["abc", -10], ["bc", -8], ["é", -6.5], ["fi", -7]]}}' | jq -c "$1" >"$T/tiny/tokenizer.json"
 }
 
-# is TEXT IDS - what the tiny tokenizer makes of a text
+# is TEXT IDS: the tiny tokenizer gives the text these ids
 is() {
 	local found
 	found=$(jq -nc --arg text "$1" '$text' | tokenize "$T/tiny")
 	[ "$found" = "$2" ] || { echo "'$1': $found, not $2"; return 1; }
 }
 
-# scores PIECE SCORE... - a tiny tokenizer of <unk>, which is -1, and these
+# scores PIECE SCORE...: a tiny tokenizer with these pieces, and <unk> with score -1
 scores() {
 	local list='["<unk>", -1]'
 	while [ $# -gt 0 ]; do
@@ -32,7 +32,7 @@ scores() {
 
 # 1. known answers
 
-@test "unigram: golden ids of the reference, in every pipeline that files have" {
+@test "unigram: ids are the reference's for every pipeline of the golden files" {
 	local count=0
 	for folder in "$UNI"/*/; do
 		tokenize "$folder" <"$UNI/inputs.jsonl" | diff - "$folder/ids.txt"
@@ -49,7 +49,7 @@ scores() {
 	done
 }
 
-@test "unigram: texts are cut behind the last id that fits, as in the whole" {
+@test "unigram: truncation keeps the first ids of the complete text" {
 	for name in xlmr m3 t5; do
 		around=1
 		[ $name = t5 ] || around=2
@@ -59,7 +59,7 @@ scores() {
 	done
 }
 
-@test "unigram: public cases of nine pipelines" {
+@test "unigram: ids of the public cases in nine pipelines" {
 	[ -e "$REFERENCE/unigram_vectors.json" ] || skip "needs public test cases (set MOTES_REFERENCE)"
 	for name in xlmr m3 spm5 first never nosplit ws_first bytes albert; do
 		jq -c --arg name $name '. as $file | .tokenizers_json[$name] | .model.vocab = (if $name == "bytes" then $file.vocab_bytes else $file.vocab end) |
@@ -73,7 +73,7 @@ scores() {
 
 # 2. rule by rule
 
-@test "unigram: the greatest sum, byte by byte; unknowns are one" {
+@test "unigram: the segmentation has the greatest sum of scores, byte by byte; consecutive unknowns are one token" {
 	tiny .
 	is "ab abc" "9 4 11"
 	is "a  b" "8 4 4 6"
@@ -88,31 +88,31 @@ scores() {
 	is "a<s>b" "8 0 4 6"
 }
 
-@test "unigram: ties go to the segmentation whose last piece begins first; the least difference decides" {
+@test "unigram: of equal sums the segmentation wins whose last piece begins first; the smallest difference decides" {
 	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", 0], ["a", -1], ["b", -2], ["ab", -3], ["abc", -4], ["c", -1]]}'
 	is ab 3
 	is abc 4
 	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", 0], ["a", -1], ["b", -2], ["ab", -3.0000000000000004]]}'
 	is ab "1 2"
-	# single precision would not tell these apart
+	# single precision would not distinguish these
 	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", 0], ["a", -1], ["b", -2], ["ab", -2.9999999999999996]]}'
 	is ab 3
 }
 
-@test "unigram: an unknown character scores 10 below the lowest score; a run of them is one lookup" {
-	# y is unknown: -20 - 10; xy is to be more than x and that
+@test "unigram: an unknown character scores 10 below the lowest score; consecutive unknowns are one piece" {
+	# y is unknown with score -20 - 10; xy scores more than x and y
 	scores low -20 x 10.2 xy -20
 	is xy "2 0"
 	scores low -20 x 10.2 xy -19.75
 	is xy 3
 	is yy 0
 	is yyxy "0 3"
-	# of scores above 0 it is the specials' that are least
+	# with all scores above 0 the special tokens' is the lowest
 	scores x 12 xy 1.1
 	is xy 2
 	scores x 12 xy 0.9
 	is xy "1 0"
-	# two unknowns are more than the piece of both
+	# two unknowns score more than the piece of both
 	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", 100], ["qq", 100], ["a", 100]]}'
 	is qq 1
 	is qqq 0
@@ -127,7 +127,7 @@ scores() {
 	is ab 4
 }
 
-@test "unigram: pieces that all begin alike, one within the other, and an empty one" {
+@test "unigram: pieces with a common beginning, and an empty piece" {
 	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", -1]]}'
 	is aa 0
 	for empty in '' ', ["", -50]'; do
@@ -138,7 +138,7 @@ scores() {
 		is aaaaaaaaaaaaaaaaaac 3
 		is b 3
 	done
-	# many pieces, so that they are sorted by their bytes: each is found
+	# so many pieces that they are sorted by their bytes: each is found
 	jq -nc '[range(3000) | tostring] | [.[], (.[] | . + "xyzxyzxyz"), (.[] | . + "xyzxyzxyz" + .)] |
 		[.[], (.[] | "▁" + .), (.[:3000][] | "▁\u0000" + . + "\u0000"), (.[:3000][] | "▁\u0000" + . + "\u0000\u0000"), "▁", "▁\u0000", "\u0000", "…"]' >"$T/words"
 	mkdir -p "$T/tiny"
@@ -146,7 +146,7 @@ scores() {
 	jq -c '.[]' "$T/words" | tokenize "$T/tiny" | diff - <(seq 0 24003)
 }
 
-@test "unigram: bytes stand for unknown text, if all of them are there" {
+@test "unigram: unknown text becomes bytes if the vocabulary has all 256" {
 	local bytes='("0123456789ABCDEF" | split("") as $h | [range(256) | ["<0x" + $h[. / 16 | floor] + $h[. % 16] + ">", 0]])'
 	tiny ".model.byte_fallback = true | .model.vocab += $bytes"
 	is "axéz" "8 135 13 137"
@@ -161,8 +161,8 @@ scores() {
 	is "x日" "4 3"
 }
 
-@test "unigram: scores are read as the reference reads them, rounded twice" {
-	# -15.275492379532281 becomes ...28, -1.8771917354846979 ...98: the sums of the pieces are exactly those
+@test "unigram: scores are parsed like the reference's, rounded twice" {
+	# -15.275492379532281 becomes ...28 and -1.8771917354846979 ...98: the sums of the pieces equal these exactly
 	for pair in "-15.275492379532281 -15.27549237953228" "-1.8771917354846979 -1.877191735484698"; do
 		read -r written read <<<"$pair"
 		tiny ".pre_tokenizer = null | .model = {type: \"Unigram\", unk_id: 0, vocab: [[\"<unk>\", 0], [\"ab\", 1], [\"a\", $read], [\"b\", 0]]}"
@@ -182,25 +182,25 @@ scores() {
 	tiny "$model"
 	sed -i 's/\["ab",1\]/["ab",-1e-999]/' "$T/tiny/tokenizer.json"
 	is ab 1
-	# digits that 2^64 has no room for are as if they were not there
+	# digits beyond 2^64 are ignored
 	tiny '.pre_tokenizer = null | .model = {type: "Unigram", unk_id: 0, vocab: [["<unk>", 0], ["ab", -1.8446744073709553], ["a", 1], ["b", 0]]}'
 	sed -i 's/\["a",1\]/["a",-1.8446744073709551617]/' "$T/tiny/tokenizer.json"
 	is ab 1
 }
 
-@test "unigram: Metaspace, prepending always, first or never, splitting or not" {
+@test "unigram: Metaspace prepends always, first or never, and splits or not" {
 	tiny '.pre_tokenizer = {type: "Sequence", pretokenizers: [{type: "WhitespaceSplit"}, .pre_tokenizer]}'
 	is "a  b" "8 4 6"
 	is "  " ""
 	tiny '.pre_tokenizer = {type: "Sequence", pretokenizers: [{type: "WhitespaceSplit"}, .pre_tokenizer + {prepend_scheme: "first"}]}'
 	is "ab abc" "9 11"
 	is " ab" 7
-	# without a pre-tokenizer a piece may contain the mark
+	# without splitting a piece may contain the mark
 	for split in true false; do
 		tiny ".pre_tokenizer.split = $split | .model.vocab += [[\"a▁b\", 0]]"
 		[ $split = true ] && is "a b" "8 4 6" || is "a b" "4 15"
 	done
-	# old files
+	# keys of older files
 	tiny '.pre_tokenizer = {type: "Metaspace", replacement: "▁", str_rep: "▁", add_prefix_space: false}'
 	is "ab abc" "7 4 11"
 	tiny '.pre_tokenizer = {type: "Metaspace", replacement: "▁", add_prefix_space: true}'
@@ -209,7 +209,7 @@ scores() {
 	is "ab" "9"
 	is "▁ab" "9"
 	is "$(printf 'ab %.0s' {1..99})" "$(printf '9 %.0s' {1..99})4"
-	# a mark of one byte, that is there already
+	# a mark of one byte that is in the text
 	tiny '.pre_tokenizer = {type: "Metaspace", replacement: "c"}'
 	is "ab" "10 7"
 	is "cab" "10 7"
@@ -217,7 +217,7 @@ scores() {
 
 @test "unigram: the prepended character begins a text, whatever normalizers and added tokens did" {
 	local first='.pre_tokenizer.prepend_scheme = "first" | .added_tokens = [{id: 0, content: "<s>", special: true}, {id: 12, content: "bc", normalized: true}]'
-	# by tokenizers 0.23.3
+	# ids by tokenizers 0.23.3
 	while IFS='|' read -r normalizer text ids; do
 		tiny "$first | .normalizer = $normalizer"
 		is "$text" "$ids"
@@ -236,10 +236,10 @@ scores() {
 	END
 }
 
-@test "unigram: a charsmap replaces whole grapheme clusters by their shortest beginning, of less than six bytes" {
+@test "unigram: a charsmap replaces a grapheme cluster of fewer than six bytes by its shortest match" {
 	local map
 	map=$(jq .normalizer "$UNI/xlmr/tokenizer.json")
-	# é é+mark fi fi+mark long a: the tiny vocabulary has é, fi, a
+	# é, e + mark, fi, fi + mark, long a: the tiny vocabulary has é, fi and a
 	tiny ".pre_tokenizer = null | .normalizer = $map"
 	is $'e\u0301' 13
 	is $'e\u0301\u0301' 13
@@ -249,7 +249,7 @@ scores() {
 	is $'\uFF1Cs\uFF1E' 0
 	is $'\u007Fab\u0001' 7
 	is $'a\u200Db' 7
-	# control characters end a cluster; a prepending one, too
+	# control characters end a cluster, also prepending ones
 	is $'\u0001e\u0301' 13
 	is $'\u00ADe\u0301' "3 13"
 	is $'a\u0301' 3
@@ -257,7 +257,7 @@ scores() {
 	is $'\u0660e\u0301' "3 13"
 }
 
-@test "unigram: Strip and Replace of a file work without the white-space shortcut" {
+@test "unigram: Strip and Replace work without the shortcut for white space" {
 	tiny '.normalizer = {type: "Sequence", normalizers: [{type: "Strip", strip_left: false, strip_right: true}, {type: "Replace", pattern: {Regex: " {2,}"}, content: "▁"}]}'
 	is "a  a " "8 8"
 	is "  a" 8
@@ -269,7 +269,7 @@ scores() {
 	jq -r 'select(test("[\n\r\u0000]") | not)' "$UNI/inputs.jsonl" >"$T/lines.txt"
 	for n in {1..40}; do cat "$T/lines.txt"; done >"$T/many.txt"
 	tok -q -j 1 --rows 7 -m "$UNI/m3" "$T/many.txt" >"$T/one.mts"
-	for n in {1..10}; do # the threads meet where pieces are put in order for the first of them
+	for n in {1..10}; do # threads meet where the first of them sorts the pieces
 		tok -q -j 4 --rows 7 -m "$UNI/m3" "$T/many.txt" | mts diff --atol 0 - "$T/one.mts"
 	done
 	tok -q -m "$UNI/xlmr" "$T/lines.txt" | tok -m "$UNI/xlmr" --decode >"$T/back.mts"
@@ -279,14 +279,14 @@ scores() {
 
 # 3. bad input
 
-# refused FILTER MESSAGE [TEXT] - a tiny tokenizer that jq has changed, opened, or asked for a text
+# refused FILTER MESSAGE [TEXT]: refuses the tiny tokenizer edited by jq, opened or applied to the text
 refused() {
 	tiny "$1"
 	run -1 --separate-stderr tok -q -m "$T/tiny" <<<"${3-}"
 	[[ "$stderr" == "tok: $T/tiny/tokenizer.json"*"$2"* && $(wc -l <<<"$stderr") -eq 1 ]] || { echo "$stderr"; return 1; }
 }
 
-@test "unigram: models that are broken or cannot be followed are refused by name" {
+@test "unigram: broken or unsupported models are refused by name" {
 	refused '.model.unk_id = 15' "unk_id"
 	refused '.model.unk_id = -1' "unk_id"
 	refused '.model.vocab = []' "there is no 'vocab', or it is empty"
@@ -307,7 +307,7 @@ refused() {
 	[[ "$stderr" == *"tokenizer.json"* ]]
 }
 
-@test "unigram: components that are broken or cannot be followed are refused by name" {
+@test "unigram: broken or unsupported components are refused by name" {
 	refused '.pre_tokenizer.replacement = "ab"' "'replacement' must be one character"
 	refused '.pre_tokenizer.replacement = ""' "'replacement' must be one character"
 	refused '.pre_tokenizer.prepend_scheme = "last"' "prepend_scheme 'last' is not supported"
@@ -322,7 +322,7 @@ refused() {
 	refused '.normalizer = {type: "Precompiled"}' "precompiled_charsmap"
 }
 
-# charsmap HEX - a tiny tokenizer with a charsmap of 256 units, whose first bytes are these, and the text "a"
+# charsmap HEX MESSAGE: refuses a charsmap of 256 units that begins with these bytes, on the text "a"
 charsmap() {
 	printf "%s" "$(printf '\\x00\\x04\\x00\\x00%s' "$1")" >"$T/escaped"
 	{ printf "$(cat "$T/escaped")"; head -c $((1024 - ${#1} / 4)) /dev/zero; printf 'a\0\303\251\0'; } | base64 -w 0 >"$T/map"
@@ -333,17 +333,17 @@ charsmap() {
 	charsmap '\x00\xfc\xff\xff' "it leads out of itself" # unit 0 leads to 2^22
 	charsmap '\x00\x04\x04\x00' "it leads out of itself" # to 257
 	charsmap '\x00\x00\x00\x00\xff\xff\xff\xff' "it leads out of itself" # a value of 2^31
-	charsmap '\x00\x00\x00\x00\x05\x00\x00\x80' "it leads out of itself" # a value behind the texts
-	charsmap '\x00\x00\x00\x00\x03\x00\x00\x80' "it leads out of itself" # within a character
-	charsmap '\x00\x01\x00\x00' "it leads out of itself" # a leaf that is no value
-	# a map of which 1,024 bytes are said to be more than there are, or no whole units
+	charsmap '\x00\x00\x00\x00\x05\x00\x00\x80' "it leads out of itself" # a value after the texts
+	charsmap '\x00\x00\x00\x00\x03\x00\x00\x80' "it leads out of itself" # inside a character
+	charsmap '\x00\x01\x00\x00' "it leads out of itself" # a leaf without a value
+	# a size of 1,024 bytes more than there are, and one that is not a multiple of a unit
 	for size in '\x00\x08' '\x03\x04'; do
 		{ printf "$size\\x00\\x00"; head -c 1029 /dev/zero; } | base64 -w 0 >"$T/map"
 		refused ".normalizer = {type: \"Precompiled\", precompiled_charsmap: \"$(cat "$T/map")\"}" "is damaged: it has 1033 bytes"
 	done
 	{ printf '\x00\x04\x00\x00'; head -c 1024 /dev/zero; printf '\377\0'; } | base64 -w 0 >"$T/map"
 	refused ".normalizer = {type: \"Precompiled\", precompiled_charsmap: \"$(cat "$T/map")\"}" "it leads out of itself"
-	# the same without a fault
+	# the same map without an error
 	{ printf '\x00\x04\x00\x00'; head -c 1024 /dev/zero; printf 'a\0\303\251\0'; } | base64 -w 0 >"$T/map"
 	tiny ".normalizer = {type: \"Precompiled\", precompiled_charsmap: \"$(cat "$T/map")\"}"
 	is "ab" 9

@@ -2,21 +2,21 @@
 load helper
 load scores
 
-# Rows without a label, an id or a set form no class, document or set.
+# Rows without a label, an id or a set do not count as a class, document or set of their own.
 
-rows() { # of two classes, far apart; the row that awk's program $1 selects has no label
+rows() { # FILTER [LABEL]: rows of two distant classes; those that awk's FILTER selects have no label
 	awk -v OFS= "BEGIN { for (i = 0; i < 24; i++) { label = i % 2 ? \"\\\"b\\\"\" : \"\\\"a\\\"\"
 		if ($1) label = \"${2-null}\"
 		print \"{\\\"x.emb\\\":[\", i % 2 ? 9 : 1, \",\", i % 2 ? 1 : 8, \".\", i, \"],\\\"label\\\":\", label, \"}\" } }"
 }
 
-made() { # NAME: its vectors and its other members as one stream
+made() { # NAME: vectors and other columns of the file NAME as a stream
 	jq -c 'with_entries(select(.key | endswith(".emb")))' "$1" | mkstream >vectors
 	jq -c 'with_entries(select(.key | endswith(".emb") | not))' "$1" | mts from jsonl - >others
 	mts paste vectors others >"$1.mts"
 }
 
-@test "a row without a label is refused by all that score labels" {
+@test "unlabelled: every program that scores labels refuses a row without one" {
 	rows 0 >all && rows 'i == 5' >holes && rows 'i == 5' '\"\"' >empty
 	sed 's/"a"/1/; s/"b"/2/' holes >numbers
 	for name in all holes empty numbers; do made "$name"; done
@@ -57,14 +57,14 @@ made() { # NAME: its vectors and its other members as one stream
 	dies "leaderboard: train.jsonl:1: 'label' is a list: say that the set is of type MultilabelClassification" leaderboard drawn train.jsonl
 }
 
-@test "leaderboard drawn: a training row without a label is refused" {
+@test "leaderboard drawn: refuses a training row without a label" {
 	for label in null '""' NaN; do
 		printf '%s\n' '{"text":"a","label":"x"}' "{\"text\":\"b\",\"label\":$label}" >train.jsonl
 		dies "leaderboard: train.jsonl:2: there is no 'label'" leaderboard drawn train.jsonl
 	done
 }
 
-@test "unlabelled: a document without an id, a row without a set" {
+@test "unlabelled: a document without an id and a row without a set are refused" {
 	echo '{"_id":"q","x.emb":[1,0]}' | mkstream >q.mts
 	printf '%s\n' '{"_id":"a","x.emb":[1,0]}' '{"_id":"","x.emb":[1,1]}' '{"_id":"","x.emb":[1,2]}' |
 		mkstream >c.mts

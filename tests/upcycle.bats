@@ -3,14 +3,14 @@ load helper
 
 FOUR=classification,clustering,search_query,search_document
 
-# Embeddings of the golden texts, the bytes of their numbers.
-embed() { # model [option...]
+# Embeddings of the golden texts as text.
+embed() { # MODEL [OPTION]...
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode --any-tokenizer -m "$@" |
 		ids_stream --rows text.emb
 }
 
-# A tiny random model of a family, with the vocabulary of the golden ones.
-random_model() { # family config... -> $T/FAMILY
+# random_model FAMILY KEYS: $T/FAMILY, a tiny random model with the golden models' vocabulary and these keys in config.json
+random_model() {
 	mkdir -p "$T/$1.config"
 	echo "{\"model_type\": \"$1\", \"vocab_size\": 40, \"hidden_size\": 8, \"num_hidden_layers\": 3,
 		\"num_attention_heads\": 2, \"max_position_embeddings\": 24, \"intermediate_size\": 12,
@@ -33,7 +33,7 @@ random_model() { # family config... -> $T/FAMILY
 }
 
 # bats test_tags=plain
-@test "upcycle: ModernBERT and Qwen3 too: experts equal the dense model, and their mean does" {
+@test "upcycle: experts of ModernBERT and Qwen3 give the dense model's embeddings, and so does their mean" {
 	random_model modernbert ', "local_attention": 4'
 	random_model qwen3 ', "num_key_value_heads": 1'
 	for family in modernbert qwen3; do
@@ -51,7 +51,7 @@ random_model() { # family config... -> $T/FAMILY
 }
 
 # bats test_tags=plain
-@test "upcycle: decoders too, with windows, biases and norms of branches: experts equal the dense model" {
+@test "upcycle: experts of decoders with windows, biases and norms of branches give the dense model's embeddings" {
 	for family in qwen2 mistral llama eurobert gemma3_text; do
 		ids() { ids_stream text.ids <"$GOLDEN/bert/ids.txt"; }
 		embed_family() { ids | encode -q -m "$@" | ids_stream --rows text.emb; }
@@ -66,7 +66,7 @@ random_model() { # family config... -> $T/FAMILY
 		upcycle -q -m "$GOLDEN/families/$family" --token-experts 2 --token-top 1 -o "$T/tokens"
 		embed_family "$T/tokens" | cmp - "$T/dense"
 	done
-	# what belongs to attention is shared
+	# norms of attention are shared
 	upcycle -q -m "$GOLDEN/families/gemma3_text" --experts a,b -o "$T/mote"
 	safetensors_list "$T/mote" | sed -n 's/.*layers\.1\.\(.*norm[a-z.]*\)\.weight\t.*/\1/p' | sort | paste -sd' ' >"$T/norms"
 	diff "$T/norms" - <<<"input_layernorm post_attention_layernorm post_feedforward_layernorm.experts.a post_feedforward_layernorm.experts.b pre_feedforward_layernorm.experts.a pre_feedforward_layernorm.experts.b self_attn.k_norm self_attn.q_norm"
@@ -74,7 +74,7 @@ random_model() { # family config... -> $T/FAMILY
 	run ! grep -qa 'layernorm.experts' "$T/mote/model.safetensors"
 }
 
-@test "upcycle: blocks with token experts are refused, the dense ones beside them are not" {
+@test "upcycle: blocks with token experts are refused, dense blocks of such a model are not" {
 	random_model qwen2_moe ', "num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 4,
 		"shared_expert_intermediate_size": 6, "mlp_only_layers": [1], "decoder_sparse_step": 1'
 	run -1 upcycle -m "$T/qwen2_moe" --experts a,b -o "$T/mote"
@@ -87,7 +87,7 @@ random_model() { # family config... -> $T/FAMILY
 	[[ "$output" == *"block 0 has token experts, it cannot have task experts" ]]
 }
 
-@test "upcycle: tensors stand beside the originals, the rest is as it was" {
+@test "upcycle: experts' tensors stand beside the originals; all else is unchanged" {
 	upcycle -m "$GOLDEN/nomic_bert" --experts a,b --every 2 -o "$T/mote"
 	model_tensors() { head -c 20000 "$1/model.safetensors" | grep -ao '"[a-z][A-Za-z0-9_.]*":{' | sort; }
 	model_tensors "$T/mote" >"$T/names"
@@ -100,7 +100,7 @@ random_model() { # family config... -> $T/FAMILY
 }
 
 # bats test_tags=plain
-@test "upcycle: --average of experts that are equal is the dense model again" {
+@test "upcycle: --average of equal experts is the dense model" {
 	embed "$GOLDEN/bert" >"$T/dense"
 	upcycle -m "$GOLDEN/bert" --experts a,b,c -o "$T/mote"
 	upcycle --average -m "$T/mote" -o "$T/mean"
@@ -108,7 +108,7 @@ random_model() { # family config... -> $T/FAMILY
 	run ! grep -q task_experts "$T/mean/config.json"
 }
 
-@test "upcycle: --average is the mean of experts that differ" {
+@test "upcycle: --average is the mean of different experts" {
 	G=$GOLDEN/train
 	upcycle -m "$G/bert" --experts left,right -o "$T/mote"
 	pairs_stream '{"temperature": 0.05, "experts": {"query": "left", "document": "left"}}' <"$G/pairs.txt" |
@@ -124,7 +124,7 @@ random_model() { # family config... -> $T/FAMILY
 	run ! within "$T/left" 1e-3 <"$T/got"
 }
 
-@test "upcycle: --average of three drawn experts is their mean, computed by hand" {
+@test "upcycle: --average of three random experts is their mean, computed by hand" {
 	G=$GOLDEN/nomic_bert
 	upcycle -m "$G" --experts a,b,c --layers 1 -o "$T/mote"
 	model_copy "$T/mote" "$T/drawn" init 5
@@ -139,21 +139,21 @@ random_model() { # family config... -> $T/FAMILY
 	safetensors_list "$T/mean" | sort | comm -23 "$T/shared" - | wc -l | found -x 0
 }
 
-# A model of two experts that differ; "right" ends the file.
-two_experts() { # -> $T/mote
+# two_experts OPTION...: $T/mote, a model with two different experts; right's tensor ends the file
+two_experts() {
 	upcycle -m "$GOLDEN/bert" --experts left,right "$@" -o "$T/mote"
 	printf '\0%.0s' {1..64} | dd of="$T/mote/model.safetensors" bs=1 status=none conv=notrunc \
 		seek=$(($(stat -c %s "$T/mote/model.safetensors") - 64))
 }
 
-# A task's prompts and embeddings of three texts.
-serve() { # model task
+# serve MODEL TASK: the task's prompts and embeddings of three texts
+serve() {
 	printf '%s\n' 'a red boat' 'the bird flies' 'the sea' | tok -m "$1" --task "$2" | encode -m "$1" |
 		tee "$T/served.mts" | ids_stream --rows text.emb
 	mts head "$T/served.mts" | grep -o '"prompts":{[^}]*}'
 }
 
-@test "upcycle --task: tasks share an expert, with its prompt or one of their own" {
+@test "upcycle --task: tasks share an expert, with its prompt or their own" {
 	two_experts --task pairs=right --task sts=left --task left.2=left --prompt 'right=to the right: ' \
 		--prompt 'sts=the same? '
 	serve "$T/mote" right >"$T/right"
@@ -162,18 +162,18 @@ serve() { # model task
 	grep -q '"text":"to the right: "' "$T/right"
 	serve "$T/mote" pairs | cmp - "$T/right"
 	serve "$T/mote" left.2 | cmp - "$T/left"
-	# another prompt, the same expert
+	# another prompt with the same expert
 	serve "$T/mote" sts | tail -n 1 | found -x '"prompts":{"text":"the same? "}'
 	printf '%s\n' 'a red boat' 'the bird flies' 'the sea' | tok -m "$T/mote" --prompt 'the same? ' |
 		encode -m "$T/mote" -e left | ids_stream --rows text.emb |
 		cmp - <(serve "$T/mote" sts | sed '$d')
-	# the name of a task does for an expert's
+	# a row may name a task in place of an expert
 	printf '{"text": "a boat", "text.expert": "%s"}\n' right pairs left left.2 | tok -m "$T/mote" -f text |
 		encode -m "$T/mote" | ids_stream --rows text.emb | uniq -c |
 		awk '$1 != 2 { bad = 1 } END { exit bad || NR != 2 }'
 }
 
-@test "upcycle --task: other tasks for a model that has experts, its weights where they are" {
+@test "upcycle --task: changes the tasks of a model with experts without rewriting its weights" {
 	two_experts --task sts=left
 	serve "$T/mote" right >"$T/right"
 	serve "$T/mote" left >"$T/left"
@@ -182,8 +182,8 @@ serve() { # model task
 	cmp "$T/mote/vocab.txt" "$T/hybrid/vocab.txt"
 	serve "$T/hybrid" sts | cmp - "$T/right"
 	serve "$T/hybrid" more | cmp - "$T/left"
-	serve "$T/mote" sts | cmp - "$T/left" # as it was
-	# a row that goes, in place; a task of an expert's name is served by another
+	serve "$T/mote" sts | cmp - "$T/left" # unchanged
+	# removes a task, in place; a task with an expert's name has another expert
 	upcycle -m "$T/hybrid" --task sts= --task left=right --prompt 'left=left still: ' -o "$T/hybrid"
 	[ "$(jq -c .task_experts.tasks "$T/hybrid/config.json")" = '{"more":"left","left":"right"}' ]
 	[ "$(stat -c %i "$T/mote/model.safetensors")" = "$(stat -c %i "$T/hybrid/model.safetensors")" ]
@@ -195,17 +195,17 @@ serve() { # model task
 	encode -m "$T/mote" -e right "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/by.task"
 	encode -m "$T/hybrid" -e more "$T/ids.mts" | ids_stream --rows text.emb >"$T/by.row"
 	encode -m "$T/mote" -e left "$T/ids.mts" | ids_stream --rows text.emb | cmp - "$T/by.row"
-	# without rows there is no member
+	# without tasks the key is removed
 	upcycle -m "$T/hybrid" --task more= --task left= -o "$T/hybrid"
 	run ! grep -q tasks "$T/hybrid/config.json"
 	serve "$T/hybrid" right | cmp - "$T/right"
 }
 
-@test "upcycle --task: of '*', each text has the expert that its ids' hash falls on" {
+@test "upcycle --task: '*' gives each text the expert that its ids' hash selects" {
 	upcycle -m "$GOLDEN/bert" --experts a,b,c --task 'any=*' --task sure=b --prompt 'any=z ' -o "$T/equal"
 	model_copy "$T/equal" "$T/mote" init 5
 	[ "$(jq -c .task_experts.tasks "$T/mote/config.json")" = '{"any":"*","sure":"b"}' ]
-	# texts of a record, some of them twice; prompts are of the text
+	# texts of a record, some repeated; prompts are part of the text
 	words=(a the boat bird sea sun red little green flies sings sleeps runs man moon)
 	for i in {0..23}; do
 		echo "${words[i * 2 % 5]} ${words[i * 7 % 15]} ${words[i * i % 13]}"
@@ -222,7 +222,7 @@ serve() { # model task
 	paste -d'\n' "$T"/[abc].emb | awk -v numbers="$T/numbers" 'NR % 3 == 1 { getline n <numbers }
 		(NR - 1) % 3 == n' >"$T/expected"
 	[ "$(wc -l <"$T/expected")" -eq 24 ]
-	# by the task that tok names, by the option, by a column, as an expert's name
+	# by tok --task, by --expert, by a column
 	tok -m "$T/mote" --task any "$T/texts" | encode -m "$T/mote" -e a | ids_stream --rows text.emb |
 		cmp - "$T/expected"
 	for name in any '*'; do
@@ -235,24 +235,24 @@ serve() { # model task
 			ids_stream --rows text.emb >"$T/rows"
 		cmp "$T/rows" <(paste -d'\n' "$T/expected" "$T/b.emb" | awk 'NR % 2 == (int((NR + 1) / 2) % 4 != 0)')
 	done
-	# hidden states are the expert's, too
+	# hidden states are the expert's too
 	ids_stream text.ids '{"experts": {"text": "any"}}' <"$T/ids" |
 		encode --any-tokenizer -m "$T/mote" --emit hs:layers=last:pool=mean |
 		mts to jsonl | jq -c 'del(.["text.ids"])' >"$T/hidden"
 	ids_stream text.ids <<<"$(head -1 "$T/ids")" |
 		encode --any-tokenizer -m "$T/mote" --emit hs:layers=last:pool=mean -e "$(head -1 "$T/numbers" | tr 012 abc)" |
 		mts to jsonl | jq -c 'del(.["text.ids"])' | cmp - <(head -1 "$T/hidden")
-	# a dense model has no experts to choose from; '*' may be changed into one, and back
+	# a dense model ignores it; '*' may be replaced by an expert, and back
 	tok -m "$GOLDEN/bert" <<<boat | encode --any-tokenizer -m "$GOLDEN/bert" >"$T/dense"
 	upcycle -m "$T/mote" --task 'any=c' --task 'sure=*' -o "$T/mote"
 	ids_stream text.ids '{"experts": {"text": "sure"}}' <"$T/ids" | encode --any-tokenizer -m "$T/mote" |
 		ids_stream --rows text.emb | cmp - "$T/expected"
-	# averaged, it is of no task
+	# an average has no tasks
 	upcycle --average -m "$T/mote" -o "$T/mean"
 	run ! grep -q task "$T/mean/config.json"
 }
 
-@test "upcycle --task: shards, modules of their own and links of a cache" {
+@test "upcycle --task: shards, custom modules and links of a cache" {
 	two_experts
 	serve "$T/mote" right >"$T/right"
 	mkdir -p "$T/blobs" "$T/linked/0_Transformer"
@@ -301,7 +301,7 @@ serve() { # model task
 	cmp "$T/copied" "$T/right"
 }
 
-@test "upcycle --average: tasks keep their prompts, and all have the one model" {
+@test "upcycle --average: tasks keep their prompts and share the one model" {
 	two_experts --task pairs=right --task sts=left --prompt 'sts=the same? '
 	upcycle --average -m "$T/mote" -o "$T/mean"
 	run ! grep -q task "$T/mean/config.json"
@@ -314,14 +314,14 @@ serve() { # model task
 		ids_stream --rows text.emb | cmp - "$T/dense"
 }
 
-@test "upcycle: the matrices of an expert are contiguous, and encode reads no other expert" {
+@test "upcycle: an expert's matrices are contiguous, and encode reads no other expert's" {
 	upcycle -m "$ROOT/share/models/mlm" --experts a,b,c,d,e,f -o "$T/mote"
 	# in the order of the file
 	head -c 20000 "$T/mote/model.safetensors" | grep -ao '"[^"]*mlp[^"]*experts\.[a-f]\.weight"' |
 		sed 's/.*experts\.//' | uniq -c >"$T/runs"
 	[ "$(wc -l <"$T/runs")" -eq 6 ]
 	[ -x /usr/bin/time ] || skip "needs time(1)"
-	most() { # folder option...: kilobytes
+	most() { # FOLDER OPTION...: kilobytes
 		tok -m "$1" "$T/texts" >"$T/ids.mts"
 		/usr/bin/time -f %M -o "$T/kilobytes" encode -q -j 1 -m "$@" "$T/ids.mts" >"$T/out.mts"
 		cat "$T/kilobytes"
@@ -329,21 +329,21 @@ serve() { # model task
 	echo "a small boat" >"$T/texts"
 	dense=$(most "$ROOT/share/models/mlm")
 	one=$(most "$T/mote" -e c)
-	[ "$one" -lt $((dense + 3000)) ] # of 17,700 for five experts
-	# nor where the matrices of the one are put in order for many texts, as those of f32 are
+	[ "$one" -lt $((dense + 3000)) ] # 17,700 for five experts
+	# also if the expert's matrices are packed for many texts, as those of f32 are
 	for i in {1..300}; do echo "a small boat with $i sails"; done >"$T/texts"
 	model_copy "$ROOT/share/models/mlm" "$T/f32" f32
 	upcycle -m "$T/f32" --experts a,b,c,d,e,f -o "$T/f32-mote"
 	dense=$(most "$T/f32")
 	one=$(most "$T/f32-mote" -e c)
-	[ "$one" -lt $((dense + 3000)) ] # 65,000 more of all six
+	[ "$one" -lt $((dense + 3000)) ] # 65,000 more for all six
 }
 
-# Families with a dense MLP: biases or none, gated or plain, norms after or before, fused tensors.
+# Families with a dense MLP: with biases or without, gated or plain, post-norm or pre-norm, fused tensors.
 DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 
 # bats test_tags=plain
-@test "upcycle: one token expert is the dense model to the bit, renormalized two of four but for rounding" {
+@test "upcycle: one token expert gives the dense model's bits; two of four, renormalized, differ by rounding" {
 	for family in $DENSE; do
 		embed "$GOLDEN/families/$family" >"$T/dense"
 		[ -s "$T/dense" ]
@@ -356,13 +356,13 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 			paste -d' ' <(embed "$T/moe") "$T/dense" | awk '{ for (i = 1; i <= NF / 2; i++)
 				if (($i - $(i + NF / 2)) ^ 2 > 1e-12) bad = 1 } END { exit bad || !NR }'
 		done
-		# a share of the dense MLP is missing
+		# without renormalization a part of the dense MLP is missing
 		upcycle -m "$GOLDEN/families/$family" --token-experts 4 --no-renormalize -o "$T/moe"
 		run ! cmp -s <(embed "$T/moe") "$T/dense"
 	done
 }
 
-@test "upcycle: token experts are copies, of a block its MLP's alone, with a router of theirs" {
+@test "upcycle: token experts copy the MLP of their block only, and have a router" {
 	upcycle -m "$GOLDEN/families/bert" --token-experts 3 --layers 1 -o "$T/moe"
 	safetensors_list "$GOLDEN/families/bert" | sort >"$T/dense"
 	safetensors_list "$T/moe" | grep -v router | sed 's/experts\.[0-2]\.//' | sort -u | diff - "$T/dense"
@@ -378,7 +378,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	run ! test -e "$T/moe/config_sentence_transformers.json"
 }
 
-@test "upcycle: routers are drawn from the seed, each block its own" {
+@test "upcycle: routers are drawn from the seed, different in each block" {
 	options=(-m "$GOLDEN/families/modernbert" --token-experts 4)
 	for seed in 0 0 1; do
 		upcycle "${options[@]}" --seed $seed -o "$T/seed$seed"
@@ -387,7 +387,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	[ "$(sort -u "$T/routers0" "$T/routers1" | wc -l)" -eq 8 ] # 4 blocks, 2 seeds
 	upcycle "${options[@]}" -o "$T/default"
 	cmp "$T/default/model.safetensors" "$T/seed0/model.safetensors"
-	# 100 times the deviation, 100 times the numbers
+	# 100 times the deviation gives 100 times the values
 	model_copy "$GOLDEN/families/modernbert" "$T/wide" f32
 	sed -i 's/{/{"initializer_range": 2,/' "$T/wide/config.json"
 	upcycle -m "$T/wide" --token-experts 4 -o "$T/moe"
@@ -395,7 +395,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 		awk '{ if (($1 - 100 * $2) ^ 2 > 1e-8 * $1 * $1) bad = 1 } END { exit bad || NR != 4 }'
 }
 
-@test "upcycle: a checkpoint's prefix and its head for masked language models stay" {
+@test "upcycle: a checkpoint's prefix and masked-language-model head stay" {
 	upcycle -m "$GOLDEN/families/modernbert" --token-experts 2 -o "$T/moe"
 	safetensors_list "$T/moe" | cut -f1 >"$T/names"
 	grep -qx 'model.layers.3.router.weight' "$T/names"
@@ -413,7 +413,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	run -1 upcycle -m "$GOLDEN/bert" --token-experts 4 --every 3 -o "$T/moe"
 	[[ "$output" == *"none of them"* ]]
 	[ ! -e "$T/moe" ]
-	# blocks that are still dense may have task experts
+	# dense blocks of the model may have task experts
 	upcycle -m "$GOLDEN/bert" --token-experts 4 --layers 1 -o "$T/moe"
 	embed "$T/moe" >"$T/tokens"
 	run -1 upcycle -m "$T/moe" --experts a,b -o "$T/both"
@@ -425,7 +425,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 }
 
 # 2. options
-@test "upcycle: --layers and --every choose blocks" {
+@test "upcycle: --layers and --every select blocks" {
 	while read -r how wanted; do
 		upcycle -m "$GOLDEN/bert" --experts a ${how/=/ } -o "$T/mote"
 		[ "$(tr -d ' \n' <"$T/mote/config.json" | grep -o '"layers":[^]]*]')" = "\"layers\":$wanted" ]
@@ -439,7 +439,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	E
 }
 
-@test "upcycle: prompts are added to a folder without prompts" {
+@test "upcycle: --prompt adds prompts to a folder without prompts" {
 	cp -r "$GOLDEN/bert" "$T/m"
 	echo '{"prompts": {"clustering": "mine: "}, "similarity_fn_name": "dot"}' \
 		>"$T/m/config_sentence_transformers.json"
@@ -495,7 +495,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 }
 
 # 4. bad input
-@test "upcycle: faults of the folders are named, and leave no file" {
+@test "upcycle: faulty folders are refused, and leave no file" {
 	run -1 upcycle -m "$T/none" --experts a -o "$T/o"
 	[[ "$output" == "upcycle: $T/none: "* ]]
 	upcycle -m "$GOLDEN/bert" --experts a -o "$T/mote"
@@ -515,9 +515,9 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	[ "$(ls -A "$T" | sort | tr '\n' ' ')" = "cut m mote " ]
 }
 
-@test "upcycle --task: a missing task is named, with the tasks of the model" {
+@test "upcycle --task: a missing task is refused with the model's tasks" {
 	upcycle -m "$GOLDEN/bert" --experts left,right --task sts=left -o "$T/mote"
-	wrong() { # message option...
+	wrong() { # MESSAGE OPTION...
 		run -1 --separate-stderr upcycle -m "$T/mote" -o "$T/o" "${@:2}"
 		[ "$stderr" = "upcycle: $T/mote: $1" ]
 		[ ! -e "$T/o" ]
@@ -535,7 +535,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	[[ "$stderr" == *"has no task expert 'up'; it has left, right, and the tasks sts" ]]
 }
 
-@test "upcycle --task: a map that was edited by hand is read with care" {
+@test "upcycle --task: a map of tasks that was edited by hand is checked" {
 	upcycle -m "$GOLDEN/bert" --experts left,right --task sts=left --task pairs=left -o "$T/mote"
 	cp "$T/mote/config.json" "$T/whole.json"
 	tok -m "$T/mote" <<<boat >"$T/ids.mts"
@@ -570,7 +570,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	[ "$(jq -c .task_experts.tasks random/config.json | grep -o '"[a-z_]*":"\*"' | wc -l)" -eq 4 ]
 }
 
-@test "upcycle: --merge-lora: the merged model equals the model with its adapter, to 1e-5" {
+@test "upcycle: --merge-lora: the merged model equals the model with its adapter to 1e-5" {
 	while read -r case model; do
 		M=$GOLDEN/$model
 		ids=$M/ids.txt
@@ -592,7 +592,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 }
 
 # bats test_tags=plain
-@test "upcycle: --mean: the mean of all weights, each model weighing the same, in the first one's types" {
+@test "upcycle: --mean: the mean of all models' weights, in the first model's dtypes" {
 	for seed in 1 2 3; do
 		train -q --from-scratch --objective mlm --steps 1 -m "$GOLDEN/train/bert" -s $seed -o "$T/$seed" \
 			<(pairs_stream <"$GOLDEN/train/pairs.txt")
@@ -612,7 +612,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	model_copy "$T/1" "$T/half" bf16
 	upcycle -m "$T/half" --mean "$T/2" -o "$T/mean"
 	[ "$(safetensors_list "$T/mean/model.safetensors" | grep -c bf16)" -gt 10 ]
-	# of another shape, another tokenizer, with weights behind the pooling
+	# another shape, another tokenizer, weights behind the pooling
 	run -1 --separate-stderr upcycle -m "$T/1" --mean "$GOLDEN/bert" -o "$T/out"
 	[[ $stderr == "upcycle: $GOLDEN/bert: "*"models of one shape have a mean" ]]
 	cp -r "$T/2" "$T/other"
@@ -623,15 +623,15 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	does_not_apply --experts upcycle -m "$T/1" --mean "$T/2" --experts a -o "$T/out"
 }
 
-# The shapes agree, the use of the tensors differs.
+# Equal shapes, but tensors that are used differently.
 # bats test_tags=plain
-@test "upcycle: --mean: models that make other embeddings of the same weights are refused by key" {
+@test "upcycle: --mean: models that use the same weights differently are refused by key" {
 	for seed in 1 2; do
 		train -q --from-scratch --objective mlm --steps 1 -m "$GOLDEN/train/bert" -s $seed -o "$T/$seed" \
 			<(pairs_stream <"$GOLDEN/train/pairs.txt")
 	done
 	upcycle -m "$T/1" --mean "$T/2" -o "$T/mean"
-	other() { # FILE FILTER MESSAGE: the second model with a file changed, or made
+	other() { # FILE FILTER MESSAGE: the second model with a file edited by jq, or added
 		rm -rf "$T/other"
 		cp -r "$T/2" "$T/other"
 		[ ! -e "$T/2/$1" ] || cat "$T/2/$1" >"$T/old.json"
@@ -657,7 +657,7 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	other config_sentence_transformers.json '.prompts = {"query": "q: "} | .default_prompt_name = "query"' "'default_prompt_name'"
 	cp "$T/other/config_sentence_transformers.json" "$T/1"
 	other config_sentence_transformers.json '.prompts = {"query": "Q: "} | .default_prompt_name = "query"' "its prompt 'query' is not that of $T/1"
-	# what changes no embedding may differ
+	# settings that change no embedding may differ
 	jq '.transformers_version = "4.1" | .hidden_dropout_prob = 0.3 | .initializer_range = 0.5 | .new = {}' "$T/2/config.json" >"$T/config.json"
 	cp "$T/config.json" "$T/2"
 	[ ! -e "$T/1/config_sentence_transformers.json" ] || cp "$T/1/config_sentence_transformers.json" "$T/2"

@@ -3,7 +3,7 @@ load helper
 
 V=$GOLDEN/vocab
 
-@test "tok --learn bpe: the reference's tokens and merges, equal frequencies included" {
+@test "tok --learn bpe: tokens and merges are the reference's, also with equal frequencies" {
 	tok -q --learn bpe --vocab-size 400 -o "$T/bpe" "$V/corpus.txt"
 	jq -r '.model.vocab | to_entries | sort_by(.value)[].key' "$T/bpe/tokenizer.json" | diff - "$V/tokens.txt"
 	jq -r '.model.merges[] | join(" ")' "$T/bpe/tokenizer.json" | diff - "$V/merges.txt"
@@ -12,7 +12,7 @@ V=$GOLDEN/vocab
 	[ ! -e "$T/bpe/vocab.txt" ]
 }
 
-@test "tok --learn bpe: of 2,704 pairs it merges only those that occur twice" {
+@test "tok --learn bpe: of 2,704 pairs only those that occur twice are merged" {
 	for a in {a..z} {A..Z}; do
 		for b in {a..z} {A..Z}; do echo "$a$b"; done
 	done >"$T/once.txt"
@@ -23,14 +23,14 @@ V=$GOLDEN/vocab
 	jq -r '.model.merges[] | join("")' "$T/bpe/tokenizer.json" | sort | diff - "$T/often.txt"
 }
 
-@test "tok --learn bpe: no byte is unknown; texts come back" {
+@test "tok --learn bpe: no byte is unknown, and decoded texts are the texts" {
 	tok -q --learn bpe --vocab-size 300 -o "$T/bpe" "$V/corpus.txt"
 	printf '%s\n' 'a  lamp, Ünknown 漢字 🚣' "	tabs and 'quotes'" '' >"$T/texts"
 	tok -q -m "$T/bpe" "$T/texts" | tok -q -m "$T/bpe" --decode | mts to jsonl | jq -r .text | diff - "$T/texts"
 	tok -q -m "$T/bpe" <<<lamp | mts to jsonl | jq -e '."text.ids" | .[0] == 2 and .[-1] == 3' >/dev/null
 }
 
-@test "tok --learn bpe: too small a vocabulary, or no text, is refused and leaves no file" {
+@test "tok --learn bpe: too small a vocabulary, or no text, is refused, and no file is left" {
 	run -1 tok -q --learn bpe --vocab-size 200 -o "$T/bpe" "$V/corpus.txt"
 	[[ "$output" == *"a vocabulary of 200 is too small: special tokens and characters alone are 261"* ]]
 	run -1 tok -q --learn bpe -o "$T/bpe" </dev/null
@@ -45,7 +45,7 @@ V=$GOLDEN/vocab
 		[ "$kind" != cased ] || options='wordpiece --cased'
 		# shellcheck disable=SC2086 # two words
 		tok -q --learn $options --vocab-size 400 --max-length 77 -o "$T/$kind" "$V/corpus.txt"
-		# the reference's decoder has no use for add_prefix_space
+		# the reference's decoder ignores add_prefix_space
 		jq -S 'del(.model, .decoder.add_prefix_space)' "$T/$kind/tokenizer.json" >"$T/found"
 		jq -S ".$kind | del(.decoder.add_prefix_space)" "$V/around.json" | diff - "$T/found"
 		[ "$(jq .model_max_length "$T/$kind/tokenizer_config.json")" -eq 77 ]
@@ -59,7 +59,7 @@ V=$GOLDEN/vocab
 		'{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100}' ]
 }
 
-@test "tok --learn --alphabet, --min-frequency: rare characters with their words, and rare pairs are left out" {
+@test "tok --learn --alphabet, --min-frequency: words with rare characters, and rare pairs, are left out" {
 	printf 'aba aba aba ab abc\n' >"$T/corpus.txt"
 	learnt() {
 		tok -q --learn wordpiece --vocab-size 50 "$@" -o "$T/a" "$T/corpus.txt"

@@ -2,11 +2,11 @@
 load helper
 load index
 
-# near --where, in streams and in an index.
+# near --where on streams and on an index.
 
 setup() { cd "$T" || return; }
 
-# vectors COUNT SEED: of width 20, with ids, a language and a year
+# vectors COUNT SEED: rows of width 20 with ids, a language and a year
 vectors() {
 	awk -v count="$1" -v seed="$2" 'BEGIN { srand(seed); split("de en fr", lang, " "); for (i = 1; i <= count; i++) {
 		printf "{\"_id\":\"d%d\",\"text\":\"text of d%d\",\"lang\":\"%s\",\"year\":%d,\"x.emb\":[", i, i, lang[int(rand() * 3) + 1], 1990 + int(rand() * 30)
@@ -39,18 +39,18 @@ vectors() {
 			MOTES_ISA=$isa near -j 1 --json -k 20 --rescore 1000 $where few.mts c.index | cmp - answer
 		done
 	done
-	# pairs
+	# --self
 	mts rows --where lang=fr c.mts >fr.mts
 	near --self -k 3 --json fr.mts >answer
 	near --self -k 3 --json --where lang=fr c.mts | cmp - answer
-	# none passes
+	# no row passes
 	near --json --where year=1 few.mts c.mts >answer
 	[ "$(jq -s 'map(.hits == []) | all' answer)" = true ]
 	near --json --where year=1 few.mts c.index | cmp - answer
 	near --json --where year=1 many.mts c.index | cmp - <(near --json --where year=1 many.mts c.mts)
 }
 
-@test "where: rows without ids keep their numbers; texts from a file" {
+@test "where: rows without ids keep their numbers; texts come from a file" {
 	printf '{"kind":"%s","x.emb":[%s]}\n' a 1,0 b 1,0 a 0,1 b 0.6,0.8 b 0.9,0.1 | mkstream 2 >rows.mts
 	printf '{"x.emb":[1,0]}\n' | mkstream >q.mts
 	printf 'one\ntwo\nthree\nfour\nfive\n' >lines.txt
@@ -63,12 +63,12 @@ vectors() {
 	[ "$(cat pairs)" = "$(printf '[{"id":%d},{"id":%d}]\n' 2 5 4 5 2 4)" ]
 	near --json --exclude-self --where kind=b rows.mts rows.mts | jq -c '[.id, (.hits | map(.id))]' >others
 	[ "$(cat others)" = "$(printf '%s\n' '[1,[2,5,4]]' '[2,[5,4]]' '[3,[4,5,2]]' '[4,[5,2]]' '[5,[2,4]]')" ]
-	# a pipe is answered line by line, each time under the condition
+	# a pipe is answered line by line under the same condition
 	printf '{"x.emb":[1,0]}\n{"x.emb":[0,1]}\n' | mkstream 1 >two.mts
 	near --json --where kind=a -k 1 two.mts rows.mts | cmp - <(near --json --where kind=a -k 1 - rows.mts <two.mts)
 }
 
-@test "where: attributes; an index of several streams, and of rows that repeat ids; --append" {
+@test "where: attributes of records; an index of several streams, with repeated ids, with --append" {
 	for n in 1 2; do vectors 100 $n | jq -c "._id = \"$n\" + ._id" | mkstream 30 >$n.mts; done
 	mts rows --rows 1-50 1.mts >half.mts
 	vectors 5 3 | mkstream >q.mts
@@ -88,7 +88,7 @@ vectors() {
 	near -q --json --where good=true a.mts a.index | cmp - answer
 }
 
-@test "where: usage; columns that are not there; damage" {
+@test "where: usage errors, missing columns and damage are refused" {
 	vectors 50 1 | mkstream >c.mts
 	mts index -c lang -o c.index c.mts
 	mts index -o none.index c.mts

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 load helper
 
-# geom isoscore, geom whiten.  Golden values: tests/golden/isotropy.py (the package IsoScore).
+# geom isoscore, geom whiten. Golden values: tests/golden/isotropy.py (the package IsoScore).
 
 setup() { cd "$T"; }
 
-# Mean and covariance of the vectors "NAME.emb" $1 of a stream, a line each: the greatest |mean|, and the greatest
-# distance of the covariance (n - 1) from the identity.
+# moments NAME: of the column NAME.emb of a stream, the greatest |mean|, and the greatest difference of its covariance (n - 1)
+# from the identity, a line each
 moments() {
 	mts to jsonl -c "$1" - | jq -r --arg name "$1" '.[$name] | @tsv' | awk '{
 		n++; width = NF
@@ -23,7 +23,7 @@ moments() {
 	}'
 }
 
-# Vectors that are far from round, of the model M: $1 of them of width 5, in the column x.emb.
+# crooked COUNT [SEED]: vectors of width 5 in the column x.emb, of the model M, with a covariance far from the identity
 crooked() {
 	mkstream random "$1" 5 "${2:-1}" >round.mts
 	mts to jsonl round.mts |
@@ -31,7 +31,7 @@ crooked() {
 		mkstream 7 f32 M
 }
 
-# $1 lists of token ids by chance, as tok would write them.
+# tokens COUNT: random lists of token ids, as from tok
 tokens() {
 	awk -v rows="$1" 'BEGIN {
 		srand(3)
@@ -45,7 +45,7 @@ tokens() {
 
 # 1. known answers
 
-@test "geom isoscore: the package's to 1e-9" {
+@test "geom isoscore: scores are the package's to 1e-9" {
 	while IFS=$'\t' read -r name score; do
 		mkstream 16 f32 <"$GOLDEN/isotropy_$name.jsonl" >"$name.mts"
 		geom isoscore "$name.mts" | sed -n 2p | cut -f5 | within <(echo "$score") 1e-9
@@ -54,7 +54,7 @@ tokens() {
 		$'stream\tvectors\twidth round.mts\t60\t6 narrow.mts\t40\t5 mixed.mts\t50\t7' ]
 }
 
-@test "geom isoscore: by hand" {
+@test "geom isoscore: scores of few vectors, computed by hand" {
 	printf '{"x.emb":[%s]}\n' 1,0,0,5 -1,0,0,5 0,1,0,5 0,-1,0,5 | mkstream >two.mts
 	printf '{"x.emb":[%s]}\n' 1,2 3,6 -2,-4 | mkstream >line.mts
 	printf '{"x.emb":[%s]}\n' 1,0 0,1 -1,0 0,-1 | mkstream >all.mts
@@ -66,7 +66,7 @@ tokens() {
 	geom -q isoscore --json line.mts all.mts | jq -e '(.[0].dimensions - 1 | fabs) < 1e-12 and .[1].isoscore == 1 and .[1].vectors == 4'
 }
 
-@test "geom isoscore: columns together, or a row's as one relation" {
+@test "geom isoscore: several columns together; --relations takes a row's columns as one vector" {
 	printf '{"a.emb":[%s],"p.emb":[%s]}\n' 1,0 1,0 -1,0 -1,0 0,1 0,1 0,-1 0,-1 | mkstream >pairs.mts
 	geom -q isoscore -f a -f p pairs.mts | sed -n 2p | cut -f2,3,5 | found -xP '8\t2\t1'
 	geom -q isoscore --relations -f a -f p pairs.mts | sed -n 2p | cut -f2,3 | found -xP '4\t4'
@@ -74,20 +74,20 @@ tokens() {
 	geom -q isoscore --relations -f a -f p pairs.mts | sed -n 2p | cut -f5 | within <(echo 0.333333333333) 1e-12
 }
 
-@test "geom whiten: mean 0 and the identity as covariance, to 1e-6" {
+@test "geom whiten: the result has mean 0 and the identity as covariance, to 1e-6" {
 	crooked 400 >x.mts
 	mts cat x.mts | moments x.emb | awk '{ exit !($2 > 1) }'
 	for kind in zca pca; do
 		geom whiten fit --kind $kind x.mts -o $kind.mts
 		geom whiten apply $kind.mts x.mts | moments x.emb | within <(echo 0 0) 1e-6
 	done
-	# ZCA is the one that is symmetric
+	# ZCA is symmetric
 	mts to jsonl -c matrix zca.mts | jq -e '.matrix | flatten as $m | [range(5) as $i | range(5) as $j |
 		($m[5 * $i + $j] - $m[5 * $j + $i]) | fabs] | max < 1e-9'
-	# PCA: components of falling variance, each divided by its deviation
+	# PCA has falling variances, each component divided by its standard deviation
 	mts to jsonl pca.mts | jq -e '.eigenvalues as $l | (.matrix | flatten) as $m | ($l == ($l | sort | reverse)) and
 		all(range(5); . as $i | ([range(5) | $m[5 * $i + .] | . * .] | add) * $l[$i] - 1 | fabs < 1e-9)'
-	# cosines are the same
+	# both have the same cosines
 	geom whiten apply zca.mts x.mts >z.mts
 	geom whiten apply pca.mts x.mts >p.mts
 	cosine='[.[0]["x.emb"], .[1]["x.emb"]] | transpose | (map(.[0] * .[1]) | add) /
@@ -96,14 +96,14 @@ tokens() {
 	geom isoscore z.mts | sed -n 2p | cut -f5 | within <(echo 1) 1e-6
 }
 
-@test "geom whiten: by hand" {
+@test "geom whiten: whitening and scaling of few vectors, computed by hand" {
 	# variances 2 and 8 about (1, 2)
 	printf '{"x.emb":[%s]}\n' 2,4 0,4 2,0 0,0 1,2 | mkstream >x.mts
 	geom whiten fit x.mts | geom whiten apply - x.mts | mts to jsonl | jq -c '.["x.emb"] | map(. * 1e4 | round / 1e4)' |
 		diff - <(printf '[%s]\n' 1,1 -1,1 1,-1 -1,-1 0,0)
 	geom whiten fit --kind pca --dim 1 x.mts | geom whiten apply - x.mts | mts to jsonl |
 		jq -c '.["x.emb"]' | diff - <(printf '[%s]\n' 1 1 -1 -1 0)
-	# scale: variances 4 and 1, which go together, and still do; the smaller is raised to half of the greater, 2
+	# scale: variances 4 and 1, fully correlated before and after; the smaller is raised to half of the greater, 2
 	printf '{"x.emb":[%s]}\n' 0,0 4,2 2,1 | mkstream >line.mts
 	geom whiten fit --kind scale line.mts | geom whiten apply - line.mts | mts to jsonl | jq -c '.["x.emb"] | map(. * 1e4 | round / 1e4)' |
 		diff - <(printf '[%s]\n' -1,-1 1,1 0,0)
@@ -111,7 +111,7 @@ tokens() {
 		diff - <(printf '[%s]\n' -1,-0.7071 1,0.7071 0,0)
 }
 
-@test "geom whiten: a row's result does not depend on its record; columns are fitted together" {
+@test "geom whiten: a row's result does not depend on its record; several columns are fitted together" {
 	crooked 100 >x.mts
 	geom whiten fit x.mts -o w.mts
 	mts rows --rows 93 x.mts | geom whiten apply w.mts | mts to jsonl >one
@@ -125,8 +125,6 @@ tokens() {
 	head -n 60 all | cmp - q
 }
 
-# A model with the whitening in it
-
 @test "geom whiten fit -m: the model's own programs give whitened embeddings" {
 	model=$GOLDEN/nomic_bert
 	tokens 200 >tokens.mts
@@ -138,10 +136,10 @@ tokens() {
 	moments text.emb <w_encoded.mts | within <(echo 0 0) 1e-3
 	jq -r '.[].type | split(".")[-1]' white/modules.json | tail -n 1 | found -x Dense
 	cmp "$model/model.safetensors" white/model.safetensors
-	# the output counts as another model's, like a whitened stream
+	# the result counts as another model, like a whitened stream
 	run -1 --separate-stderr near x.mts w_encoded.mts
 	[[ $stderr == *"they cannot be compared"* ]]
-	# once more: the whitened model's own
+	# whitening the whitened model
 	geom whiten fit w_encoded.mts -m white -o again
 	encode -m again tokens.mts | moments text.emb | within <(echo 0 0) 1e-3
 	[ "$(jq length again/modules.json)" -eq $(($(jq length white/modules.json) + 1)) ]
@@ -149,7 +147,7 @@ tokens() {
 	encode -m three tokens.mts | mts to jsonl -c text.emb - | jq -e '.["text.emb"] | length == 3' >/dev/null
 }
 
-@test "geom whiten fit -m: embeddings that were made otherwise than the folder says" {
+@test "geom whiten fit -m: embeddings that were made in another way than the folder's are refused" {
 	model=$GOLDEN/nomic_bert
 	tokens 60 >tokens.mts
 	encode -m "$model" --normalize tokens.mts >unit.mts
@@ -157,7 +155,7 @@ tokens() {
 	geom -q whiten fit unit.mts -m "$model" -o white
 	geom -q whiten fit unit.mts | geom whiten apply - unit.mts >expected.mts
 	encode -m white tokens.mts | mts diff --atol 5e-3 --rtol 1e-3 - expected.mts
-	mv white units # ends with Dense: its embeddings have another length
+	mv white units # ends with Dense, so its embeddings have another length
 	encode -m units --normalize tokens.mts >x.mts
 	geom -q whiten fit x.mts -m units -o white
 	jq -r '.[].type | split(".")[-1]' white/modules.json | paste -sd' ' | found 'Normalize Dense Normalize Dense$'
@@ -178,7 +176,7 @@ tokens() {
 
 # 3. usage
 
-@test "geom isoscore, geom whiten: usage errors" {
+@test "geom isoscore, geom whiten: usage errors exit 2" {
 	crooked 10 >x.mts
 	for wrong in "whiten" "whiten train" "whiten apply" "whiten apply a b c" "whiten apply - -" "whiten fit - -" \
 		"whiten fit --kind cholesky x.mts" "whiten fit --dim 2 x.mts" "whiten fit --eps 0 x.mts" \
@@ -194,7 +192,7 @@ tokens() {
 
 # 4. wrong input
 
-@test "geom isoscore, geom whiten: too few vectors for a covariance, and a poor one" {
+@test "geom isoscore, geom whiten: too few vectors are refused; nearly too few get a warning" {
 	refused() {
 		for command in "isoscore" "whiten fit"; do
 			run -1 --separate-stderr geom $command "$2"
@@ -223,7 +221,7 @@ tokens() {
 	run -0 --separate-stderr geom whiten fit few.mts -o few_w.mts
 	[[ ${stderr_lines[0]} == "geom: warning: few.mts: 4 vectors of 5 values: they do not vary in all directions"* ]]
 	[[ ${stderr_lines[1]} == "geom: warning: few.mts: 2 of the 5 eigenvalues are below 1e-12 of the greatest, and raised to that" ]]
-	# a floor for directions without data
+	# --eps is a floor for directions without data
 	geom -q whiten fit --eps 1 x.mts | mts to jsonl | jq -e '.eigenvalues[0] as $l | (.matrix | flatten) |
 		all(to_entries[]; (.value - (if .key % 6 == 0 then 1 / ($l | sqrt) else 0 end)) | fabs < 1e-9)'
 	run -1 --separate-stderr geom whiten fit --kind pca --dim 6 x.mts
@@ -234,7 +232,7 @@ tokens() {
 	done
 }
 
-@test "geom whiten apply: refuses another model's, another width's, and a file that is no whitening" {
+@test "geom whiten apply: another model's embeddings, another width, and a file that is not a whitening are refused" {
 	crooked 30 >x.mts
 	geom whiten fit x.mts -o w.mts
 	refused() { dies "geom: $1" geom whiten apply "${@:2}"; }
