@@ -188,7 +188,7 @@ $E/texts/%.mts: $$(call moee_text,$$(call moee_at,2)) $$(moee_config) $E/from $E
 	mkdir -p $(@D); \
 	$X/mts paste -q -o $@ <($X/tok -q -m $(moee_folder) --template prompteol --keep -f text $< | $X/encode -q -m $(moee_folder) $(WEIGHTS:%=--weights %) --emit hs,rw) \
 		<(zstdcat -f $< | jq -r '[.label | tostring] | @tsv' | awk -v OFS='\t' -v k=$(MOEE_CLUSTERS) \
-			'BEGIN { srand(1); print "class", "chance" } { print $$0, int(k * rand()) }' | $X/mts from tsv)
+			'BEGIN { x = 1; print "class", "chance" } { x = x * 16807 % 2147483647; print $$0, int(k * x / 2147483647) }' | $X/mts from tsv)
 
 moee_each = $(foreach seed,$(FIGURE_SEEDS),$(foreach set,$(cluster_sets),$E/texts/$(seed)/$(set).mts))
 $E/table1.tsv: $$(moee_each) $E/figure-seeds | $X/geom

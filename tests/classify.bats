@@ -52,7 +52,7 @@ same() {
 }
 
 @test "classify: ten examples a label suffice for well separated labels" {
-	awk 'BEGIN { srand(3); for (i = 0; i < 40; i++) printf "{\"label\":%s,\"x.emb\":[%g,%g,%g]}\n", i % 2 ? "true" : "false", i % 2 + rand() / 4, rand() / 4, 1 - i % 2 }' |
+	seeded_awk 'BEGIN { srand(3); for (i = 0; i < 40; i++) printf "{\"label\":%s,\"x.emb\":[%g,%g,%g]}\n", i % 2 ? "true" : "false", i % 2 + rand() / 4, rand() / 4, 1 - i % 2 }' |
 		sed 's/true/1/; s/false/0/' | mkstream >all.mts
 	mts rows --rows 1-20 all.mts >few.mts
 	classify --train few.mts all.mts | mts to tsv -c label,prediction | tail -n +2 | awk '$1 != $2 { bad = 1 } END { exit bad || NR != 40 }'

@@ -28,7 +28,7 @@ drawn_model() {
 
 # drawn_ids COUNT: a stream of texts of 1 to 200 tokens
 drawn_ids() {
-	awk -v count="$1" 'BEGIN { srand(1); for (n = 1; n <= count; n++) {
+	seeded_awk -v count="$1" 'BEGIN { srand(1); for (n = 1; n <= count; n++) {
 		for (i = 0; i < n * n % 199 + 1; i++) printf "%d ", rand() * 5000; print "" } }' |
 		"$P/support/ids_stream" text.ids
 }

@@ -54,7 +54,7 @@ property() { # NAME: a property of the stream on standard input
 # A large batch is divided among threads and packs its matrices; a single text does neither.
 @test "gates: with enough texts for all threads each text goes through its own adapter" {
 	make_gates
-	awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { n = 2 + int(21 * rand()); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' |
+	seeded_awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { n = 2 + int(21 * rand()); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' |
 		ids_stream text.ids >"$T/plain.mts"
 	for i in {1..50}; do printf '{"gate": "%s"}\n' "${ALL[@]}"; done | mts from jsonl - >"$T/names.mts"
 	mts paste "$T/plain.mts" "$T/names.mts" >"$T/ids.mts"

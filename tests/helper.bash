@@ -30,9 +30,18 @@ found() {
 	grep "$@" | cat >/dev/null
 }
 
-# seeded_awk ...: an awk whose rand() is that of Debian's mawk, of which some tests choose their seeds; gawk draws others
+# seeded_awk ...: awk, with a generator of random numbers (Park and Miller 1988) in the place of srand and rand, which differ
+# from one awk to the next: Ubuntu's ignores the seed.
 seeded_awk() {
-	"$(command -v mawk || echo awk)" "$@"
+	local words=("${@//srand(/seed_(}") i
+	words=("${words[@]//rand()/draw_()}")
+	for i in "${!words[@]}"; do
+		[[ ${words[i]} != *BEGIN* ]] || break
+	done
+	words[i]+='
+		function seed_(n) { state_ = n * 7919 % 2147483646 + 1; draw_(); draw_() }
+		function draw_() { return (state_ = state_ * 16807 % 2147483647) / 2147483647 }'
+	awk "${words[@]}"
 }
 
 # thin N: the lines of a sweep; under the sanitizers, where each takes ten times as long, the first of every N.

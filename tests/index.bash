@@ -8,7 +8,7 @@ dies() { # MESSAGE COMMAND...
 
 # grouped_vectors COUNT SEED [WIDTH] [SCALE]: of groups around 40 points; their lengths differ by a factor up to 1 + SCALE
 grouped_vectors() {
-	awk -v count="$1" -v seed="$2" -v width="${3:-24}" -v scale="${4:-0}" 'BEGIN { srand(9); for (k = 0; k < 40; k++) for (j = 0; j < width; j++) base[k, j] = rand() - 0.5
+	seeded_awk -v count="$1" -v seed="$2" -v width="${3:-24}" -v scale="${4:-0}" 'BEGIN { srand(9); for (k = 0; k < 40; k++) for (j = 0; j < width; j++) base[k, j] = rand() - 0.5
 		srand(seed); for (i = 1; i <= count; i++) { k = int(rand() * 40); n = "d" seed "-" i; times = scale ? 1 + scale * rand() : 1
 			printf "{\"_id\":\"%s\",\"text\":\"text of %s\",\"part\":%d,\"x.emb\":[", n, n, i % 4
 			for (j = 0; j < width; j++) printf "%.5f%s", times * (base[k, j] + (rand() - 0.5) * 0.6), j < width - 1 ? "," : "]}\n" } }'

@@ -14,7 +14,7 @@ same() {
 
 # vectors COUNT WIDTH SEED: vectors near a subspace of ten dimensions, like those of texts
 vectors() {
-	awk -v count="$1" -v width="$2" -v seed="$3" 'BEGIN { srand(9); for (k = 0; k < 10; k++) for (j = 0; j < width; j++) base[k, j] = rand() - 0.5
+	seeded_awk -v count="$1" -v width="$2" -v seed="$3" 'BEGIN { srand(9); for (k = 0; k < 10; k++) for (j = 0; j < width; j++) base[k, j] = rand() - 0.5
 		srand(seed); for (i = 1; i <= count; i++) { for (k = 0; k < 10; k++) z[k] = rand() + rand() - 1
 			printf "{\"_id\":\"d%d\",\"text\":\"text of d%d\",\"x.emb\":[", i, i
 			for (j = 0; j < width; j++) { x = 0.1 + rand() / 10; for (k = 0; k < 10; k++) x += z[k] * base[k, j]
@@ -101,7 +101,7 @@ vectors() {
 		near -q --similarity $kind -k 3 --json q.mts $kind.index | cmp - answer
 	done
 	# subnormal products
-	awk 'BEGIN { srand(4); for (i = 0; i < 1500; i++) { printf "{\"id\":%d,\"x.emb\":[", i; for (j = 0; j < 8; j++) printf "%.6e%s", (rand() - 0.5) * 1e-22, j < 7 ? "," : "]}\n" } }' | mkstream >s.mts
+	seeded_awk 'BEGIN { srand(4); for (i = 0; i < 1500; i++) { printf "{\"id\":%d,\"x.emb\":[", i; for (j = 0; j < 8; j++) printf "%.6e%s", (rand() - 0.5) * 1e-22, j < 7 ? "," : "]}\n" } }' | mkstream >s.mts
 	mts index --similarity dot -o s.index s.mts
 	near -q --json --similarity dot <(mts rows --rows 1-3 s.mts) s.mts >answer
 	near -q --json --similarity dot <(mts rows --rows 1-3 s.mts) s.index | cmp - answer

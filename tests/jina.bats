@@ -33,7 +33,7 @@ long_texts() { # the texts of jina.py
 	done
 }
 mixed() { # mixed.mts: 400 texts of 2 to 22 tokens, with a task each, or none, in text.expert
-	awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { n = 2 + int(21 * rand()); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' |
+	seeded_awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { n = 2 + int(21 * rand()); printf "5"; for (t = 1; t < n; t++) printf " %d", 5 + int(rand() * 35); print "" } }' |
 		ids_stream text.ids >"$T/plain.mts"
 	for i in {1..100}; do printf '{"text.expert": "%s"}\n' "${TASKS[@]}" ""; done |
 		awk '{ print (NR * 7919) % 1009 "\t" $0 }' | sort -n | cut -f2- | mts from jsonl - >"$T/names.mts"

@@ -151,7 +151,7 @@ vectors() {
 @test "moee-sim: --alpha auto keeps only the crossings near the best one in memory" {
 	case $BUILD in *sanitize*) skip "ASan has memory of its own" ;; esac
 	[ -x /usr/bin/time ] || skip "needs time(1)"
-	awk 'BEGIN { for (i = 0; i < 4000; i++) printf "{\"a.hs\":[1,0],\"b.hs\":[%.6f,1],\"a.rw\":[1,0],\"b.rw\":[%.6f,1]}\n", rand(), rand() }' |
+	seeded_awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) printf "{\"a.hs\":[1,0],\"b.hs\":[%.6f,1],\"a.rw\":[1,0],\"b.rw\":[%.6f,1]}\n", rand(), rand() }' |
 		mkstream 100 >many.mts
 	/usr/bin/time -f %M -o kilobytes moee-sim --alpha auto -o out.mts many.mts
 	cat kilobytes

@@ -188,7 +188,7 @@ few() {
 
 @test "near: subnormal products are kept by every kernel" {
 	vectors() { # COUNT SEED
-		awk -v count="$1" -v seed="$2" 'BEGIN { srand(seed); for (i = 1; i <= count; i++) {
+		seeded_awk -v count="$1" -v seed="$2" 'BEGIN { srand(seed); for (i = 1; i <= count; i++) {
 			printf "{\"id\":%d,\"text.emb\":[", i; for (j = 1; j <= 64; j++) printf "%.6e%s", (rand() - 0.5) * 1e-22, j < 64 ? "," : "]}\n" } }'
 	}
 	vectors 20 1 | stream_of q

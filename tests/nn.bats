@@ -81,7 +81,7 @@ check_real() {
 		.intermediate_size = 3072 | .max_position_embeddings = 512 | .torch_dtype = "bfloat16"' \
 		"$GOLDEN/bert/config.json" >"$T/config/config.json"
 	model_copy "$T/config" "$T/model" init 7
-	awk 'BEGIN { srand(1); for (n = 1; n < 30; n++) {
+	seeded_awk 'BEGIN { srand(1); for (n = 1; n < 30; n++) {
 		for (i = 0; i < n * n % 97 + 1; i++) printf "%d ", rand() * 30000; print "" } }' >"$T/ids.txt"
 	ids_stream text.ids <"$T/ids.txt" >"$T/ids.mts"
 	encode -j 1 -m "$T/model" "$T/ids.mts" | rows >"$T/one"

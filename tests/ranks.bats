@@ -13,7 +13,7 @@ G=$GOLDEN/train
 setup() {
 	cd "$T" || return
 	# rows of each kind, so that the last batch leaves a rank without any; texts in two rows; negatives of some rows
-	awk 'BEGIN { srand(3)
+	seeded_awk 'BEGIN { srand(3)
 		for (set = 1; set <= 2; set++)
 			for (i = 0; i < 112; i++)
 				printf "{\"query\": \"%s\", \"document\": \"%s\", \"hard\": [%s]}\n",

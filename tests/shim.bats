@@ -133,7 +133,7 @@ waits() {
 
 @test "shim: near: MaxSim has the CPU's hits, even if all similarities are negative" {
 	lists() { # NAME COUNT SIGN: texts of one to four random vectors of 48
-		awk -v name="$1" -v count="$2" -v sign="$3" 'BEGIN {
+		seeded_awk -v name="$1" -v count="$2" -v sign="$3" 'BEGIN {
 			srand(count)
 			for (i = 0; i < count; i++) {
 				printf "{\"_id\": \"%s%d\", \"t.tokens\": [", name, i
@@ -200,7 +200,7 @@ like() {
 }
 
 @test "shim: encode: every kind of layer is close to the CPU's, in f32 and in bf16" {
-	awk 'BEGIN { srand(3); for (i = 0; i < 12; i++) { n = 1 + int(rand() * 30)
+	seeded_awk 'BEGIN { srand(3); for (i = 0; i < 12; i++) { n = 1 + int(rand() * 30)
 		for (t = 1; t <= n; t++) printf "%d%s", 3 + int(rand() * 30), t < n ? " " : "\n" } }' | ids_stream text.ids >"$T/ids.mts"
 	for folder in "$GOLDEN"/families/{deepseek,gemma3_text,gte,jina_bert,jina_bert_code,modernbert,mpnet,nomic_bert,nomic_moe,olmoe,qwen3,t5}; do
 		encode -q --any-tokenizer -m "$folder" "$T/ids.mts" | ids_stream --rows text.emb >"$T/cpu"

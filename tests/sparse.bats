@@ -31,7 +31,7 @@ lines() {
 }
 # draw COUNT NAME [FACTOR]: rows of up to ten of 60 terms; weights are multiples of 1/4, so that dot products are exact
 draw() {
-	awk -v n="$1" -v name="$2" -v factor="${3:-1}" 'BEGIN {
+	seeded_awk -v n="$1" -v name="$2" -v factor="${3:-1}" 'BEGIN {
 		srand(n)
 		for (i = 0; i < n; i++) {
 			ids = weights = ""

@@ -27,7 +27,7 @@ rows() {
 	jq '.vocab_size = 1000 | .hidden_size = 384 | .num_hidden_layers = 1 | .num_attention_heads = 12 |
 		.intermediate_size = 1536 | .max_position_embeddings = 512' "$GOLDEN/bert/config.json" >"$T/config/config.json"
 	model_copy "$T/config" "$T/model" init 7
-	awk 'BEGIN { srand(1); for (n = 1; n < 80; n++) {
+	seeded_awk 'BEGIN { srand(1); for (n = 1; n < 80; n++) {
 		for (i = 0; i < n * n % 97 + 1; i++) printf "%d ", rand() * 1000; print "" } }' >"$T/many.txt"
 	head -n 1 "$T/many.txt" >"$T/one.txt"
 	sed -n 9p "$T/many.txt" >"$T/two.txt"

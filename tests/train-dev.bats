@@ -38,7 +38,7 @@ measured() {
 
 # Texts of letters: queries with one or two documents each, and a corpus that repeats some of them.
 searched() {
-	awk 'BEGIN { srand(7); for (i = 0; i < 40; i++) { for (k = 0; k <= i % 3 / 2; k++)
+	seeded_awk 'BEGIN { srand(7); for (i = 0; i < 40; i++) { for (k = 0; k <= i % 3 / 2; k++)
 		printf "{\"query\": \"%c %c\", \"document\": \"%c %c %c\"}\n", 97 + i % 24, 98 + i * 5 % 23, 97 + i * 7 % 24, 97 + (i + k) % 24, 99 + i * 3 % 21 } }' >held.jsonl
 	{ jq -r .document held.jsonl | head -n 9; awk 'BEGIN { for (i = 0; i < 60; i++) printf "%c %c\n", 97 + i % 23, 99 + i * 11 % 20 }'; } >corpus.txt
 	tok -q -m "$G/bert" -f query -f document held.jsonl >held.mts

@@ -8,7 +8,7 @@ setup() { cd "$T" || return; }
 
 # vectors COUNT SEED: rows of width 20 with ids, a language and a year
 vectors() {
-	awk -v count="$1" -v seed="$2" 'BEGIN { srand(seed); split("de en fr", lang, " "); for (i = 1; i <= count; i++) {
+	seeded_awk -v count="$1" -v seed="$2" 'BEGIN { srand(seed); split("de en fr", lang, " "); for (i = 1; i <= count; i++) {
 		printf "{\"_id\":\"d%d\",\"text\":\"text of d%d\",\"lang\":\"%s\",\"year\":%d,\"x.emb\":[", i, i, lang[int(rand() * 3) + 1], 1990 + int(rand() * 30)
 		for (j = 0; j < 20; j++) printf "%.5f%s", rand() + rand() - 1, j < 19 ? "," : "]}\n" } }'
 }

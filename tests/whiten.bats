@@ -33,7 +33,7 @@ crooked() {
 
 # tokens COUNT: random lists of token ids, as from tok
 tokens() {
-	awk -v rows="$1" 'BEGIN {
+	seeded_awk -v rows="$1" 'BEGIN {
 		srand(3)
 		for (i = 0; i < rows; i++) {
 			line = 2
