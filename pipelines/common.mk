@@ -1,5 +1,7 @@
 # common.mk - folders of all pipelines, and the shell of heavy rules.  Included first, by the Makefile of the sources or, if
 # motes is installed, by the Makefile beside this file.
+# where the user's locale has a decimal comma, awk and sort -g read 0.5 as 0
+export LC_ALL := C.UTF-8
 PIPELINES ?= pipelines
 SHARE     ?= share
 OUT       ?= out

@@ -58,6 +58,7 @@ AS       := $(GATES:%=--gates %) $(PILOTS:%=--pilots %) $(WAY:%=--way %)
 
 ## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (BENCHMARK=, TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=, COMBINE=)
 mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score $X/mts
+	@[ -d '$(DATA)' ] || { echo "mteb: there is no folder '$(DATA)'; give DATA=dir: the data sets, laid out as in motes(7)" >&2; exit 2; }
 	@mkdir -p $(MTEB)
 	@$(if $(GATES),,$(if $(PILOTS),echo 'mteb: PILOTS without GATES; add GATES=dir: the adapters to choose from' >&2; exit 2))
 	@$(if $(PILOTS),,$(if $(GATES),echo 'mteb: GATES without PILOTS; add PILOTS=file: the library that chooses' >&2; exit 2))
@@ -107,6 +108,7 @@ queries = $(if $(GATES),$(routed),$(encode))
 score   = $X/mteb-score $1 --protocol $(or $($*.protocol),$(PROTOCOL)) --json $(if $(PER_QUERY),$(if $($*.documents),,--per-query $(SCORES)/$*.tsv)) -o $@
 
 mteb-scores: $(SETS:%=$(SCORES)/%.json)
+	@:
 
 HEAVY += $(patsubst %,%/%.mts,$(sort $(MADE) $(VECTORS) $(CORPUS))) $(VECTORS)/%/$(REPORT)
 

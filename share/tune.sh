@@ -21,12 +21,12 @@
 # at most, and if there are 100 or more another one, 500 at most, to choose the best step.  TO.pairs keeps the files of all
 # parts, so that the commands that are shown can be typed again.
 set -euo pipefail
-work=
+export LC_ALL=C.UTF-8 # where the user's locale has a decimal comma, awk and sort -g read 0.5 as 0
 PATH=$bin:$PATH
+to=${to%/}
 
 fail() {
 	echo "motes: tune: $*" >&2
-	[ -z "$work" ] || rm -r "$work"
 	exit 1
 }
 
@@ -318,9 +318,10 @@ plain=$(sed -E 's/\.(gz|zst|xz|bz2)$//' <<<"$pairs")
 format=${plain##*.}
 case $format in tsv | csv | jsonl) ;; *) fail "$pairs: its name ends in none of .tsv, .csv, .jsonl" ;; esac
 [ ! -e "$to.pairs" ] || fail "$to.pairs is there already; move it away"
-mkdir -p "$to.pairs"
 work=$to.pairs
-mts from "$format" "$pairs" >"$work/table.mts" || { rm -r "$work" && exit 1; }
+mkdir -p "$work"
+trap '[ -e "$to" ] || ls "$work"/*.checkpoint >/dev/null 2>&1 || rm -rf "$work"' EXIT # so that the command can be given again
+mts from "$format" "$pairs" >"$work/table.mts"
 head=$(mts head -n 1 --json "$work/table.mts")
 columns=$(jq -r '.columns[]? | select(.text and .depth == 1).name' <<<"$head")
 all=$(jq -r '.columns[]?.name' <<<"$head")
@@ -330,16 +331,19 @@ find_prompts
 [ -z "$mine" ] || [ "$kind$negatives" = pairs ] || fail "--mine needs pairs of texts without scores, labels and negatives"
 rows >"$work/all"
 grep . "$work/all" >"$work/rows" || :
-missing=$(grep -c '^$' "$work/all" || :)
+missing=$(grep -c '^$' "$work/all" | grep -vx 0 || :)
 rm "$work/table.mts" "$work/all"
 [ "$kind" != matches ] || ! grep -qvE '"label":[01]}$' "$work/rows" ||
 	fail "$pairs: '$label' has other values than 0 and 1; name a column of scores by --score"
 read -r train dev_rows test held < <(split "$work/rows")
 rm "$work/rows"
 case $lr in *,*) [ "$dev_rows" -gt 0 ] || fail "$pairs: too few rows to choose a rate by; give one --lr" ;; esac
-[ "$train" -ge 2 ] || fail "$pairs: $train rows to train on; it needs more"
+missing=${missing:+"$missing rows lack a text${value:+ or a $value} and are left out"}
+[ "$train" -ge 2 ] || fail "$pairs: $train rows to train on; it needs more${missing:+; $missing}"
+[ "$kind" != labels ] || [ "$(jq .label "$work/train.jsonl" | sort -u | wc -l)" -ge 2 ] ||
+	fail "$pairs: all rows to train on have the same '$label'; it needs two labels at least"
 say "$pairs: $kind: $query${document:+, $document}${score:+, $score}${label:+, $label}${negatives:+, $(paste -sd' ' <<<"$negatives")}: $train rows to train on, $dev_rows to choose the best step, $test held out"
-[ "$missing" -eq 0 ] || say "$pairs: $missing rows lack a text${value:+ or a $value} and are left out"
+[ -z "$missing" ] || say "$pairs: $missing"
 [ "$held" -gt 0 ] || say "$pairs has too few rows to hold some out: nothing says whether training helps"
 
 [ "$batch" -le "$train" ] || batch=$train

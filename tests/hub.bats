@@ -102,8 +102,12 @@ ids() {
 	mkdir -p "$cache/models--BAAI--bge-m3"
 	run -1 --separate-stderr encode -m bge-m3 </dev/null
 	[ "$stderr" = "encode: bge-m3: no folder of that name; a model of the Hugging Face Hub is called BAAI/bge-m3" ]
+	for program in tok encode; do
+		run -1 --separate-stderr $program -m none </dev/null
+		[ "$stderr" = "$program: none: no folder of that name; a model of the Hugging Face Hub is called ORG/NAME" ]
+	done
 	# names that the Hub cannot have are paths
-	for path in /some/other ./some/other some/other/third ../x .hidden/x none some/.x some/tiny.bert@../../x; do
+	for path in /some/other ./some/other some/other/third ../x .hidden/x some/.x some/tiny.bert@../../x; do
 		run -1 --separate-stderr encode -m "$path" </dev/null
 		[[ $stderr == "encode: $path"*": No such file or directory" ]]
 	done

@@ -107,8 +107,9 @@ listed() {
 	[ "$(ls -d *)" = $'data\nerr\nexample\nout\nresults\ntable' ]
 	run ! grep -rl "$ROOT" out results
 	# a second run makes nothing
-	motes mteb DATA=data TASKS="STS12 shelf" >/dev/null 2>err
+	motes mteb DATA=data TASKS="STS12 shelf" >"$T/again" 2>err
 	run ! grep encode err
+	diff table "$T/again"
 	# nothing is written to the installed tree
 	[ -z "$(find "$T/root" -newer example)" ]
 	# every pipeline is a goal there
@@ -404,6 +405,20 @@ scored() {
 }
 
 # bats test_tags=plain,unsanitized
+@test "motes tune: a locale with a decimal comma changes no score and no choice of a rate" {
+	command -v jq >/dev/null || skip "needs jq"
+	printf 'LC_NUMERIC\ndecimal_point ","\nthousands_sep ""\ngrouping -1\nEND LC_NUMERIC\n' >source
+	localedef -c -i source ./comma 2>/dev/null || [ -d comma ] || skip "needs localedef"
+	export MOTES_MODEL=$GOLDEN/bert
+	pairs 120 >pairs.tsv
+	motes tune -q --epochs 1 --lr 1e-12,1e-2 pairs.tsv -o point >wanted
+	grep -q '| 0[.][0-9]' wanted
+	LOCPATH=$PWD LC_ALL=comma motes tune -q --epochs 1 --lr 1e-12,1e-2 pairs.tsv -o comma.out >table
+	diff wanted table
+	cmp point/adapter_model.safetensors comma.out/adapter_model.safetensors
+}
+
+# bats test_tags=plain,unsanitized
 @test "motes tune: --mine adds hard negatives of near --mine, from training documents, to the training rows only" {
 	command -v jq >/dev/null || skip "needs jq"
 	export MOTES_MODEL=$ROOT/share/models/base
@@ -503,6 +518,9 @@ scored() {
 	[ -e out/adapter_model.safetensors ]
 	mv out there
 	mv out.pairs there.pairs
+	motes tune -q few.tsv --epochs 1 -o out/
+	cmp out/adapter_model.safetensors there/adapter_model.safetensors
+	rm -r out out.pairs
 	run -1 --separate-stderr motes tune few.tsv -o there
 	[ "$stderr" = "motes: tune: there is there already; name another folder" ]
 	# a refusal writes no file; existing files are not changed
@@ -513,6 +531,17 @@ scored() {
 	head -n 1 few.tsv >headed.tsv
 	dies "motes: tune: headed.tsv has no rows" motes tune headed.tsv -o out
 	printf 'query\tdocument\n\ta\nb\t\n' >empty.tsv
-	dies "motes: tune: empty.tsv: 0 rows" motes tune empty.tsv -o out
+	dies "motes: tune: empty.tsv: 0 rows to train on; it needs more; 2 rows lack a text and are left out" motes tune empty.tsv -o out
+	printf 'query\tdocument\tscore\na\tb\t0,5\nc\td\t0,7\n' >comma.tsv
+	dies "motes: tune: comma.tsv: 0 rows to train on; it needs more; 2 rows lack a text or a score and are left out" motes tune comma.tsv -o out
+	printf 'text\tlabel\na\tred\nb\tred\n' >red.tsv
+	dies "motes: tune: red.tsv: all rows to train on have the same 'label'; it needs two labels at least" motes tune red.tsv -o out
+	# a model that does not open: the same command may be given again
+	mkdir untokenised
+	cp "$GOLDEN/bert/config.json" untokenised
+	for again in 1 2; do
+		run -1 --separate-stderr motes tune -q -m untokenised few.tsv -o out
+		[[ $stderr == *"tok: untokenised: neither tokenizer.json, "* ]]
+	done
 	[ "$(ls -d -- *.pairs)" = $'mine.pairs\nthere.pairs' ]
 }

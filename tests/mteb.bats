@@ -258,6 +258,8 @@ make_gates() {
 	[[ $stderr == "mteb: GATES without PILOTS; add PILOTS=file: "* ]]
 	run -2 --separate-stderr mteb PILOTS="$T/one.mts"
 	[[ $stderr == "mteb: PILOTS without GATES; add GATES=dir: "* ]]
+	run -2 --separate-stderr mteb DATA="$T/none"
+	[[ $stderr == "mteb: there is no folder '$T/none'; give DATA=dir: "* ]]
 }
 
 # bats test_tags=plain

@@ -318,6 +318,9 @@ ids() {
 	printf '{"text":"a"}\n{"txt":"b","n":1}\n' >"$T/in.jsonl"
 	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
 	[ "$stderr" = "tok: $T/in.jsonl:2: there is no 'text'; fields are: txt, n (choose with -f)" ]
+	printf 'title;text\na;b\n' >"$T/in.csv"
+	run -1 --separate-stderr tok -m "$TINY" "$T/in.csv"
+	[ "$stderr" = "tok: $T/in.csv:2: there is no 'text'; the only field is 'title;text': fields are separated by commas in CSV, by tabs in TSV" ]
 	printf '{"text":null}\n' >"$T/in.jsonl"
 	run -1 --separate-stderr tok -m "$TINY" "$T/in.jsonl"
 	[ "$stderr" = "tok: $T/in.jsonl:1: 'text' is null; leave the row out, or let it be \"\"" ]
@@ -418,7 +421,9 @@ refused() {
 	run -1 --separate-stderr tok -m "$T/model" </dev/null
 	[ "$stderr" = "tok: $T/model/vocab.txt: not a WordPiece vocabulary: it lacks [UNK]" ]
 	run -1 --separate-stderr tok -m "$T/absent" </dev/null
-	[ "$stderr" = "tok: $T/absent: neither tokenizer.json, vocab.txt, vocab.json, sentencepiece.bpe.model nor spiece.model is there" ]
+	[ "$stderr" = "tok: $T/absent: model folder: No such file or directory" ]
+	run -1 --separate-stderr tok -m "$T" </dev/null
+	[ "$stderr" = "tok: $T: neither tokenizer.json, vocab.txt, vocab.json, sentencepiece.bpe.model nor spiece.model is there" ]
 }
 
 @test "tok --learn: folders with weights, sizes below the alphabet, and empty text are refused" {

@@ -147,7 +147,7 @@ static struct cli cli = { "motes",
 	"  motes mteb MODEL=~/models/all-MiniLM-L6-v2 DATA=~/data TASKS='STS12 SciFact'\n"
 	"  motes mteb --help\n"
 	"  motes get --fetch sentence-transformers/all-MiniLM-L6-v2\n"
-	"  motes tune -m all-MiniLM-L6-v2 pairs.tsv -o tuned\n",
+	"  motes tune -m sentence-transformers/all-MiniLM-L6-v2 pairs.tsv -o tuned\n",
 	NULL, words, NULL };
 
 /* Whether the arguments after the word belong to another program. */
@@ -164,7 +164,7 @@ synopsis(void)
 	char *text = mem_string("PROGRAM [ARGUMENT]...\n"
 				"       motes PIPELINE [VARIABLE=VALUE]...\n"
 				"       motes get [--fetch] [-o DIR] NAME[@REVISION]\n"
-				"       motes tune [-m MODEL] -o DIR [OPTION]... PAIRS");
+				"       motes tune [-m MODEL] -o DIR [OPTION]... TABLE");
 
 	for (const struct cli_command *word = words; starts(word); word++) {
 		for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)

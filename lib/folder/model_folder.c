@@ -98,14 +98,19 @@ model_folder(const char *name)
 		    "no model is given; use -m MODEL, or set MOTES_MODEL to one for all");
 	if (folder_is_weights(name)) /* not tokenizer.json, which tok accepts by itself */
 		folder_demand(name, "a model");
-	if (!access(name, F_OK) || !hub_is_name(name))
+	if (!access(name, F_OK))
 		return mem_string(name);
+	if (!hub_is_name(name))
+		die("%s: model folder:", name);
 	char *found = find_cached(name, &cache, &partly);
 	if (!found && (strchr(name, '/') || partly))
 		die("%s: no folder of that name, nor a model%s in %s; 'motes get --fetch %s' fetches it from the Hugging Face Hub",
 		    name, partly ? " of that revision" : "", cache, name);
-	if (!found)
+	if (!found) {
 		check_owner(name, strcspn(name, "@"), cache);
+		die("%s: no folder of that name; a model of the Hugging Face Hub is called ORG/NAME",
+		    name);
+	}
 	free(cache);
-	return found ? found : mem_string(name);
+	return found;
 }

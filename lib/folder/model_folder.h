@@ -10,8 +10,8 @@
 
 /*
  * Returns the folder, to be freed.  name NULL: $MOTES_MODEL; usage error if that is not set.  Dies if the name is
- * neither a path nor in the cache, or lacks the owner of a known model (share/known-models.tsv); the message has the
- * command that downloads the model.  Does not check whether the folder contains a model.
+ * neither a path nor in the cache; the message has the command that downloads the model, or the full name of a known
+ * model (share/known-models.tsv) whose owner is missing.  Does not check whether the folder contains a model.
  */
 char *model_folder(const char *name);
 

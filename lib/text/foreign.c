@@ -63,7 +63,7 @@ foreign_kind(const char *bytes, size_t count, const char *name)
 		{ "PK\3\4", "a zip archive; unpack it" },
 		{ "7z\xBC\xAF", "7-Zip; unpack it" },
 		{ "SQLite format 3", "a data base of SQLite" },
-		{ "%PDF-", "PDF" },
+		{ "%PDF-", "PDF; convert it with pdftotext" },
 		{ "GGUF", "a model in GGUF" },
 		{ "\177ELF", "a program" },
 		{ "mts ", "a tensor stream" },

@@ -107,6 +107,9 @@ text_field_check(const struct text_field *field, const char *file, int64_t line,
 	names = mem_string("");
 	for (size_t i = 0; i < record->count; i++)
 		names = mem_list(names, record->items[i]->key);
+	if (record->count == 1 && strpbrk(names, ";,\t"))
+		die("%s:%lld: there is no '%s'; the only field is '%s': fields are separated by commas in CSV, by tabs in TSV",
+		    file, (long long)line, field->parts[0], names);
 	die("%s:%lld: there is no '%s'; fields are: %s (choose with -f)", file,
 	    (long long)line, field->parts[0], *names ? names : "(none)");
 }
