@@ -161,7 +161,7 @@ load helper
 	{ printf '\32\0\0\0\0\0\0\0{"a":{"dtype":"F32"}}     '; zeros 40; } | refused 'not text but safetensors'
 	{ printf '\223NUMPY\1\0'; zeros 8; } | refused 'not text but an array of NumPy' tsv
 	{ printf 'PK\3\4'; zeros 30; } | refused 'not text but a zip archive' csv
-	printf '%%PDF-1.4\ntext\n' | refused 'not text but PDF; convert it with pdftotext'
+	{ printf '%%PDF-1.4\n'; zeros 50; } | refused 'not text but PDF; convert it with pdftotext'
 	printf 'first\nsecond \0 line\n' | refused '2: a byte 0'
 	printf '{"a": 1}\n{"a": "\0"}\n' | refused '2: a byte 0' jsonl
 	# a text may begin with the magic bytes of a binary format

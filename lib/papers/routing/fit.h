@@ -1,5 +1,5 @@
 /*
- * fit - fits a library to training queries (RouterRetriever, Lee et al. 2024, algorithm 1).
+ * fit - fits a library to training queries (RouterRetriever, Lee et al. 2025, algorithm 1).
  *
  * The best gate of a query has the greatest score.  `ties` decides between equal gates: the first, none (the query is left out), or
  * each, with an equal share of the query.

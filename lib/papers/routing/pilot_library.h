@@ -1,5 +1,5 @@
 /*
- * pilot_library - pilot embeddings that route queries to gates (RouterRetriever, Lee et al. 2024, "Pilot Embedding Library").
+ * pilot_library - pilot embeddings that route queries to gates (RouterRetriever, Lee et al. 2025, "Pilot Embedding Library").
  *
  * A gate is an expert that a query can be sent to: in the paper, and in encode --gates, a LoRA adapter of the base model.  A pilot
  * embedding represents a gate.  A library is a stream with a row per pilot:
