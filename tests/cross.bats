@@ -205,6 +205,7 @@ tensors() {
 	start
 	jq 'del(.architectures)' start/config.json >c && mv c start/config.json
 	dies "train: start/config.json: 'architectures' is ''" train -m start --objective bce -o out bert.pairs.mts
+	does_not_apply --from-scratch train -m bert --objective bce --from-scratch -o out bert.pairs.mts
 	does_not_apply --lora train -m bert --objective bce --lora rank=2 -o out bert.pairs.mts
 	does_not_apply --temperature train -m bert --objective bce --temperature 1 -o out bert.pairs.mts
 	does_not_apply --positive-weight train -m bert --objective listnet --positive-weight 2 -o out bert.lists.mts

@@ -257,6 +257,12 @@ agrees() {
 	mts cat -c query.ids,document.ids pairs.mts >bare.mts
 	run -1 --separate-stderr train "${options[@]}" -o none --objective triplet bare.mts
 	[ "$stderr" = "train: bare.mts: record 1: has no negatives, which triplet needs (negatives.ids)" ]
+	# of a teacher's scores, too, nothing would be learned
+	mts paste bare.mts <(mts cat -c document.score scores.mts) >bare_scores.mts
+	for loss in margin-mse kl; do
+		run -1 --separate-stderr train "${options[@]}" -o none --objective $loss bare_scores.mts
+		[ "$stderr" = "train: bare_scores.mts: record 1: has no negatives, which $loss needs (negatives.ids)" ]
+	done
 	train "${options[@]}" -o out --objective triplet ids.mts
 	train "${options[@]}" -o same --objective triplet three.mts
 	cmp out/model.safetensors same/model.safetensors
@@ -343,6 +349,12 @@ agrees() {
 	dies "train: short.mts: record 3: row 4 does not have one score for each negative" train "${options[@]}" -o out --objective kl short.mts
 	sed '9s/"document.score": [^,]*,.*/"document.score": "high"}/; s/"document.score": \([0-9.]*\),.*/"document.score": "\1"}/' "$G/scores.jsonl" |
 		mkstream 8 | mts paste <(mts cat -c query.ids,document.ids ids.mts) - >words.mts
+	sed 's/"label": 1/"label": 5/' "$G/scores.jsonl" | mkstream 8 | mts cat -c label | mts cat --rename label=document.score |
+		mts paste <(mts cat -c query.ids,document.ids ids.mts) - >five.mts
+	for loss in contrastive online; do
+		dies "train: five.mts: record 1: the label 5 is not in 0..1, as $loss has them" train "${options[@]}" -o out --objective $loss five.mts
+		dies "train: five.mts: record 1: the label 5 is not in 0..1, as $loss has them" train "${options[@]}" -o out --objective $loss --dev five.mts labels.mts
+	done
 	dies "train: words.mts: record 2: " train "${options[@]}" -o out --objective mse words.mts
 	does_not_apply --margin train "${options[@]}" -o out --objective cosent --margin 1 pairs.mts
 	does_not_apply --temperature train "${options[@]}" -o out --objective mse --temperature 1 pairs.mts

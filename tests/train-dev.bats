@@ -117,6 +117,58 @@ searched() {
 }
 
 # bats test_tags=plain
+@test "train: --dev measures the last step also where the data end unexpectedly, and writes the start if it is the best" {
+	command -v jq >/dev/null || skip "needs jq"
+	train "${options[@]}" --schedule constant --lr 1e-3 -o known --dev dev.mts --dev-every 2 train.mts
+	train "${options[@]}" --schedule constant --lr 1e-3 -o out --dev dev.mts --dev-every 3 <train.mts
+	[ "$(measured dev_loss | cut -f1 | paste -sd' ')" = "0 3 4" ]
+	[ "$(measured dev_loss | tail -n 1)" = "$(paste <(column step known.log.tsv) <(column dev_loss known.log.tsv) | tail -n 1)" ]
+	[ "$(tail -n 1 out.log.tsv | cut -f1-10)" = $'4\t\t\t\t\t\t\t\t\t' ]
+	[ "$(jq -c .dev.step out/train.json)" = 4 ]
+	cmp out/model.safetensors known/model.safetensors
+	run -0 --separate-stderr train -m "$G/bert" --warmup 0 --schedule constant --lr 1e-3 --steps 9 -o early --dev dev.mts train.mts
+	[ "$stderr" = "train: warning: train.mts: ended after 4 of 9 steps" ]
+	cmp early/model.safetensors known/model.safetensors
+	# every step makes a model worse that knows the held-out pairs
+	train -q -m "$G/bert" --warmup 0 --lr 1e-3 --epochs 6 -o start dev.mts
+	run -0 --separate-stderr train -m start --warmup 0 --schedule constant --lr 0.5 --clip 0 -o worse --dev dev.mts <train.mts
+	[ "$stderr" = "train: warning: no step was better on the held-out data than the model before training, which is written" ]
+	[ "$(jq -c '[.steps, .dev.step]' worse/train.json)" = '[0,0]' ]
+	[ ! -e worse.best ]
+}
+
+# bats test_tags=plain
+@test "train: --dev: a run killed while the last step becomes the model goes on; one stopped after that step may go on for longer" {
+	killed_at 0 true 3>/dev/null || skip "needs ptrace"
+	options+=(-j 1 --schedule constant --lr 1e-3 --dev dev.mts --dev-every 1)
+	killed_at 0 env train "${options[@]}" --save-every 3 -o whole train.mts 3>moments
+	moments=$(wc -l <moments)
+	found -xF 'unlink whole.checkpoint' <moments
+	for before in 1 2 4 6 8 20; do
+		rm -rf out out.*
+		run -137 killed_at $((moments - before)) env train "${options[@]}" --save-every 3 -o out train.mts 3>/dev/null
+		train "${options[@]}" --save-every 3 -o out train.mts
+		cmp out/model.safetensors whole/model.safetensors
+		cmp out.log.tsv whole.log.tsv
+		[ ! -e out.best ] && [ ! -e out.checkpoint ]
+	done
+	# in other pieces
+	rm -rf out out.*
+	run -137 killed_at $((moments - 20)) env train "${options[@]}" --save-every 3 -o out train.mts 3>/dev/null
+	train "${options[@]}" --save-every 3 --tokens 40 -o out train.mts
+	[ "$(column step out.log.tsv | tail -n 1)" = 4 ]
+	# the signal comes while the checkpoint of the last step is written
+	train "${options[@]}" --save-every 4 --epochs 2 -o twice train.mts
+	rm -rf out out.*
+	killed_at 0 env train "${options[@]}" --save-every 4 -o out train.mts 3>moments
+	rm -rf out out.*
+	run -143 killed_at -s 15 "$(grep -n 'rename .* out.checkpoint$' moments | cut -d: -f1)" env train "${options[@]}" --save-every 4 -o out train.mts 3>/dev/null
+	train "${options[@]}" --save-every 4 --epochs 2 -o out train.mts
+	cmp out/model.safetensors twice/model.safetensors
+	cmp out.log.tsv twice.log.tsv
+}
+
+# bats test_tags=plain
 @test "train: --dev and --patience: a run killed at any step resumes to the same bits and the same best step" {
 	command -v jq >/dev/null || skip "needs jq"
 	searched

@@ -196,10 +196,10 @@ demand_applies(const struct objective_type *type)
 {
 	char *mode = mem_format("--objective %s", type->name);
 	char *applies = mem_format(
-	    "model output from-scratch objective steps epochs lr lr-of schedule warmup decay "
-	    "beta1 beta2 eps clip accumulate expert update-unused freeze dropout ema precision memory "
-	    "tokens save-every restart timing dtype seed threads dev dev-every last-step patience %s",
-	    type->applies);
+	    "model output objective steps epochs lr lr-of schedule warmup decay beta1 beta2 eps "
+	    "clip accumulate expert update-unused freeze dropout ema precision memory tokens "
+	    "save-every restart timing dtype seed threads dev dev-every last-step patience %s %s",
+	    type->classifies ? "" : "from-scratch", type->applies);
 
 	cli_only(&cli, mode, applies);
 	free(mode);
@@ -260,14 +260,10 @@ open_model(const struct settings *a, uint64_t seed)
 			       : a->from_scratch ? MODEL_INIT
 						 : MODEL_TRAIN;
 
-	if (a->trainer.objective.type->classifies)
-		return model_open_ranker(
-		    a->dir, seed, a->freeze.count ? a->freeze.items : NULL);
-	if (a->trainer.objective.project)
-		return model_open_projected(
-		    a->dir, mode, seed, a->freeze.items, a->trainer.objective.project);
-	return a->freeze.count ? model_open_frozen(a->dir, mode, seed, a->freeze.items)
-			       : model_open(a->dir, mode, seed);
+	return model_open_training(a->dir, mode, seed,
+	    &(struct model_training){ .freeze = a->freeze.items,
+		.project = a->trainer.objective.project,
+		.classifies = a->trainer.objective.type->classifies });
 }
 
 /* Dies if --freeze leaves only a head that the objective does not use, or nothing. */

@@ -196,7 +196,7 @@ model_need_expert(struct model *model, int expert)
 	model_resolve(model);
 }
 
-/* Adds the projection of model_open_projected to the head. */
+/* Adds the projection of model_training to the head. */
 static void
 add_projection(struct model *model, int width)
 {
@@ -211,7 +211,7 @@ add_projection(struct model *model, int width)
 	model->projected = true;
 }
 
-/* projection: the width of model_open_projected; 0: none. */
+/* projection: its width; 0: none. */
 static struct model *
 begin(const char *dir, enum model_mode mode, bool classifies, const char *template,
     int projection)
@@ -288,33 +288,14 @@ model_open(const char *dir, enum model_mode mode, uint64_t seed)
 }
 
 struct model *
-model_open_frozen(
-    const char *dir, enum model_mode mode, uint64_t seed, const char *const *patterns)
+model_open_training(const char *dir, enum model_mode mode, uint64_t seed,
+    const struct model_training *training)
 {
-	struct model *model = begin(dir, mode, false, NULL, 0);
+	struct model *model =
+	    begin(dir, mode, training->classifies, NULL, training->project);
 
-	freeze_weights(model, patterns);
-	return complete(model, seed);
-}
-
-struct model *
-model_open_projected(const char *dir, enum model_mode mode, uint64_t seed,
-    const char *const *patterns, int width)
-{
-	struct model *model = begin(dir, mode, false, NULL, width);
-
-	if (patterns)
-		freeze_weights(model, patterns);
-	return complete(model, seed);
-}
-
-struct model *
-model_open_ranker(const char *dir, uint64_t seed, const char *const *patterns)
-{
-	struct model *model = begin(dir, MODEL_TRAIN, true, NULL, 0);
-
-	if (patterns)
-		freeze_weights(model, patterns);
+	if (training->freeze)
+		freeze_weights(model, training->freeze);
 	return complete(model, seed);
 }
 

@@ -30,16 +30,19 @@ enum model_mode {
 /* Dies naming the file, and the key or tensor that is missing, unknown or has another shape. */
 struct model *model_open(const char *dir, enum model_mode mode, uint64_t seed);
 
-/* Opens a model to train all weights but those whose names fit the patterns of freeze.h. */
-struct model *model_open_frozen(
-    const char *dir, enum model_mode mode, uint64_t seed, const char *const *patterns);
-
-/*
- * Opens a model to train whose embeddings go through one more linear layer, to `width` values, drawn from `seed`: the parameter
- * "projection.linear.weight".  model_save leaves it out.  patterns as above; NULL: none.
- */
-struct model *model_open_projected(const char *dir, enum model_mode mode, uint64_t seed,
-    const char *const *patterns, int width);
+/* How a model is trained; all zero: as model_open. */
+struct model_training {
+	/* weights whose names fit these patterns do not learn (freeze.h); NULL: none */
+	const char *const *freeze;
+	/* Embeddings go through one more linear layer, to `project` values, drawn from `seed`: the parameter "projection.linear.weight",
+	 * which model_save leaves out.  0: none. */
+	int project;
+	/* With MODEL_TRAIN: a cross-encoder, whose "embedding" is the logits of the labels.  A model without a classifier gets one of
+	 * one label: layers that the folder lacks are drawn from `seed`. */
+	bool classifies;
+};
+struct model *model_open_training(const char *dir, enum model_mode mode, uint64_t seed,
+    const struct model_training *training);
 
 /*
  * Opens a model to encode with, the matrices of its linear layers and experts as int8 (nn_quantize).  Embeddings, norms, biases,
@@ -62,12 +65,6 @@ struct model *model_open_packed(const char *dir, enum dtype kind, bool keep);
 struct model *model_open_classifier(
     const char *dir, enum dtype kind, bool keep, const char *template);
 
-/*
- * Opens a cross-encoder to train.  A model without a classifier gets one of one label: layers that the folder lacks are drawn from
- * `seed`.  The "embedding" is the logits of the labels.  patterns as in model_open_frozen; NULL: none.
- */
-struct model *model_open_ranker(
-    const char *dir, uint64_t seed, const char *const *patterns);
 void model_close(struct model *model);
 
 /* Training: products of the blocks' linear layers, and of the head that predicts tokens, in bf16, forward and back

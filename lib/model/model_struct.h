@@ -24,7 +24,7 @@ struct model {
 	enum model_mode mode;
 	bool classifies; /* the head is a classifier's (classifier.h) */
 	bool
-	    projected; /* the head's last module is drawn, and not written: model_open_projected */
+	    projected; /* the head's last module is drawn, and not written: model_training.project */
 	bool fresh;		/* the classifier is new: the folder has none */
 	struct answers answers; /* of a language model that scores pairs */
 	const char *template;	/* of pairs (token/pair_template.h), while it opens */

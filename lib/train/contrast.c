@@ -511,6 +511,7 @@ contrast_next(struct contrast *contrast, struct contrast_batch *batch)
 		    attributes, "temperature", contrast->options.usual_temperature);
 	if (!(batch->temperature > 0))
 		bad(contrast, "the temperature is not above 0");
+	batch->stream = contrast_name(contrast);
 	batch->task = tree_string(attributes, "task", "");
 	batch->dataset = tree_string(attributes, "dataset", "");
 	batch->epoch = contrast->epoch;

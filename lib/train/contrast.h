@@ -63,6 +63,7 @@ struct contrast_batch {
 	const float *guide; /* [count, guide_width], host memory; NULL without `guide` */
 	size_t guide_width;
 	double temperature;
+	const char *stream;	    /* its name */
 	const char *task, *dataset; /* "" if the record has none */
 	int64_t epoch, record;	    /* epoch from 0; record number from 1 */
 };

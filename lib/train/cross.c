@@ -39,20 +39,16 @@ has_negatives(const struct contrast_batch *batch, bool held_out)
 	       (!held_out && batch->parts.negatives[ranks_count()] > 0);
 }
 
-/* Dies unless bce has labels in 0..1, and listnet candidates. */
+/* Dies unless bce has labels, and listnet candidates. */
 static void
-check_labels(
+check_scores(
     const struct cross *cross, const struct contrast_batch *batch, bool negatives)
 {
-	const char *name = contrast_name(cross->pairs.contrast);
-
-	if (is_list(cross) && !negatives)
+	if (!is_list(cross))
+		paired_demand_labels(&cross->pairs, batch);
+	else if (!negatives)
 		die("%s: record %lld: has one candidate a query; listnet needs negatives.ids",
-		    name, (long long)batch->record);
-	for (int64_t i = 0; i < batch->count && !is_list(cross); i++)
-		if (!(batch->scores[i] >= 0 && batch->scores[i] <= 1))
-			die("%s: record %lld: the label %g is not in 0..1, as bce has them",
-			    name, (long long)batch->record, batch->scores[i]);
+		    batch->stream, (long long)batch->record);
 }
 
 /* A rank's share of a mean over all ranks' pairs or queries. */
@@ -86,7 +82,7 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 	size_t count = (size_t)batch->count;
 	bool negatives = has_negatives(batch, !report);
 
-	check_labels(cross, batch, negatives);
+	check_scores(cross, batch, negatives);
 	cross->logits =
 	    mem_grow(cross->logits, &cross->logits_room, count, sizeof *cross->logits);
 	cross->s = mem_grow(cross->s, &cross->s_room, count, sizeof *cross->s);
@@ -211,11 +207,8 @@ add_settings(const struct objective_options *o, struct tree *settings)
 #define FUNCTIONS                                                                        \
 	.size = sizeof(struct cross), .rate = 2e-5, .balance = 0.001,                    \
 	.classifies = true, .open = open_cross, .close = close_cross,                    \
-	.stream = paired_stream, .about = paired_about, .settings = add_settings,        \
-	.total = paired_total, .learn = paired_learn, .prepare = paired_prepare,         \
-	.leave = paired_leave, .left = paired_left, .position = paired_position,         \
-	.resume = paired_resume, .dev_accuracy = true, .dev_ranks = true,                \
-	.dev = dev_cross
+	.settings = add_settings, .dev_accuracy = true, .dev_ranks = true,               \
+	.dev = dev_cross, PAIRED_FUNCTIONS
 
 const struct objective_type objective_bce = {
 	.name = "bce", .applies = "positive-weight", FUNCTIONS

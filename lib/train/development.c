@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
@@ -12,6 +11,7 @@
 #include "model/save.h"
 #include "ranks/ranks.h"
 #include "text/json.h"
+#include "train/settings.h"
 
 struct development {
 	const struct trainer_options *options;
@@ -132,7 +132,7 @@ void
 development_keep(
     const struct development *d, const struct model *model, const struct tree *origin)
 {
-	if (!d->options->last_step && !ranks_own() && d->best_step != d->steps)
+	if (!d->options->last_step && !ranks_own())
 		model_save(model, d->folder, d->options->dtype, origin);
 }
 
@@ -145,7 +145,7 @@ step_of(const struct development *d, const char *folder)
 	const struct tree *settings = origin ? tree_get(origin, "settings") : NULL;
 	int64_t step = -1;
 
-	if (settings && tree_equal(settings, d->settings))
+	if (settings && !settings_refuse(d->settings, settings))
 		step = tree_integer(origin, "steps", -1);
 	if (origin)
 		tree_free(origin);
@@ -153,26 +153,14 @@ step_of(const struct development *d, const char *folder)
 	return step;
 }
 
-/* Was the run killed after OUT.best had become OUT? */
-static bool
-is_moved(const struct development *d)
-{
-	return step_of(d, d->options->out) == d->best_step;
-}
-
 bool
-development_take_best(const struct development *d, int64_t step)
+development_take_best(const struct development *d)
 {
-	if (!d || d->options->last_step)
+	if (!d || d->options->last_step || d->best_step < 0)
 		return false;
-	if (d->best_step < 0 || d->best_step == step) {
-		if (access(d->folder, F_OK) == 0)
-			folder_remove(d->folder);
-		return false;
-	}
 	if (step_of(d, d->folder) == d->best_step)
 		folder_commit(mem_string(d->folder), d->options->out);
-	else if (!is_moved(d))
+	else if (step_of(d, d->options->out) != d->best_step)
 		die("%s: is not the model of step %lld, which was the best; begin anew with --restart",
 		    d->folder, (long long)d->best_step);
 	return true;
@@ -194,72 +182,65 @@ development_say(const struct development *d)
 		    fabs(d->start));
 }
 
+/* The measures in the order of the log, whose columns are "dev_" and the name. */
+enum measure { LOSS, ACCURACY, NDCG, RECALL, PRECISION, SPEARMAN, MEASURES };
+static const char *const names[MEASURES] = { "loss", "accuracy", "ndcg_at_10",
+	"recall_at_1", "ap", "spearman" };
+
+static double *
+value_of(struct dev_report *report, enum measure measure)
+{
+	double *const values[MEASURES] = { &report->loss, &report->accuracy,
+		&report->ndcg, &report->recall, &report->precision, &report->spearman };
+
+	return values[measure];
+}
+
+/* Does the run have this measure? */
+static bool
+has(const struct development *d, enum measure measure)
+{
+	const struct objective_type *type = d->options->objective.type;
+	const bool there[MEASURES] = { true, type->dev_accuracy,
+		searches(d) || type->dev_ranks, searches(d), type->dev_ranks,
+		type->dev_spearman };
+
+	return there[measure];
+}
+
 void
 development_print_names(const struct development *d, FILE *log)
 {
-	const struct objective_type *type = d ? d->options->objective.type : NULL;
-
-	if (!d)
-		return;
-	fputs("\tdev_loss", log);
-	if (type->dev_accuracy)
-		fputs("\tdev_accuracy", log);
-	if (searches(d) || type->dev_ranks)
-		fputs("\tdev_ndcg_at_10", log);
-	if (searches(d))
-		fputs("\tdev_recall_at_1", log);
-	if (type->dev_ranks)
-		fputs("\tdev_ap", log);
-	if (type->dev_spearman)
-		fputs("\tdev_spearman", log);
+	for (enum measure i = 0; d && i < MEASURES; i++)
+		if (has(d, i))
+			fprintf(log, "\tdev_%s", names[i]);
 }
 
 void
 development_print(const struct development *d, int64_t step, FILE *log)
 {
-	bool is = d && d->measured == step;
-
-	if (!d)
-		return;
-	const struct objective_type *type = d->options->objective.type;
-	const double values[] = { d->last.loss, d->last.accuracy, d->last.ndcg,
-		d->last.recall, d->last.precision, d->last.spearman };
-	const bool wanted[] = { true, type->dev_accuracy, searches(d) || type->dev_ranks,
-		searches(d), type->dev_ranks, type->dev_spearman };
-	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-		if (wanted[i] && is && !isnan(values[i]))
-			fprintf(log, "\t%.8g", values[i]);
-		else if (wanted[i])
-			putc('\t', log);
-}
-
-static void
-set_defined(struct tree *state, const char *key, double value)
-{
-	if (!isnan(value))
-		tree_set(state, key, tree_of_real(value));
+	for (enum measure i = 0; d && i < MEASURES; i++) {
+		struct dev_report last = d->last;
+		double value = *value_of(&last, i);
+		if (!has(d, i))
+			continue;
+		putc('\t', log);
+		if (d->measured == step && !isnan(value))
+			fprintf(log, "%.8g", value);
+	}
 }
 
 struct tree *
 development_state(const struct development *d)
 {
 	struct tree *state = tree_object();
+	struct dev_report best = d->best;
 
 	tree_set(state, "step", tree_of_integer(d->best_step));
-	tree_set(state, "loss", tree_of_real(d->best.loss));
-	if (d->options->objective.type->dev_accuracy)
-		tree_set(state, "accuracy", tree_of_real(d->best.accuracy));
-	if (searches(d)) {
-		tree_set(state, "ndcg_at_10", tree_of_real(d->best.ndcg));
-		tree_set(state, "recall_at_1", tree_of_real(d->best.recall));
-	}
-	if (d->options->objective.type->dev_ranks) {
-		set_defined(state, "ndcg_at_10", d->best.ndcg);
-		set_defined(state, "ap", d->best.precision);
-	}
-	if (d->options->objective.type->dev_spearman)
-		tree_set(state, "spearman", tree_of_real(d->best.spearman));
-	tree_set(state, "best", tree_of_real(d->best.best));
+	for (enum measure i = 0; i < MEASURES; i++)
+		if (has(d, i) && !isnan(*value_of(&best, i)))
+			tree_set(state, names[i], tree_of_real(*value_of(&best, i)));
+	tree_set(state, "best", tree_of_real(best.best));
 	if (isfinite(d->start))
 		tree_set(state, "start", tree_of_real(d->start));
 	tree_set(state, "worse", tree_of_integer(d->worse));
@@ -274,15 +255,13 @@ development_resume(struct development *d, const struct tree *state)
 	d->best_step = tree_integer_in(state, "step", -1, INT64_MAX);
 	d->start = tree_real(state, "start", NAN);
 	d->worse = tree_integer_in(state, "worse", 0, INT64_MAX);
-	d->best = (struct dev_report){ .loss = tree_real(state, "loss", 0),
-		.accuracy = tree_real(state, "accuracy", 0),
-		.ndcg = tree_real(state, "ndcg_at_10", 0),
-		.recall = tree_real(state, "recall_at_1", 0),
-		.spearman = tree_real(state, "spearman", 0),
-		.precision = tree_real(state, "ap", 0),
-		.best = tree_real(state, "best", 0) };
-	if (d->best_step >= 0 && d->best_step != d->steps && !d->options->last_step &&
-	    !ranks_own() && step_of(d, d->folder) < d->best_step && !is_moved(d))
+	for (enum measure i = 0; i < MEASURES; i++)
+		*value_of(&d->best, i) = tree_real(state, names[i], 0);
+	d->best.best = tree_real(state, "best", 0);
+	/* OUT has it if the run was killed after OUT.best had become OUT */
+	if (!d->options->last_step && !ranks_own() &&
+	    step_of(d, d->folder) < d->best_step &&
+	    step_of(d, d->options->out) < d->best_step)
 		die("%s: the model of step %lld, the best so far, is not there; put it back, or begin anew with --restart",
 		    d->folder, (long long)d->best_step);
 }

@@ -1,7 +1,7 @@
 /*
  * development - held-out data measured while a model trains: columns of the log, the best step, when to stop.
  *
- * The model is measured before the first step, as step 0, and after the steps that are due.  The best step has the greatest
+ * The model is measured before the first step, as step 0, after the steps that are due, and after the last one.  The best step has the greatest
  * dev_report.best: nDCG@10 if there is a corpus (held_out.h), that of a cross-encoder's candidates, the correlation of scored
  * pairs, else the least loss; the first of equal ones.  Its model is kept in the folder OUT.best, whole at any time, and moved
  * to OUT at the end.  A checkpoint has the state, and a run that goes on from it measures again what it measured after the
@@ -28,7 +28,8 @@ void development_free(struct development *development);
 /* Adds what decides which model is written to the settings of a checkpoint. */
 void development_settings(const struct trainer_options *options, struct tree *settings);
 
-/* Is the model to be measured after this step?  Step 0: before the first one, unless a checkpoint has that. */
+/* Is the model to be measured after this step, which may be the last one that is known?  Step 0: before the first one, unless a
+ * checkpoint has that. */
 bool development_due(const struct development *development, int64_t step);
 
 /* Measures; true: this step is the best so far. */
@@ -42,8 +43,8 @@ bool development_exhausted(const struct development *development);
 void development_keep(const struct development *development, const struct model *model,
     const struct tree *origin);
 
-/* Moves OUT.best to OUT and returns true, or false if OUT is to be the model of the last step, `step`. */
-bool development_take_best(const struct development *development, int64_t step);
+/* Moves OUT.best to OUT and returns true, or false if OUT is to be the model of the last step. */
+bool development_take_best(const struct development *development);
 
 /* Tells people the best step and its measure; warns if that is the start. */
 void development_say(const struct development *development);

@@ -1,7 +1,7 @@
 /*
  * Distillation from a teacher's vectors (guide.h), through the gradient cache:
  *	loss = mean over all texts of 1 - cosine of the embedding and the teacher's
- * With objective_options.project the embedding goes through a linear layer first, which is trained, too (model_open_projected).
+ * With objective_options.project the embedding goes through a linear layer first, which is trained, too (model_training.project).
  * It is sentence-transformers' EmbedDistillLoss, and half its MSELoss of vectors of length 1 times their width.
  *
  * With several ranks (ranks.h) each computes the share of its own texts.
@@ -36,8 +36,7 @@ upload(struct distil *distil, const struct contrast_batch *batch, size_t count)
 
 	if (batch->guide_width != width)
 		die("%s: the teacher's vectors have %zu components, the model's %zu; --project %zu learns a projection, 'encode --dim' cuts vectors of a Matryoshka model",
-		    contrast_name(distil->pairs.contrast), batch->guide_width, width,
-		    batch->guide_width);
+		    batch->stream, batch->guide_width, width, batch->guide_width);
 	distil->teacher = nn_reserve(distil->teacher, &distil->teacher_size, count,
 	    width * sizeof *distil->teacher);
 	nn_upload(distil->teacher, batch->guide, count * width * sizeof *distil->teacher);
@@ -116,15 +115,7 @@ const struct objective_type objective_distil = {
 	.applies = "project balance lora freeze-documents documents dev-corpus",
 	.open = open_distil,
 	.close = close_distil,
-	.stream = paired_stream,
-	.about = paired_about,
 	.settings = paired_settings,
-	.total = paired_total,
-	.learn = paired_learn,
-	.prepare = paired_prepare,
-	.leave = paired_leave,
-	.left = paired_left,
 	.dev = paired_dev,
-	.position = paired_position,
-	.resume = paired_resume,
+	PAIRED_FUNCTIONS,
 };

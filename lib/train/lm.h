@@ -18,7 +18,11 @@ struct lm {
 	    struct lm *lm, const struct corpus_batch *texts, int64_t number);
 };
 
-/* The functions of struct objective_type.  lm_open sets `choose`; texts of fewer than `shortest` tokens are left out. */
+/* The functions of struct objective_type that both share. */
+#define LM_FUNCTIONS                                                                     \
+	.close = lm_close, .stream = lm_stream, .about = lm_about, .total = lm_total,    \
+	.learn = lm_learn, .dev = lm_dev, .position = lm_position, .resume = lm_resume
+/* lm_open sets `choose`; texts of fewer than `shortest` tokens are left out. */
 void lm_open(struct lm *lm, const char *path, int64_t shortest,
     int64_t (*choose)(struct lm *lm, const struct corpus_batch *texts, int64_t number));
 void lm_close(struct objective *objective);

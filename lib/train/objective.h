@@ -77,7 +77,7 @@ struct objective_type {
 	double rate;	     /* default --lr */
 	double balance;	     /* default --balance with token experts; -1: config.json's */
 	bool predicts;	     /* tokens: a head that only predicts them learns */
-	bool classifies;     /* the model is a cross-encoder (model_open_ranker) */
+	bool classifies;     /* the model is a cross-encoder (model_training) */
 	const char *applies; /* the options of train(1) that only some objectives have */
 
 	/* Opens the stream; dies if it does not fit the objective or the model. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "ranks/ranks.h"
@@ -53,6 +54,16 @@ paired_settings(const struct objective_options *o, struct tree *settings)
 		tree_set(settings, "project", tree_of_integer(o->project));
 	if (o->matryoshka)
 		tree_set(settings, "matryoshka", tree_of_string(o->matryoshka));
+}
+
+void
+paired_demand_labels(const struct paired *pairs, const struct contrast_batch *batch)
+{
+	for (int64_t i = 0; i < batch->rows + batch->negatives; i++)
+		if (!(batch->scores[i] >= 0 && batch->scores[i] <= 1))
+			die("%s: record %lld: the label %g is not in 0..1, as %s has them",
+			    batch->stream, (long long)batch->record, batch->scores[i],
+			    pairs->objective.type->name);
 }
 
 const char *

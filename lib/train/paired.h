@@ -38,7 +38,14 @@ void paired_open(struct objective *objective, const char *path);
 void paired_settings(const struct objective_options *options, struct tree *settings);
 void paired_close(struct objective *objective);
 
-/* The functions of struct objective_type. */
+/* Dies, naming the record, if a score of the batch is not in 0..1. */
+void paired_demand_labels(const struct paired *pairs, const struct contrast_batch *batch);
+
+/* The functions of struct objective_type that all of them share. */
+#define PAIRED_FUNCTIONS                                                                 \
+	.stream = paired_stream, .about = paired_about, .total = paired_total,           \
+	.learn = paired_learn, .prepare = paired_prepare, .leave = paired_leave,         \
+	.left = paired_left, .position = paired_position, .resume = paired_resume
 const char *paired_stream(const struct objective *objective);
 struct tree *paired_about(const struct objective *objective);
 int64_t paired_total(struct objective *objective);

@@ -45,7 +45,7 @@ struct scored_kind {
 	const struct objective_type *type;
 	enum pair_loss_kind loss;
 	bool angle;	    /* AnglE's similarity, not the cosine */
-	bool teacher;	    /* the scores are a teacher's, of candidates */
+	bool candidates;    /* a loss of a row's candidates: it needs negatives */
 	double temperature; /* default */
 };
 static const struct scored_kind *kind_of(const struct objective *objective);
@@ -115,10 +115,12 @@ query_of(const struct scored_pairs *pairs, size_t p)
 static void
 compare(struct scored *scored, const struct contrast_batch *batch, size_t width)
 {
-	bool angle = kind_of(&scored->pairs.objective)->angle;
+	const struct scored_kind *kind = kind_of(&scored->pairs.objective);
 	struct scored_pairs *pairs = &scored->own;
 	size_t rows = (size_t)batch->rows, negatives = (size_t)batch->negatives;
 
+	if (kind->loss == PAIR_CONTRASTIVE || kind->loss == PAIR_ONLINE)
+		paired_demand_labels(&scored->pairs, batch);
 	reserve(pairs, rows, rows + negatives);
 	memset(pairs->t, 0, pairs->count * sizeof *pairs->t);
 	if (rows && batch->scores)
@@ -127,7 +129,7 @@ compare(struct scored *scored, const struct contrast_batch *batch, size_t width)
 		memcpy(pairs->row, batch->negative_rows, negatives * sizeof *pairs->row);
 	for (size_t p = 0; p < pairs->count; p++)
 		pairs->s[p] = similarity(scored->host + query_of(pairs, p) * width,
-		    scored->host + (rows + p) * width, width, angle);
+		    scored->host + (rows + p) * width, width, kind->angle);
 }
 
 /* The loss. ------------------------------------------------------------------------ */
@@ -192,9 +194,9 @@ measure(struct scored *scored, const struct contrast_batch *batch, bool alone)
 
 	if (shared)
 		gather_all(scored, &batch->parts, place);
-	if (kind->loss == PAIR_TRIPLET && all->count == all->rows)
-		die("%s: record %lld: has no negatives, which triplet needs (negatives.ids)",
-		    contrast_name(scored->pairs.contrast), (long long)batch->record);
+	if (kind->candidates && all->count == all->rows)
+		die("%s: record %lld: has no negatives, which %s needs (negatives.ids)",
+		    batch->stream, (long long)batch->record, kind->type->name);
 	for (size_t p = 0; kind->angle && p < all->count; p++)
 		all->s[p] = fabs(all->s[p]);
 	scored->loss = pair_loss(&(struct pair_loss){ .kind = kind->loss,
@@ -207,7 +209,7 @@ measure(struct scored *scored, const struct contrast_batch *batch, bool alone)
 				     .t = all->t,
 				     .ds = all->ds },
 	    &scored->correct);
-	if (!kind->teacher)
+	if (!kind->candidates)
 		scored->correct = NAN;
 	if (!shared)
 		return;
@@ -347,10 +349,8 @@ dev_scored(struct objective *objective, struct dev_report *report)
 
 #define FUNCTIONS                                                                        \
 	.size = sizeof(struct scored), .rate = 2e-5, .balance = 0.001,                   \
-	.open = open_scored, .close = close_scored, .stream = paired_stream,             \
-	.about = paired_about, .settings = add_settings, .total = paired_total,          \
-	.learn = paired_learn, .prepare = paired_prepare, .leave = paired_leave,         \
-	.left = paired_left, .position = paired_position, .resume = paired_resume
+	.open = open_scored, .close = close_scored, .settings = add_settings,            \
+	PAIRED_FUNCTIONS
 
 /* Scored pairs, and the scores of a teacher. */
 #define PAIRS .dev_spearman = true, .dev = dev_scored, FUNCTIONS

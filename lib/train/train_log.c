@@ -96,13 +96,13 @@ train_log_open(const struct trainer_options *options,
 }
 
 void
-train_log_start(struct train_log *log)
+train_log_dev(struct train_log *log, int64_t step)
 {
 	const struct objective_options *o = &log->options->objective;
 
-	fprintf(log->file, "0\t\t\t\t\t\t\t\t\t%s%s", o->balance > 0 ? "\t" : "",
-	    o->reze > 0 ? "\t" : "");
-	development_print(log->development, 0, log->file);
+	fprintf(log->file, "%lld\t\t\t\t\t\t\t\t\t%s%s", (long long)step,
+	    o->balance > 0 ? "\t" : "", o->reze > 0 ? "\t" : "");
+	development_print(log->development, step, log->file);
 	fprintf(
 	    log->file, "%s%s", log->timing ? "\t\t" : "", log->sends ? "\t\t\t\t" : "");
 	end_line(log);

@@ -27,8 +27,8 @@ struct step_report {
 struct train_log *train_log_open(const struct trainer_options *options,
     const struct development *development, int64_t bytes);
 
-/* Line of step 0, which has the held-out data alone. */
-void train_log_start(struct train_log *log);
+/* Line of a step that has the measures of the held-out data alone: of step 0, or of the last one (development_print). */
+void train_log_dev(struct train_log *log, int64_t step);
 void train_log_step(struct train_log *log, int64_t step, const struct step_report *report,
     double seconds);
 

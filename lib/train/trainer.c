@@ -333,7 +333,18 @@ measure_start(struct trainer *trainer)
 	if (trainer->step || !development_due(trainer->development, 0))
 		return;
 	measure(trainer);
-	train_log_start(trainer->log);
+	train_log_dev(trainer->log, 0);
+}
+
+/* Measures the model after the last step, if the data ended before that was known. */
+static void
+measure_end(struct trainer *trainer)
+{
+	if (!trainer->step || !trainer->development ||
+	    development_due(trainer->development, trainer->step))
+		return;
+	measure(trainer);
+	train_log_dev(trainer->log, trainer->step);
 }
 
 static bool
@@ -416,7 +427,7 @@ finish(struct trainer *trainer)
 	weight_average_swap(trainer->average);
 	if (ranks_own())
 		return;
-	if (!development_take_best(trainer->development, trainer->step))
+	if (!development_take_best(trainer->development))
 		save_last(trainer);
 	development_say(trainer->development);
 	if (unlink(trainer->checkpoint_path) && errno != ENOENT)
@@ -432,8 +443,10 @@ run_steps(struct trainer *trainer)
 	int64_t every = trainer->options->save_every;
 
 	for (bool more = true; !asked_to_stop();) {
-		if (!more)
+		if (!more) {
+			measure_end(trainer);
 			return;
+		}
 		more = (!trainer->steps || trainer->step < trainer->steps) &&
 		       !development_exhausted(trainer->development) && take_step(trainer);
 		if (objective_left(trainer->objective)) {
