@@ -172,8 +172,8 @@ open_output(const struct settings *settings, const struct reader *in,
 	stream_level(out, settings->level);
 	if (settings->keep)
 		return out;
-	stream_drop(out, stream_column(in, relations_anchor_column(relations))->name);
-	stream_drop(out, stream_column(in, relations_positive_column(relations))->name);
+	stream_drop(out, stream_column(in, relations->anchor->column)->name);
+	stream_drop(out, stream_column(in, relations->positive->column)->name);
 	return out;
 }
 

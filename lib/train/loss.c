@@ -288,11 +288,3 @@ loss_infonce_end(struct loss *loss, double *correct)
 	*correct = loss->got[0].correct * (loss->twice ? 2 : 1);
 	return loss->got[0].loss / all + loss->got[1].loss / all;
 }
-
-double
-loss_infonce(struct loss *loss, float *gradient, float *vectors,
-    const struct loss_batch *batch, double *correct)
-{
-	loss_infonce_begin(loss, gradient, vectors, batch);
-	return loss_infonce_end(loss, correct);
-}

@@ -72,16 +72,14 @@ void loss_free(struct loss *loss);
 
 /*
  * vectors [2 rows + negatives, width], nn memory: queries, documents, negatives, of any length; without `dot` they are normalised in
- * place.  gradient, of the same shape, receives d loss / d vectors before normalisation.  Returns this rank's share of the loss; the
- * shares sum to the loss.  *correct counts this rank's queries whose own document scored highest, with ties as nn_cross_entropy
- * counts them.
+ * place.  gradient, of the same shape, receives d loss / d vectors before normalisation.  It is ready before loss_infonce_end, so that
+ * a device computes on while the host waits for the loss.
  */
-double loss_infonce(struct loss *loss, float *gradient, float *vectors,
-    const struct loss_batch *batch, double *correct);
-
-/* The same in two calls.  The gradient is ready between them, so that a device computes on while the host waits for the loss. */
 void loss_infonce_begin(
     struct loss *loss, float *gradient, float *vectors, const struct loss_batch *batch);
+
+/* This rank's share of the loss; the shares sum to the loss.  *correct counts this rank's queries whose own document scored highest,
+ * with ties as nn_cross_entropy counts them. */
 double loss_infonce_end(struct loss *loss, double *correct);
 
 #endif

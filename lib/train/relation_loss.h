@@ -16,7 +16,7 @@ struct relation_loss;
 struct relation_loss *relation_loss_new(void);
 void relation_loss_free(struct relation_loss *loss);
 
-/* The loss of vectors [at least 2 rows, width] (nn memory), queries and then documents, before loss_infonce normalises them;
+/* The loss of vectors [at least 2 rows, width] (nn memory), queries and then documents, before loss_infonce_begin normalises them;
  * targets [rows, 2 width] in host memory.  Keeps the gradient x weight for relation_loss_add. */
 double relation_loss_measure(struct relation_loss *loss, const float *vectors,
     const float *targets, size_t rows, size_t width, double weight);

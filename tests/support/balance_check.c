@@ -60,7 +60,8 @@ learn(struct model *model, const struct sequence *sequences, int64_t count,
 	balance_begin(balance);
 	float *vectors = gradient_cache_embed(cache, sequences, count);
 	losses[1] = balance_end(balance, number(file, "weight"));
-	losses[0] = loss_infonce(loss, dvectors, vectors, &batch, &correct);
+	loss_infonce_begin(loss, dvectors, vectors, &batch);
+	losses[0] = loss_infonce_end(loss, &correct);
 	gradient_cache_backward(cache, dvectors, NULL);
 	nn_download(to, model_gradients(model), model_size(model) * sizeof *to);
 	printf("%lld chunks\n", (long long)gradient_cache_chunks(cache));

@@ -40,7 +40,8 @@ gradient(struct model *model, struct sequence *sequences, size_t rows, int64_t t
 
 	nn_zero(model_gradients(model), model_size(model));
 	float *vectors = gradient_cache_embed(cache, sequences, (int64_t)(2 * rows));
-	double value = loss_infonce(loss, dvectors, vectors, &batch, &correct);
+	loss_infonce_begin(loss, dvectors, vectors, &batch);
+	double value = loss_infonce_end(loss, &correct);
 	gradient_cache_backward(cache, dvectors, NULL);
 	nn_download(to, model_gradients(model), model_size(model) * sizeof *to);
 	printf(

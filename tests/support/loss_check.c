@@ -233,7 +233,9 @@ compare(struct loss *loss, const struct case_of_loss *c, double *exact, float *v
 {
 	size_t count = texts_of(&c->batch) * c->batch.width;
 	double correct, expected = plain(exact, c), scale = 0;
-	double got = loss_infonce(loss, gradient, vectors, &c->batch, &correct);
+
+	loss_infonce_begin(loss, gradient, vectors, &c->batch);
+	double got = loss_infonce_end(loss, &correct);
 	double worst =
 	    fabs(got - expected) / (1 + expected); /* it is 0 where all is left out */
 

@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "search/vectors.h"
 
 struct relations *
 relations_open(struct reader *reader, const struct relation_names *names)
@@ -77,18 +76,6 @@ relations_source(struct relations *relations, int64_t row, size_t *length)
 		    stream_name(reader), (long long)stream_records(reader),
 		    (long long)row + 1, relations->source);
 	return name;
-}
-
-int
-relations_anchor_column(const struct relations *relations)
-{
-	return relations->anchor->column;
-}
-
-int
-relations_positive_column(const struct relations *relations)
-{
-	return relations->positive->column;
 }
 
 void

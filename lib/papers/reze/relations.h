@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "search/vectors.h"
 #include "stream/stream.h"
 #include "stream/values.h"
 
@@ -27,13 +28,12 @@ struct relation_names {
 
 struct relations {
 	int width; /* of a relation: twice an embedding's */
-
+	struct vectors *anchor, *positive;
 	int64_t count; /* rows of the loaded record */
 
 	/* private */
 	struct reader *reader;
 	const struct record *record;
-	struct vectors *anchor, *positive;
 	const char *source;
 	int source_column; /* -1: an attribute */
 	float *room;
@@ -57,9 +57,6 @@ const float *relations_all(struct relations *relations);
 /* A row's source, borrowed until the next call; dies if it has none. */
 const char *relations_source(struct relations *relations, int64_t row, size_t *length);
 
-/* The columns of embeddings in the stream. */
-int relations_anchor_column(const struct relations *relations);
-int relations_positive_column(const struct relations *relations);
 void relations_close(struct relations *relations);
 
 #endif
