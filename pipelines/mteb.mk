@@ -133,7 +133,7 @@ $(MADE)/%/test.mts: $$($$*.test)
 # of classification only the rows that it draws
 $(MADE)/%/train.mts: $$($$*.train)
 	@$(call begin,encode train); $(forget); $(call fields,$($(mteb_part).type),$<); \
-	$(if $(filter $*,$(classification)),$X/leaderboard drawn --samples $($*.samples) $< | \
+	$(if $(filter $*,$(classification)),$X/leaderboard drawn --samples $($*.samples) $($*.experiments) $< | \
 		$(tok) $($*.query) $$fields --format jsonl -,$(tok) $($*.query) $$fields $<) | $(queries)
 
 $(MADE)/%/lists.mts: $$($$*.test)

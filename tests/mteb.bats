@@ -455,7 +455,7 @@ make_gates() {
 	echo '{"prompts": {"search_query": "find: ", "search_document": "page: "}}' >model/config_sentence_transformers.json
 	echo '{"_id": "q1", "title": "", "text": "stirring a heavy soup"}' >>data/shelf/corpus.jsonl
 	cat >data/tasks.yaml <<-END
-		tasks: { moods: { type: Classification, samples: 2 }, shelf: { type: Retrieval, ignore_identical_ids: true } }
+		tasks: { moods: { type: Classification, samples: 1, experiments: 40 }, shelf: { type: Retrieval, ignore_identical_ids: true } }
 	END
 	mteb MODEL="$T/model" TASKS="shelf answers moods" >/dev/null 2>&1
 	run=$(echo out/mteb/model/*)
@@ -468,7 +468,13 @@ make_gates() {
 	[ "$(prompts answers/lists.mts)" = '{"query":"find: ","positive":"page: ","negative":"page: "}' ]
 	[ "$(mts head "$run/shelf/queries.mts" | grep '^record')" = "$(mts head "$run/shelf/queries.mts" | grep '2 rows')" ]
 	jq -e '.scores.test[0].ndcg_at_10 == 1' "$folder/shelf.json"
-	jq -e '.motes.settings["samples per label"] == "2"' "$folder/moods.json"
+	jq -e '.motes.settings["samples per label"] == "1"' "$folder/moods.json"
+	# the training texts of all experiments are there
+	for rows in train test; do
+		tok -m "$T/model" -f text data/classification/moods/$rows.tsv | encode -m "$T/model" -o $rows.mts
+	done
+	mteb-score --json classification --samples 1 --experiments 40 --train train.mts test.mts >by.hand
+	jq -e --slurpfile own "$folder/moods.json" '(.scores.main_score - $own[0].scores.test[0].main_score | fabs) < 1e-6' by.hand
 	# changed judgements are scored again
 	sleep 1
 	printf 'q1\td14\t1\nq3\td9\t1\n' >data/shelf/qrels/test.tsv
