@@ -1,6 +1,6 @@
 # Makefile - build, check and install motes.  Start with: make help
-# The settings below are for the command line: make CC=clang SANITIZE=1 check.  share/build/*.mk holds how files are compiled and
-# the variants of the build, a file each; each adds to PROGRAMS what `make all` builds and to TESTED what the tests need.
+# The settings below are given on the command line: make CC=clang SANITIZE=1 check.  share/build/*.mk have the flags and the variants
+# of the build; a variant adds its programs to PROGRAMS, which `make all` builds, and to TESTED, which the tests need.
 MAKEFLAGS   += --no-builtin-rules
 SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -12,7 +12,7 @@ SHELL       := bash
 CC       = gcc
 # the root of the target's headers and libraries, for a cross compiler; empty: Debian's own
 SYSROOT  =
-# gcc's -march=; any: programs that hold the kernels of every x86-64 level and choose one when they start (any.mk)
+# gcc's -march=; any: programs with kernels for every x86-64 level, chosen at the start (any.mk)
 ARCH     = native
 # 1: a build with AddressSanitizer and UBSan (sanitize.mk)
 SANITIZE =
@@ -20,7 +20,7 @@ SANITIZE =
 FUZZ     =
 # 1: programs that compute on a GPU; needs the CUDA toolkit (cuda.mk, motes-cuda(7))
 CUDA     =
-# 1: train with MPI, which install then takes (mpi.mk)
+# 1: train with MPI, which make install then installs (mpi.mk)
 MPI      =
 # 1: warnings are errors, as in .ci/run
 WERROR  ?=
@@ -34,10 +34,10 @@ CROSS    := $(patsubst %-gcc,%,$(filter %-gcc,$(COMPILER)))
 BACKEND  := $(if $(CUDA),cuda,cpu)
 B        := build/$(BACKEND)$(addprefix -,$(CROSS))$(if $(SANITIZE),-sanitize)$(if $(FUZZ),-fuzz)$(if $(filter clang,$(COMPILER)),-clang)$(if $(filter any,$(ARCH)),-any)
 
-# without a shell: every start of make asks
+# on_path NAME: its path, found without a shell, since every start of make uses it
 on_path  = $(wildcard $(addsuffix /$1,$(subst :, ,$(PATH))))
 
-# a .c file of tools/ is a program, one of tests/support/ a program of the tests, one of lib/ is in the library
+# each .c file of tools/ is a program, of tests/support/ a program of the tests, of lib/ a part of the library
 TOOLS    := $(patsubst tools/%.c,%,$(wildcard tools/*.c))
 HELPERS  := $(filter-out $(if $(CUDA),nn_check_cpu,hopper_check),$(patsubst tests/support/%.c,%,$(wildcard tests/support/*.c)))
 KERNELS  := $(patsubst %,$B/%.o,$(basename $(wildcard lib/nn/host/*.c lib/nn/$(BACKEND)/*.c lib/nn/$(BACKEND)/*.cu)))
@@ -50,7 +50,7 @@ include $(patsubst %,share/build/%.mk,compile install develop cuda mpi any guard
 
 LIBRARY  := $(patsubst %.c,$B/%.o,$(filter-out lib/nn/% lib/ranks/mpi.c,$(wildcard lib/*/*.c lib/*/*/*.c))) $(KERNEL_OBJECTS)
 
-## deps      install from Debian what build, demo and tests need and is missing
+## deps      install the Debian packages that build, demo and tests need
 deps:
 	@share/deps
 
@@ -69,12 +69,12 @@ $B/%.o: %.c Makefile share/build/compile.mk $B/flags | $(DEPS)
 $B/%.o: $B/%.c share/build/compile.mk $B/flags | $(DEPS)
 	$(compile)
 
-# the programs of the tests that need no GPU and no stand-in for one
+# the tests' programs that need neither a GPU nor a stand-in for one
 helpers: $(HELPERS:%=$B/support/%)
 tested: all $(TESTED)
 
 ## check     run the tests, all or TESTS=, against this build (SANITIZE=1: under ASan and UBSan; CUDA=1: those for a device)
-# two `make check` of one folder build one after the other and test at the same time
+# of two `make check` in one folder one builds after the other; their tests run at the same time
 check: | $(DEPS)
 	+@mkdir -p $B && flock $B $(MAKE) --no-print-directory tested
 	tests/run $B $(or $(TESTS),$(if $(CUDA),tests/cuda.bats))

@@ -3,8 +3,8 @@
 #	endpoint name revision	where the model is: https://huggingface.co ORG/NAME main
 #	cache			its folder in the local cache, .../models--ORG--NAME
 #	to			or else the folder to write; empty: none
-# A file has its name when it is whole, and a run that was cut short goes on where it stopped.  The folder has its
-# name (in the cache: its revision) when all files are there.  HF_TOKEN is sent if it is set.
+# A file gets its name when it is complete; an interrupted run resumes where it stopped.  The folder gets its
+# name (in the cache: its revision) when it has all files.  HF_TOKEN is sent if it is set.
 set -eu
 
 fail() {
@@ -12,7 +12,7 @@ fail() {
 	exit 1
 }
 
-# curl with further arguments; the token is not one, for others see those
+# fetch ARGUMENT...: curl; the token is not an argument, since other users see those
 fetch() {
 	printf '%s\n' "${HF_TOKEN:+header = \"Authorization: Bearer $HF_TOKEN\"}" | curl -fL --retry 3 -K - "$@"
 }
@@ -23,7 +23,7 @@ list=$(fetch -sS "$endpoint/api/models/$name/revision/$(printf %s "$revision" | 
 commit=$(printf '%s' "$list" | grep -o '"sha": *"[0-9a-f]*"' | sed -n '1s/.*"\([0-9a-f]*\)"/\1/p')
 [ "$commit" ] || fail "$endpoint names no commit of $name"
 
-# what motes reads, in the model's folder and those of its modules (1_Pooling); weights of torch.save where there are no others
+# the files that motes reads, of the model and its modules (1_Pooling); weights of torch.save only if there are no others
 files=$(printf '%s' "$list" | grep -o '"rfilename": *"[^"]*"' | sed 's/.*: *"//; s/"$//')
 part='(-[0-9]+-of-[0-9]+)?'
 kept=
@@ -57,7 +57,7 @@ for file in $kept; do
 	mkdir -p "$(dirname "$stage/$file")"
 	set -- "$([ -t 2 ] && echo -# || echo -sS)" -o "$stage/$file.part" "$endpoint/$name/resolve/$commit/$file"
 	fetch -C - "$@" || case $? in
-	22 | 33 | 36) rm -f "$stage/$file.part" && fetch "$@" ;; # the server cannot go on in the middle of a file
+	22 | 33 | 36) rm -f "$stage/$file.part" && fetch "$@" ;; # the server cannot resume inside a file
 	*) fail "$file is cut short; run this again to go on" ;;
 	esac || fail "$endpoint/$name/resolve/$commit/$file cannot be had"
 	mv "$stage/$file.part" "$stage/$file"

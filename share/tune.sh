@@ -1,25 +1,25 @@
 # shellcheck shell=bash disable=SC2154,SC2016
-# tune.sh - train an adapter, or the whole model, on a table of texts, and score it on rows that it has not read.  'motes tune'
-# runs it after lines that set
+# tune.sh - trains an adapter, or the whole model, on a table of texts, and scores it on held-out rows.  'motes tune' runs it after
+# lines that set
 #	bin			the folder of the programs
 #	model pairs to		a model; a table (TSV, CSV, JSON Lines, compressed or not); the folder to write
 #	query document		columns of texts; empty: found by name
-#	prompts			given: by the two next, not by the model
-#	query_prompt document_prompt	texts put before those of pairs
+#	prompts			given: the two prompts below replace the model's
+#	query_prompt document_prompt	prompts of the pairs' texts
 #	score label		the column of the pairs' scores; of labels, of pairs or of texts; empty: found by name
 #	whole			1: train all weights, not an adapter
-#	lr epochs batch seed	of the training; lr: X,...; lr, epochs empty: the values below
+#	lr epochs batch seed	of the training; lr: X,...; lr, epochs empty: the defaults below
 #	precision		bf16; empty: float32
-#	mine			hard negatives of a pair; empty: none
-#	quiet			-q: nothing but faults on standard error
+#	mine			number of hard negatives of a pair; empty: none
+#	quiet			-q: only errors on standard error
 # The table is one of four kinds:
 #	pairs		query and document, with or without negatives	infonce
 #	scores		two texts and a score				cosent
 #	matches		two texts and a label, 1 or 0			online
 #	labels		a text and its label				infonce; pairs are texts of the same label
-# Rows whose first text is the same stay together.  Of each ten distinct first texts one, drawn, is held out for the test, 1,000
-# at most, and if there are 100 or more another one, 500 at most, to choose the best step.  TO.pairs keeps the files of all
-# parts, so that the commands that are shown can be typed again.
+# Rows with the same first text are in the same part.  One of ten distinct first texts, drawn, is held out for the test, at most
+# 1,000; if there are 100 or more, another one chooses the best step, at most 500.  TO.pairs keeps the files of all parts, so
+# that the printed commands can be typed again.
 set -euo pipefail
 export LC_ALL=C.UTF-8 # where the user's locale has a decimal comma, awk and sort -g read 0.5 as 0
 PATH=$bin:$PATH
@@ -30,7 +30,7 @@ fail() {
 	exit 1
 }
 
-# prints a command line and runs it
+# show COMMAND: prints the command line and runs it
 show() {
 	[ "$quiet" ] || echo "$1" >&2
 	echo "$1" >>"$work/commands"
@@ -39,19 +39,19 @@ show() {
 
 say() { [ "$quiet" ] || echo "motes: tune: $*" >&2; }
 
-# What the table holds. -----------------------------------------------------------------------
+# The table. ----------------------------------------------------------------------------------
 
 has() { grep -qxF -- "$1" <<<"$columns"; }
 need() { has "$1" || fail "$pairs: no column of texts '$1'; there are: $(paste -sd' ' <<<"$columns")"; }
 need_any() { grep -qxF -- "$1" <<<"$all" || fail "$pairs: no column '$1'; there are: $(paste -sd' ' <<<"$all")"; }
 
-# first NAME...: the first that is a column of the table
+# first NAME...: the first name that is a column of the table
 first() {
 	local name
 	for name; do ! grep -qxF -- "$name" <<<"$all" || { echo "$name" && return; }; done
 }
 
-# sets query and document to the first pair of columns QUERY:DOCUMENT that the table has
+# find_pair QUERY:DOCUMENT...: sets query and document to the first pair of columns that the table has
 find_pair() {
 	local names
 	for names; do
@@ -61,7 +61,7 @@ find_pair() {
 	query='' document=''
 }
 
-# sets kind, query, document, score, label, negatives
+# find_kind: sets kind, query, document, score, label and negatives
 find_kind() {
 	[ -z "$document" ] || [ "$query" ] || fail "--document needs --query"
 	[ -z "$score" ] || [ -z "$label" ] || fail "--score and --label exclude each other"
@@ -92,7 +92,7 @@ find_kind() {
 	[ "$kind" != pairs ] || negatives=$(grep -xE 'negatives?([-_]?[0-9]+)?|hard_negatives?|neg' <<<"$all" || :)
 }
 
-# prompt FILTER: sets REPLY to a text of the model's prompts, with its line ends, or to nothing
+# prompt FILTER: sets REPLY to the prompt of the model that jq's FILTER selects, with its line ends, or to nothing
 prompt() {
 	local file=$model/config_sentence_transformers.json text=.
 	[ ! -e "$file" ] || text=$(jq -j "(.prompts // {} | $1) // \"\" | . + \".\"" "$file" 2>/dev/null) ||
@@ -100,7 +100,7 @@ prompt() {
 	REPLY=${text%.}
 }
 
-# sets prompts to what a recipe says of them, query_tok and document_tok to options of tok: of pairs, where there is a prompt
+# find_prompts: sets prompts to a recipe's line, query_tok and document_tok to options of tok, if pairs have a prompt
 find_prompts() {
 	query_tok='' document_tok=''
 	if [ "$prompts" ]; then
@@ -115,7 +115,7 @@ find_prompts() {
 	say "${prompts%, }"
 }
 
-# prints each row as its first text, a tab, and an object with our names, both JSON; an empty line if a text or a value is missing
+# rows: prints each row as its first text, a tab, and an object with our names, in JSON; an empty line if a text or a value is missing
 rows() {
 	mts to jsonl -c "$(printf '%s\n' "$query" "$document" "$score" "$label" "$negatives" | grep . | awk '!seen[$0]++' | paste -sd,)" "$work/table.mts" |
 		jq -r --arg kind "$kind" --arg q "$query" --arg d "$document" --arg v "$score$label" --arg n "$negatives" '
@@ -132,7 +132,7 @@ rows() {
 
 # The parts. ----------------------------------------------------------------------------------
 
-# writes train.jsonl, dev.jsonl, test.jsonl of the rows; prints the numbers of their rows, and of the first texts of test
+# split FILE: writes train.jsonl, dev.jsonl and test.jsonl; prints their numbers of rows, and the number of first texts in test
 split() {
 	awk -F'\t' -v work="$work" '
 		function draw(n) { state = state * 16807 % 2147483647; return state % n }
@@ -156,7 +156,8 @@ split() {
 		END { print rows["train"] + 0, rows["dev"] + 0, rows["test"] + 0, held + 0 }' "$1" "$1"
 }
 
-# of pairs: all documents, up to 1,000 of them for the development queries, the queries and the judgements of the test
+# retrieval_files: of pairs, the corpus of all documents, at most 1,000 of them for the development queries, and the test's queries
+# and judgements
 retrieval_files() {
 	local part
 	for part in train dev test; do
@@ -169,8 +170,8 @@ retrieval_files() {
 	awk -v step="$(($(wc -l <"$work/corpus.jsonl") / 1000 + 1))" 'NR % step == 0' "$work/corpus.jsonl" >"$work/dev-corpus.jsonl"
 }
 
-# Gives the pairs of training hard negatives: documents of other rows of training that the model finds near the query, whose
-# similarity is at least 5 % below that of the pair, as near --mine has it.
+# mine: adds hard negatives to the training pairs, by near --mine: documents of other training rows that the model finds near the
+# query, and whose similarity is at least 5 % below the pair's.
 mine() {
 	jq -r '"\(.query | tojson)\t\(.document | tojson)"' "$work/train.jsonl" >"$work/rows"
 	awk -F'\t' -v work="$work" '
@@ -201,7 +202,7 @@ mine() {
 	negatives=mined
 }
 
-# recipe PART EPOCHS BATCH
+# recipe PART EPOCHS BATCH: writes PART.yaml
 recipe() {
 	local fields
 	case $kind in
@@ -224,7 +225,7 @@ learn_at() {
 	show "tasksample ${quiet:+-q }-C $w $w/train.yaml | tok ${quiet:+-q }-m $m | train ${quiet:+-q }-m $m --lr $1 $3 -o $2"
 }
 
-# Trains with each rate, and keeps the one whose best step is the best of all on the development rows.
+# learn_at_best OPTIONS: trains with each learning rate and keeps the run with the best step on the development rows.
 learn_at_best() {
 	local rate best kept=
 	for rate in ${lr//,/ }; do
@@ -255,7 +256,7 @@ learn() {
 	case $lr in *,*) learn_at_best "$options$dev" ;; *) learn_at "$lr" "$t" "$options$dev" ;; esac
 }
 
-# score NAME OPTIONS: the test through that model
+# score NAME OPTIONS: scores the model of encode's OPTIONS on the test
 score() {
 	local out="--per-query $w/$1.tsv" type=sts
 	case $kind in
@@ -275,7 +276,7 @@ score() {
 	esac
 }
 
-# the rows of `leaderboard compare` that people look at, as a table for them
+# table: the main rows of `leaderboard compare` as a table in Markdown
 table() {
 	local names
 	case $kind in
@@ -302,7 +303,7 @@ table() {
 		}'
 }
 
-# for people who find the folder: the data, the scores, the commands
+# card: a section of the model's card with the data, the scores and the commands
 card() {
 	printf '\n## Tuned by `motes tune`\n\n%s (%s): %d rows to train on, %d to choose the best step, %d held out.\n\n' \
 		"$(basename "$pairs")" "$kind" "$train" "$dev_rows" "$test"
@@ -310,7 +311,7 @@ card() {
 	printf '\n```sh\n%s\n```\n' "$(cat "$work/commands")"
 }
 
-# Work. ---------------------------------------------------------------------------------------
+# Main. ---------------------------------------------------------------------------------------
 
 command -v jq >/dev/null || fail "jq is missing; install it"
 [ ! -e "$to" ] || fail "$to is there already; name another folder"
@@ -347,7 +348,7 @@ say "$pairs: $kind: $query${document:+, $document}${score:+, $score}${label:+, $
 [ "$held" -gt 0 ] || say "$pairs has too few rows to hold some out: nothing says whether training helps"
 
 [ "$batch" -le "$train" ] || batch=$train
-# as many passes as make 200 steps, 20 at most
+# by default as many passes as make 200 steps, at most 20
 : "${epochs:=$(awk -v rows="$train" -v batch="$batch" 'BEGIN { n = int(200 * batch / rows + 0.999); print (n < 1 ? 1 : n > 20 ? 20 : n) }')}"
 : "${lr:=$([ "$whole" ] && echo 2e-5 || echo 1e-3)}"
 batches=$(((train + batch - 1) / batch))

@@ -1,5 +1,5 @@
-# any.mk - ARCH=any: the kernels compiled for each level of x86-64, their names followed by the level's; the programs call
-# them through the table of lib/nn/dispatch.c.  Elsewhere ARCH=any has the kernels once, without -march.
+# any.mk - ARCH=any: on x86-64 the kernels are compiled for each level, with the level's name after theirs, and called
+# through the table of lib/nn/dispatch.c.  On other machines they are compiled once, without -march.
 ISAS    := $(if $(filter any,$(ARCH)),$(if $(filter x86_64,$(MACHINE)),x86-64 x86-64-v3 x86-64-v4))
 KERNEL_OBJECTS := $(if $(ISAS),$(ISAS:%=$B/kernels-%.o) $B/lib/nn/dispatch.o,$(KERNELS))
 
@@ -19,13 +19,13 @@ $B/kernels.inc: $(firstword $(ISAS:%=$B/kernels-%.o))
 	awk '{ print "KERNEL(" $$1 ")" }' $<.names >$@
 $B/lib/nn/dispatch.o: $B/kernels.inc
 $B/lib/nn/dispatch.o: own_cppflags += -I$B
-# by default gcc uses 256 of AVX-512's 512 bits; at -O1, with the sanitizers, it keeps almost nothing in registers, and UBSan's
-# checks of each pointer take as long as ASan's of each access
+# by default gcc uses 256 of AVX-512's 512 bits; at -O1, for the sanitizers, it keeps almost nothing in registers; UBSan's
+# checks of pointers take as long as ASan's checks of accesses
 $B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): own_cppflags += $(if $(QUICK),-DQUICK)
 $B/lib/nn/%.o $(ISAS:%=$B/%/lib/nn/%.o): own_cflags += $(if $(filter x86_64,$(MACHINE)),-mprefer-vector-width=512) \
 	$(if $(SANITIZE),-O2 -fno-sanitize=null$(,)alignment$(,)pointer-overflow)
 
-# for tests: at -O0 and without -g, but for the kernels, in a third of the time, and so in a folder of its own
+# for the tests: all but the kernels at -O0 and without -g, which takes a third of the time; in its own folder
 any:
 	+@$(MAKE) --no-print-directory ARCH=any QUICK=1 B=build/cpu-any-quick all
 TESTED  += $(if $(filter build/cpu,$B),$(if $(filter x86_64-%,$(MAKE_HOST)),any))

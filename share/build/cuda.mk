@@ -1,5 +1,5 @@
-# cuda.mk - CUDA=1: programs that compute on a GPU, in build/cuda; kernels: the kernels of either backend alone
-# code for these compute capabilities; a newer GPU compiles the last one's PTX
+# cuda.mk - CUDA=1: programs that compute on a GPU, in build/cuda; make kernels: only the kernels of a backend
+# the compute capabilities to compile for; a newer GPU compiles the last one's PTX
 SM       = 80 90
 NVCC     = nvcc
 GENCODE  = $(foreach sm,$(SM),-gencode arch=compute_$(sm)$(,)code=sm_$(sm)) -gencode arch=compute_$(lastword $(SM))$(,)code=compute_$(lastword $(SM))
@@ -12,10 +12,10 @@ $B/%.o: %.cu Makefile share/build/cuda.mk $B/flags | $(DEPS)
 	@mkdir -p $(@D)
 	$(NVCC) -I lib $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
-# instructions that only this chip has
+# instructions of this chip only
 $B/lib/nn/cuda/%_hopper.o: GENCODE = -gencode arch=compute_90a$(,)code=sm_90a
 
-## kernels   compile the kernels alone (CUDA=1: by nvcc, for all of SM, which takes minutes and needs no device)
+## kernels   compile only the kernels (CUDA=1: by nvcc, for all of SM; takes minutes and needs no device)
 kernels: $(KERNELS)
 
 # tests/cuda.bats compares a device with build/cpu

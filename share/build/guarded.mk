@@ -1,9 +1,9 @@
-# guarded.mk - programs that die where the host touches memory that belongs to the kernels (tests/guarded/guard.h)
+# guarded.mk - programs that die if code outside of lib/nn touches memory of the kernels (tests/guarded/guard.h)
 GUARD   := $B/tests/guarded/memory.o $B/tests/guarded/wraps.o
-# one backend's kernels, and not the sanitizers, which protect memory in their own way
+# for the CPU, without the sanitizers, which protect memory in their own way
 TESTED  += $(if $(CUDA)$(SANITIZE)$(FUZZ)$(filter any,$(ARCH)),,$(patsubst %,$B/guarded/%,bin/encode bin/near bin/train bin/upcycle support/seam_check))
 
-## guarded   programs that die where the host touches memory of the kernels: tests/run build/cpu/guarded tests/train.bats
+## guarded   programs that die if the host touches memory of the kernels: tests/run build/cpu/guarded tests/train.bats
 guarded: $(TOOLS:%=$B/guarded/bin/%) $(HELPERS:%=$B/guarded/support/%)
 
 $B/guarded/bin/%: $B/tools/%.o $(GUARD) $B/libmotes.a

@@ -1,15 +1,15 @@
-# install.mk - install, uninstall, and a package of Debian's
+# install.mk - install, uninstall, and a Debian package
 BASH_COMPLETION = share/bash-completion/completions
 ZSH_COMPLETION  = share/zsh/site-functions
 PAGES   := $(wildcard man/*.[1-8])
-# the models that are installed
+# the models to install
 SHIPPED  = $(wildcard share/models/*)
 ROOT     = $(DESTDIR)$(PREFIX)
-# uninstall removes the folders that this file lists, if they are empty
+# the folders that install made; uninstall removes them if they are empty
 CREATED  = $(ROOT)/share/motes/folders
 FOLDERS  = share/motes share/motes/models bin share/man/man1 share/man/man5 share/man/man7 $(BASH_COMPLETION) $(ZSH_COMPLETION)
 
-## install   to PREFIX=/usr/local (DESTDIR honoured); uninstall takes it away again
+## install   to PREFIX=/usr/local, below DESTDIR; make uninstall removes it
 install: all
 	made=$$(LC_ALL=C install -dv $(addprefix $(ROOT)/,$(FOLDERS)) | \
 		sed -n "s#^install: creating directory '$(DESTDIR)\(.*\)'#\1#p"); \

@@ -1,6 +1,6 @@
-# sanitize.mk - SANITIZE=1: AddressSanitizer and UBSan, in build/cpu-sanitize; FUZZ=1 has them too
+# sanitize.mk - SANITIZE=1: AddressSanitizer and UBSan, in build/cpu-sanitize; FUZZ=1 has them as well
 sanitizer_cflags = $(if $(SANITIZE)$(FUZZ),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
-# programs of tests spend their time in the loops that define the results: no UBSan there, and -O2
+# the tests' programs spend their time in plain reference loops: -O2 without UBSan
 $B/tests/support/%.o: own_cflags += $(if $(SANITIZE),-O2 -fno-sanitize=undefined)
-# ASan finds a null pointer, too; UBSan's check of alignment stays, because a GPU stops where the processor does not
+# ASan finds null pointers; UBSan's check of alignment stays, because a GPU needs alignment that a CPU does not
 $B/shim/lib/nn/cuda/%.o: own_cflags += $(if $(SANITIZE),-fno-sanitize=null$(,)pointer-overflow)

@@ -1,6 +1,6 @@
-# split.awk - a table of pairs as a task of retrieval in data/retrieval/NAME, and train.tsv: every fifth pair is for scoring
+# split.awk - makes a retrieval task in data/retrieval/NAME of every fifth pair of a table, and train.tsv of the other pairs
 #	mkdir -p data/retrieval/NAME/qrels; awk -v name=NAME -f split.awk PAIRS.tsv
-# PAIRS.tsv: two columns under a line of names, a question and its answer.  The corpus is of all answers.
+# PAIRS.tsv: a header line and two columns, question and answer.  The corpus has all answers.
 BEGIN { FS = OFS = "\t" }
 NR == 1 {
 	folder = "data/retrieval/" name

@@ -1,4 +1,4 @@
-# titles.awk - of what apt knows of packages: titles.tsv, the synopses of six sections, and few.tsv, ten others of each
+# titles.awk - from apt's package descriptions: titles.tsv, half of the synopses of six sections, and few.tsv, ten others of each
 #	apt-cache dumpavail | awk -f titles.awk
 # Columns: text, label (the section).
 BEGIN {

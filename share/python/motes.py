@@ -2,17 +2,17 @@
 
     import motes
     for record in motes.read("x.mts"):          # record by record, in bounded memory
-        record["text.emb"]                      # numbers: an array, a row of it for each row
+        record["text.emb"]                      # numbers: an array with a row for each row
         record["text"]                          # text: a list of str
         record["text.ids"]                      # lists: a list of arrays
         record.attributes
-    columns = motes.load("x.mts")               # the same of all records together, a dict
+    columns = motes.load("x.mts")               # the columns of all records together, a dict
     vectors = motes.matrix("x.mts")             # the column of vectors, [rows, dimensions]
     motes.write("y.mts", {"id": ["a", "b"], "emb": vectors})
     vectors = motes.encode(["a text", "another"], model="MODEL")   # tok | encode
 
-The format is mts(5).  bf16 is read as float32, which NumPy has.  zstd comes from Python 3.14, else from the package
-zstandard, else from the program zstd.
+The format is mts(5).  bf16 is read as float32, since NumPy has no bf16.  zstd is Python 3.14's module, else the package
+zstandard, else the program zstd.
 """
 
 import json
@@ -33,7 +33,7 @@ _RECORD, _ELEMENT, _HEADER, _ALIGN = 1 << 34, 1 << 31, 16 << 20, 64
 
 
 class Error(ValueError):
-    """What is wrong with a stream or a program, in one line."""
+    """An error in a stream or of a program, in one line."""
 
 
 class Record(dict):
@@ -49,7 +49,7 @@ class Record(dict):
 
 
 class _Program:
-    """What the program zstd unpacks of a file."""
+    """A file decompressed by the program zstd."""
 
     def __init__(self, file):
         try:
@@ -75,7 +75,7 @@ class _Program:
 
 
 class _Package:
-    """What the package zstandard unpacks of a file: a frame that is cut is an error."""
+    """A file decompressed by the package zstandard; a truncated frame is an error."""
 
     def __init__(self, file):
         self.file, self.frame, self.packed, self.unpacked = file, None, b"", b""
@@ -136,7 +136,7 @@ def _padded(count):
 
 
 class Reader:
-    """The records of a stream, one after another: a path, or an open file of bytes.
+    """The records of a stream in order.  source: a path, or a file opened in binary mode.
 
     columns: a list of dicts, as in the header; properties: a dict; history: a list of dicts."""
 
@@ -172,7 +172,7 @@ class Reader:
         raise Error(f"{self.name}: {self._where}{what}")
 
     def _take(self, count, end=False):
-        """So many bytes; with end, b"" where the stream ends."""
+        """The next bytes; with end, b"" at the end of the stream."""
         parts, left = [], count
         while left:
             try:
@@ -303,7 +303,7 @@ def _join(parts):
 
 
 def load(source):
-    """All columns of a stream, those of its records together."""
+    """All columns of a stream, each with the rows of all records."""
     with Reader(source) as reader:
         records = list(reader)
         empty = {column["name"]: [] if column.get("depth") else np.zeros(
@@ -313,7 +313,7 @@ def load(source):
 
 
 def matrix(source, column=None):
-    """A column of one array a row as an array [rows, ...]; by default the only one of vectors."""
+    """A column with an array in each row, as an array [rows, ...]; by default the only column of vectors."""
     with Reader(source) as reader:
         names = [c["name"] for c in reader.columns if not c.get("depth") and (column or c.get("shape"))
                  and column in (None, c["name"])]
@@ -329,7 +329,7 @@ def matrix(source, column=None):
 
 
 def _values(values):
-    """Numbers, one a row, as an array; anything else as a list."""
+    """An array if each row is a number, else a list."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     if not isinstance(values, np.ndarray) or values.dtype.kind in "OUST":
@@ -357,7 +357,7 @@ def _describe(name, values):
 
 
 def _arrays(column, values):
-    """Lists, elements, and the arrays of some rows of a column."""
+    """The number of lists, the number of elements, and the arrays of a column's rows."""
     dtype, depth = _DTYPES[column["dtype"]], column.get("depth", 0)
     if not depth:
         return 0, len(values), [np.ascontiguousarray(values).astype(dtype, copy=False).tobytes()]
@@ -391,10 +391,10 @@ def _record(columns, table, first, last, attributes):
 
 
 def write(target, table, properties=None, attributes=None, history=(), rows=1024, level=3):
-    """A table, {name: values}, as a stream: a path, which is written whole or not at all, or an open file of bytes.
+    """Writes a table, {name: values}, to target: a path, which is written completely or not at all, or a binary file.
 
-    Values are an array, or a list, of one element a row; a list of str; a list of arrays; or a list of lists of those;
-    a column of pandas as well."""
+    values: an array or a list with an element for each row; a list of str; a list of arrays; a list of lists of those;
+    or a column of pandas."""
     table = {name: _values(values) for name, values in table.items()}
     lengths = {len(values) for values in table.values()}
     if len(lengths) > 1:
@@ -424,9 +424,9 @@ def write(target, table, properties=None, attributes=None, history=(), rows=1024
 
 
 def encode(texts, model=None, task=None, prompt=None, options=()):
-    """The vectors of texts by `tok | encode`, an array [texts, dimensions].
+    """The embeddings of texts by `tok | encode`, an array [texts, dimensions].
 
-    model: a folder or a name of the Hub (default: $MOTES_MODEL); options: further ones of encode(1)."""
+    model: a folder or a name of the Hub (default: $MOTES_MODEL); options: more options of encode(1)."""
     of_model = ["-m", model] if model else []
     of_tok = ["--task", task] if task else ["--prompt", prompt] if prompt else []
     with tempfile.TemporaryFile() as lines, tempfile.TemporaryFile() as tok_errors, \
@@ -448,7 +448,7 @@ def encode(texts, model=None, task=None, prompt=None, options=()):
             statuses = [tok.wait(), encoder.wait()]
         if made is not None and not any(statuses):
             return made
-        for errors in (tok_errors, encode_errors):  # encode may say no more than that tok died
+        for errors in (tok_errors, encode_errors):  # tok's first: encode's may only say that its input is truncated
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
             if said:

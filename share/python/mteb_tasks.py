@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""mteb_tasks - what the mteb package knows about its tasks, for motes; needs mteb 2.26 or later
+"""mteb_tasks - makes motes' registry of tasks, and their rows, from the mteb package; needs mteb 2.26 or later
 
-    mteb_tasks.py registry > share/tasks.yaml   its tasks of texts and its benchmarks, as the registry of 'make mteb'
+    mteb_tasks.py registry > share/tasks.yaml   the text tasks and benchmarks of mteb, as the registry of 'make mteb'
     mteb_tasks.py rows DATA TASK...             the rows that mteb scores, as DATA/TYPE/TASK/SUBSET/SPLIT.jsonl.gz;
                                                 loads them from the Hugging Face Hub or its cache
 
-The first writes facts alone: names, types, splits, subsets, languages, main scores, places and revisions on the Hub, and
+The registry has only facts: names, types, splits, subsets, languages, main scores, places and revisions on the Hub, and
 sizes; and the sets of FinMTEB, which mteb lacks.
 """
 import collections
@@ -22,7 +22,7 @@ from mteb.get_tasks import _SIMILAR_TASKS, _gather_tasks
 
 STATISTICS = pathlib.Path(mteb.__file__).parent / "descriptive_stats"
 
-# The main score of a type's tasks, as HEAD has them; a task with another says so.
+# The main score of each type, as in HEAD; a task with another score has its own key.
 MAIN = {
     "BitextMining": "f1",
     "Classification": "accuracy",
@@ -37,63 +37,63 @@ MAIN = {
     "STS": "cosine_spearman",
     "Summarization": "cosine_spearman",
 }
-# Scores of groups of queries, by a word of the method that computes them
+# --groups for each score of groups of queries, by a word of the method that computes it
 GROUPS = {"robustness_at_10": "robustness", "paired_accuracy": "pairs", "level_scores": "levels", "max_over_subqueries": "subqueries"}
-# Tasks of clustering-fast that concatenate the Hub's sets of texts and change them in no other way
+# Tasks of clustering-fast whose rows are the Hub's sets of texts, concatenated
 CONCATENATED = {"BiorxivClusteringP2P.v2", "MedrxivClusteringP2P.v2", "MedrxivClusteringS2S.v2", "TwentyNewsgroupsClustering.v2"}
-# Names of benchmarks that are easier to type
+# Short names of benchmarks
 ALSO = {
     "MTEB(eng, v1)": ["mteb"],
     "MTEB(eng, v2)": ["mteb-v2"],
     "MTEB(Multilingual, v2)": ["mmteb"],
     "MTEB(Code, v1)": ["mteb-code"],
 }
-# Tasks of clustering-fast that draw from all texts, as their code says while it loads them
+# Tasks of clustering-fast that draw from all texts, which only their loading code says
 WHOLE = {"RedditClustering.v2", "StackExchangeClustering.v2"}
-# Tasks that mteb scores by one protocol alone
+# Tasks that mteb scores by one protocol only
 PROTOCOL = {"SummEval": "v1", "SummEvalSummarization.v2": "v2"}
-MOST_SUBSETS = 1000  # of Flores there are 41,412, pairs of languages
+MOST_SUBSETS = 1000  # Flores has 41,412, the pairs of languages
 
 HEAD = """\
 # tasks.yaml - the data sets and benchmarks that 'make mteb' knows, as motes(7) explains
 #
-# Made by share/python/mteb_tasks.py from mteb VERSION; change that script, not this file.  A line a set; what it does not
-# say is its type's.  For a set of your own, put such lines into DATA/tasks.yaml, which is read after this file:
+# Made by share/python/mteb_tasks.py from mteb VERSION; change that script, not this file.  Each set is a line; keys
+# that it lacks have its type's values.  For a set of your own, put such lines into DATA/tasks.yaml, which is read after this file:
 #
 #   tasks:
 #     Recipes: { type: Retrieval, in: kitchen }
 #
-# type     one of those below
-# main     the metric that stands for the set (main_v2: by protocol v2)
-# prompt   what the model's prompt for its texts is called, or { query: ..., document: ... };
-#          prompts by mteb's names ("STS12", "STS", "query", ...) go first where the model has them,
-#          as a prompt or as a task that it gives an expert (upcycle --task STS=classification)
-# instruction  mteb's sentence for models that are told what a text is for, or { query: ..., document: ... }
+# type     one of the types below
+# main     the metric that is the set's score (main_v2: by protocol v2)
+# prompt   the name of the model's prompt for its texts, or { query: ..., document: ... };
+#          prompts by mteb's names ("STS12", "STS", "query", ...) override it if the model has them,
+#          as a prompt or as a task with an expert (upcycle --task STS=classification)
+# instruction  mteb's sentence for models that take instructions, or { query: ..., document: ... }
 # split    the split that is scored, or a list of them (test)
-# subset   what mteb calls the parts of the rows that are scored by themselves, a name or a list (default)
-# subsets  the same with their languages: { en: eng-Latn, de: deu-Latn }.  The score of a set is the mean of all its
-#          subsets in all its splits.
+# subset   mteb's name of the rows that are scored, or a list of names, each scored separately (default)
+# subsets  the same with languages: { en: eng-Latn, de: deu-Latn }.  The score of a set is the mean over all its
+#          subsets and splits.
 # path     the rows on the Hugging Face Hub, and their revision
-# samples  Classification, MultilabelClassification: training rows a label; with fast: texts of an experiment (16384)
-# experiments  how often they are drawn (10)
+# samples  Classification, MultilabelClassification: training rows of each label; with fast: texts of an experiment (16384)
+# experiments  how often samples are drawn (10)
 # train    the split of the training rows (train)
-# fast     Clustering: mteb scores it by clustering-fast; of sets, the Hub's sets of texts one after the other, or a text
-#          a row; of rows, a text a row, as mteb samples them from those sets or splits their labels
-# documents  with fast: texts that experiments draw from: a number, a share or all (0.04)
-# folds    Classification: mteb scores it by cross-validation, which motes has not: it is refused
-# protocol v1 or v2: the only one by which mteb scores it
-# languages  as mteb's results name them; here, before types, those of all sets of this file
-# ignore_identical_ids  Retrieval: a document that is called as the query is no hit
-# groups   Retrieval, Reranking: a further score of groups of queries (mteb-score --groups)
+# fast     Clustering: mteb scores it by clustering-fast; sets: the rows are the Hub's sets of texts, concatenated, or single
+#          texts; rows: the rows are single texts, as mteb samples them from those sets or splits their labels
+# documents  with fast: the texts that experiments draw from: a number, a share or all (0.04)
+# folds    Classification: mteb scores it by cross-validation; motes refuses it
+# protocol v1 or v2: the only protocol by which mteb scores it
+# languages  as mteb's results name them; before types: those of all sets of this file
+# ignore_identical_ids  Retrieval: a document with the query's id is not a hit
+# groups   Retrieval, Reranking: another score, of groups of queries (mteb-score --groups)
 # at       Retrieval, Reranking: the cut-offs of the measures (1, 3, 5, 10, 20, 100, 1000)
-# size     rows that mteb scores (Retrieval: queries and documents; Clustering: texts); a set that
-#          has another size is said to be another
-# sizes    of a set of several subsets or splits the sizes of all, split by split; null: unknown
-# part_of  scored by itself, counted as a part of that set
-# family   a set that is made of the same texts, one for all of them: whoever trains on one has seen the others
-# in       the benchmarks that it is in, besides those below; TASKS=NAME takes all of them
+# size     rows that mteb scores (Retrieval: queries and documents; Clustering: texts); a set of
+#          another size gets a warning
+# sizes    of several subsets or splits: the sizes of all, split by split; null: unknown
+# part_of  the set of which this one, which is scored separately, is a part
+# family   one name for all sets of the same texts: a model trained on one of them has seen the others
+# in       further benchmarks with the set, besides those below; TASKS=NAME selects all their sets
 #
-# A benchmark has a name, others that it is called by, and its sets, some of them with a part of their subsets or splits.
+# A benchmark has a name, other names (also), and its sets, some with only a part of their subsets or splits.
 
 languages: eng-Latn
 
@@ -112,7 +112,7 @@ types:
   Summarization: { main: cosine_spearman, prompt: classification }
 """
 
-# The sets of FinMTEB that REZE reports: type, and main score if it is not that of the type
+# The sets of FinMTEB that REZE reports: type, and main score if it is not the type's
 FINMTEB = {
     "ESGClassification": {"type": "Classification"},
     "FinancialPhraseBankClassification": {"type": "Classification"},
@@ -168,13 +168,13 @@ def statistics(metadata):
 
 
 def texts(counts, key):
-    """The number of texts, by their total and mean lengths."""
+    """The number of texts, from their total and mean lengths."""
     lengths = counts.get(key) or {}
     return round(lengths["total_text_length"] / lengths["average_text_length"]) if lengths.get("average_text_length") else None
 
 
 def count(counts):
-    """A number of rows, or those of queries and documents; None: unknown."""
+    """A number of rows, or the numbers of queries and documents; None: unknown."""
     if counts.get("relevant_docs_statistics") or counts.get("num_documents"):
         both = [
             counts.get("num_queries") or texts(counts, "queries_text_statistics"),
@@ -185,7 +185,7 @@ def count(counts):
 
 
 def size(metadata):
-    """The rows of a task; of one with several parts, of each, split by split; {}: unknown."""
+    """The key size of a task, or sizes of a task with several parts, split by split; {}: unknown."""
     known, sizes = statistics(metadata), []
     if metadata.is_multilingual and len(metadata.eval_langs) > MOST_SUBSETS:
         return {}
@@ -211,7 +211,7 @@ def parts(metadata):
         if len(langs) > MOST_SUBSETS:
             return line
         subsets = {name: one(codes) for name, codes in langs.items()}
-        if len(set(map(str, subsets.values()))) == 1:  # the languages say nothing about a subset
+        if len(set(map(str, subsets.values()))) == 1:  # all subsets have the same languages
             line["subset"] = one(list(subsets))
             langs = list(langs.values())[0]
         else:
@@ -223,7 +223,7 @@ def parts(metadata):
 
 
 def scoring(task, metadata):
-    """How the rows are scored, unless by the defaults of the type."""
+    """The keys for how rows are scored, without the type's defaults."""
     line = {}
     if metadata.main_score != MAIN[metadata.type]:
         line["main_v2" if metadata.type == "Reranking" else "main"] = metadata.main_score
@@ -282,9 +282,9 @@ def entry(task, whole, instructions, family):
 
 
 def families(listed):
-    """The family of each task that has one: of those that mteb calls similar, directly or through others, the name of one.
+    """The family of each task that has one: the name of one of the tasks that mteb calls similar, directly or indirectly.
 
-    It is one that the registry does not list, if there is one: a model's training sets may name it."""
+    A name that the registry does not list is preferred, since a model's training sets may have it."""
     near = collections.defaultdict(set)
     for name, others in _SIMILAR_TASKS.items():
         for other in others:
@@ -303,7 +303,7 @@ def families(listed):
 
 
 def instructions_of_types():
-    """The sentence that most tasks of a type have, unless they have their own."""
+    """The most frequent instruction of each type."""
     found = {kind: collections.Counter() for kind in MAIN}
     for task in _gather_tasks():
         if is_text(task) and not hasattr(task.metadata, "tasks"):
@@ -361,7 +361,7 @@ def registry():
 
 
 
-# The columns of a task's rows, by the names that motes knows.
+# The columns of a task's rows, under motes' names.
 def columns(task):
     kind = task.metadata.type
     if kind in ("Classification", "MultilabelClassification", "Regression"):
@@ -395,7 +395,7 @@ def write(path, records):
 
 
 def write_retrieval(folder, split, data):
-    """Documents, queries with their instructions, judgements and, of reranking, the documents of each query."""
+    """Documents, queries with instructions, judgements and, for reranking, the candidates of each query."""
     documents = data["corpus"]
     write(
         folder / "corpus" / f"{split}.jsonl.gz",
@@ -429,7 +429,7 @@ def changed(metadata, subset):
 
 
 def write_task(data, task):
-    """Writes the rows of each subset and split; only the subsets of several have folders of their own."""
+    """Writes the rows of each subset and split; a single subset has no folder of its own."""
     metadata = task.metadata
     task.load_data()
     retrieval = hasattr(task, "convert_v1_dataset_format_to_v2")
