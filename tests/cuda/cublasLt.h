@@ -71,7 +71,7 @@ enum cublasLtReductionScheme_t {
 
 typedef struct shim_cublas *cublasLtHandle_t;
 
-/* As large as the library's. */
+/* The opaque structures have the library's sizes. */
 struct cublasLtMatrixLayoutOpaque_t {
 	uint64_t data[8];
 };

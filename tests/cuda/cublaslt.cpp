@@ -9,7 +9,7 @@
 namespace
 {
 
-/* The content of the opaque structures. */
+/* The contents of the opaque structures. */
 struct layout {
 	uint64_t type, rows, columns, ld;
 };
@@ -21,7 +21,7 @@ struct preference {
 	uint64_t workspace, schemes, aligned[4]; /* A, B, C, D */
 };
 struct algorithm {
-	uint64_t known; /* the operation it was found for */
+	uint64_t known; /* the operation that it was found for */
 	uint64_t aligned[4], pieces, sizes;
 	uint32_t bias_aligned, number;
 };
@@ -83,8 +83,8 @@ types_fit(const struct product *p)
 	}
 }
 
-/* i8: A transposed, B not, no epilogue, m, k and all strides multiples of 4; and, undocumented, more than 16 columns, a multiple
- * of 8. */
+/* i8: A transposed, B not, no epilogue, m, k and all strides multiples of 4; and, as undocumented, more than 16 columns,
+ * a multiple of 8. */
 bool
 i8_fits(const struct product *p)
 {
@@ -210,7 +210,7 @@ gather(T *to, size_t stride, const void *at, uint64_t type, size_t line, size_t 
 		}
 }
 
-/* sums[WIDE][HIGH] of a block; no sanitizers, because all memory is this file's own */
+/* sums[WIDE][HIGH] of a block; without sanitizers, since all memory belongs to this file */
 template <class T>
 __attribute__((no_sanitize("address", "undefined"))) void
 block(T (*sums)[HIGH], const T *a, const T *b, size_t depth)

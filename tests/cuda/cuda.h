@@ -1,4 +1,4 @@
-/* cuda - as much of the driver's interface as lib/nn/cuda asks for: descriptions of matrices for tile copies. */
+/* cuda - the part of the driver's interface that lib/nn/cuda uses: descriptions of matrices for tile copies. */
 #ifndef SHIM_CUDA_H
 #define SHIM_CUDA_H
 
@@ -17,7 +17,7 @@ enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE };
 /* A matrix of bf16 in boxes of 64 columns. */
 struct CUtensorMap {
 	const uint16_t *at;
-	uint64_t columns, rows, stride; /* stride: elements */
+	uint64_t columns, rows, stride; /* stride: in elements */
 	uint32_t high;			/* rows of a box */
 };
 

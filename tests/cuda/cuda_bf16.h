@@ -1,4 +1,4 @@
-/* cuda_bf16 - as much of it as lib/nn/cuda asks for; to narrow is to round to nearest, ties to even. */
+/* cuda_bf16 - the part of it that lib/nn/cuda uses; narrowing rounds to nearest, ties to even. */
 #ifndef SHIM_CUDA_BF16_H
 #define SHIM_CUDA_BF16_H
 

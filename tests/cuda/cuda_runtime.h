@@ -73,7 +73,7 @@ make_float4(float x, float y, float z, float w)
 	return { x, y, z, w };
 }
 
-/* Of the running thread. */
+/* The indices and sizes of the running thread. */
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
@@ -84,10 +84,11 @@ void shim_launch(dim3 grid, dim3 block, size_t shared, unsigned cluster,
 void shim_barrier();
 int shim_barrier_count(int predicate); /* threads of the block whose predicate is true */
 void shim_warp_barrier();
-void *shim_shared();		     /* the block's dynamic shared memory */
-void *shim_shared_of(unsigned rank); /* that of a block of the cluster */
-unsigned shim_rank();		     /* the block's number in the cluster */
-unsigned shim_thread();		     /* the thread's number in the cluster */
+void *shim_shared(); /* the block's dynamic shared memory */
+void *shim_shared_of(
+    unsigned rank);	/* the dynamic shared memory of a block of the cluster */
+unsigned shim_rank();	/* the block's number in the cluster */
+unsigned shim_thread(); /* the thread's number in the cluster */
 void shim_cluster_barrier();
 /* waits until ready(subject, parity) */
 void shim_wait(
@@ -96,12 +97,12 @@ void shim_wait(
 void shim_exchange(void *got, const void *mine, size_t size, int from);
 /* the same, at most 32, of all lanes */
 void shim_gather(void *all, const void *mine, size_t size);
-/* a lane's four sums of the warp's product of bf16 matrices (hardware.h) */
+/* the warp's product of bf16 matrices: adds to a lane's four sums (hardware.h) */
 void shim_multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1);
 unsigned shim_ballot(int predicate);
 /* the lanes of the warp whose `mine` is `wanted` */
 unsigned shim_match(unsigned mine, unsigned wanted);
-/* asynchronous copies of 16 bytes, done when the thread waits for their group (hardware.h) */
+/* an asynchronous copy of 16 bytes, made when the thread waits for its group (hardware.h) */
 void shim_copy_ahead(void *to, const void *from, bool there);
 void shim_copies_close();
 void shim_copies_wait(unsigned left);
@@ -150,7 +151,7 @@ shim_shuffle(unsigned mask, T value, int from, int width)
 
 	if (mask != 0xffffffff)
 		shim_die("a shuffle of some lanes");
-	/* lanes beyond `width` keep their own value */
+	/* a lane whose source is outside its `width` lanes keeps its own value */
 	if (from < lane / width * width || from >= lane / width * width + width)
 		from = lane;
 	shim_exchange(&got, &value, sizeof value, from);
@@ -300,7 +301,7 @@ __dp4a(int a, int b, int c)
 	return c;
 }
 
-/* The host's side. */
+/* Functions of the host. */
 typedef int cudaError_t;
 enum {
 	cudaSuccess,
@@ -394,7 +395,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaMemPoolSetAttribute(
     cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 
-/* Limits the dynamic shared memory of a kernel; more than 48 KiB must be asked for. */
+/* Sets the limit of the dynamic shared memory of a kernel, which is 48 KiB without this call. */
 cudaError_t shim_allow(const void *kernel, size_t bytes);
 cudaError_t shim_allowed(const void *kernel, size_t bytes, unsigned cluster);
 

@@ -1,4 +1,4 @@
-/* The blocks of a kernel, a fiber a thread (cuda_runtime.h). */
+/* Runs the blocks of a kernel, with a fiber for each thread (cuda_runtime.h). */
 #include "cuda_runtime.h"
 
 #include <sys/mman.h>
@@ -20,10 +20,10 @@ namespace
 
 const size_t STACK = 256 << 10;
 
-/* A barrier; after all have arrived it is the next generation. */
+/* A barrier; the next generation begins when all threads have arrived. */
 struct barrier {
 	unsigned arrived, generation;
-	int counted, count; /* of this generation, of the last */
+	int counted, count; /* true predicates, in this generation and in the last */
 };
 
 /* An asynchronous copy of 16 bytes in flight. */
@@ -37,20 +37,20 @@ struct fiber {
 	void *at; /* its stack pointer while it does not run */
 	char *stack;
 	uint3 index;
-	unsigned number; /* in the cluster */
+	unsigned number; /* number in the cluster */
 	bool done;
 	bool (*ready)(const void *,
-	    unsigned); /* waits until this is true of the two next, or NULL */
+	    unsigned); /* waits until this is true of the next two fields, or NULL */
 	const void *subject;
 	unsigned parity;
-	const struct barrier *barrier; /* where it waits, or NULL */
-	unsigned generation;	       /* of the barrier when it came */
+	const struct barrier *barrier; /* the barrier where it waits, or NULL */
+	unsigned generation; /* the generation of that barrier when the thread came */
 	std::vector<struct copy> copies;
-	unsigned group; /* of the next */
+	unsigned group; /* the group of the next copy */
 };
 
 struct lane_values {
-	/* of this exchange and the last, those of a lane after those of the lane before */
+	/* the values of this exchange and the last, lane after lane */
 	alignas(8) unsigned char of[2][warpSize * 32];
 };
 
@@ -64,21 +64,22 @@ struct {
 	struct barrier cluster;
 	unsigned threads, left; /* of the cluster */
 	unsigned block_threads;
-	uint3 first;		     /* block of the cluster */
-	std::vector<unsigned> order; /* of a round: numbers of fibers */
-	unsigned turn;		     /* of the next in the round */
-	int idle;		     /* rounds in which nobody did anything */
+	uint3 first;		     /* the first block of the cluster */
+	std::vector<unsigned> order; /* the order of the fibers in a round */
+	unsigned turn;		     /* the place of the next in the round */
+	int idle;		     /* rounds in which no fiber made progress */
 	struct fiber *now;
 	void *launcher; /* its stack pointer while fibers run */
 	bool progress;
-	unsigned char *shared; /* of the first block; those of others follow */
-	size_t shared_bytes;   /* of all blocks */
+	unsigned char
+	    *shared; /* the memory of the first block; that of the others follows */
+	size_t shared_bytes; /* of all blocks */
 	uint64_t random;
 	int kind_of_order;
 #if defined __SANITIZE_ADDRESS__
 	const void *main_stack;
 	size_t main_size;
-	bool left_launcher; /* the last to go was no fiber */
+	bool left_launcher; /* the last to run was the launcher */
 #endif
 } state;
 
@@ -129,7 +130,8 @@ waits(const struct fiber *fiber)
 	return fiber->barrier && fiber->barrier->generation == fiber->generation;
 }
 
-/* What one fiber waits for may come about while another is asked, after it was. */
+/* In a round every fiber is asked.  A fiber may become ready after it was asked: only a second round without progress is
+ * an error. */
 void
 start_round()
 {
@@ -143,7 +145,7 @@ start_round()
 			std::swap(state.order[i - 1], state.order[below(i)]);
 }
 
-/* The next fiber that can go on; NULL: all are done, which only the launcher sees. */
+/* The next fiber that can continue; NULL: all are done, which only the launcher sees. */
 struct fiber *
 choose()
 {
@@ -157,8 +159,8 @@ choose()
 	return nullptr;
 }
 
-/* From the running fiber, or the launcher if that is NULL, to another; from a fiber that is done it does not return.  It must leave
- * no poisoned memory on the stack. */
+/* Switches from the running fiber, or the launcher if that is NULL, to another; does not return to a fiber that is done.
+ * It must leave no poisoned memory on the stack. */
 __attribute__((no_sanitize_address)) void
 go(struct fiber *mine, struct fiber *next)
 {
@@ -201,7 +203,7 @@ enter()
 	state.now->done = true;
 	state.left--;
 	state.progress = true;
-	/* the stack stays as it is: copies in flight read the kernel's arguments */
+	/* the stack must not change: copies in flight read the kernel's arguments */
 	go(state.now, nullptr);
 	abort();
 }
@@ -287,7 +289,7 @@ pass(struct barrier *barrier, unsigned all, int predicate)
 	return barrier->count;
 }
 
-/* Lanes of the running thread's warp. */
+/* The number of lanes of the running thread's warp. */
 unsigned
 lanes()
 {
@@ -444,7 +446,7 @@ copy_value(void *to, const void *from, size_t size)
 	}
 }
 
-/* The values of all lanes of the warp, after all have come. */
+/* The values of all lanes of the warp, once all have arrived. */
 static const unsigned char *
 hand_over(const void *mine, size_t size)
 {
@@ -470,7 +472,7 @@ shim_gather(void *all, const void *mine, size_t size)
 	memcpy(all, hand_over(mine, size), warpSize * size);
 }
 
-/* no sanitizers: it reads only the values of all lanes */
+/* without sanitizers: the function reads only the values of all lanes */
 __attribute__((no_sanitize("address", "undefined"))) void
 shim_multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
 {

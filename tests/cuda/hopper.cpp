@@ -14,7 +14,7 @@ namespace
 
 const unsigned DEEP = 64; /* columns of a box */
 
-/* What a barrier's eight bytes hold.  A phase ends when none is left of arrivals and bytes. */
+/* The eight bytes of a barrier. A phase ends when no arrivals and no bytes are missing. */
 struct phase {
 	uint16_t parity, count, left, started;
 };
@@ -27,7 +27,7 @@ struct copy {
 	int column, row;
 };
 
-/* Bytes that a barrier waits for, and copies to be made for it. */
+/* The bytes that a barrier waits for, and the copies to be made for it. */
 struct awaited {
 	long bytes;
 	std::vector<struct copy> copies;
@@ -41,7 +41,7 @@ struct product {
 	struct shared_tile a, b;
 	unsigned group;
 	bool add;
-	/* b's rows are rows of 64 columns, `further` bytes apart, and a is `rows`; 0: b's rows are columns */
+	/* b has rows of 64 columns, `further` bytes apart; 0: b has columns */
 	int further;
 	float rows[2][16];
 };
@@ -61,7 +61,7 @@ mine()
 	return all_products[shim_thread()];
 }
 
-/* Where a byte of a tile lies: the chunk's number among eight is exclusive-ored with the row's. */
+/* The address of a byte of a tile: the number of its chunk, of eight, is exclusive-ored with the row's number. */
 char *
 swizzled(const char *at)
 {
@@ -106,7 +106,7 @@ end_if_done(struct phase *phase)
 	phase->left = phase->count;
 }
 
-/* In one order of threads copies are made at once, in others as late as can be. */
+/* In one order of threads copies are made at once, in the others as late as possible. */
 bool
 at_once()
 {
@@ -147,7 +147,7 @@ describe(CUtensorMap *map, CUtensorMapDataType, cuuint32_t rank, void *at,
 	return CUDA_SUCCESS;
 }
 
-/* Eight values that lie beside each other in a row of a tile. */
+/* Reads eight adjacent values of a row of a tile. */
 void
 eight(float *to, const char *at)
 {
@@ -178,7 +178,7 @@ two_columns(float (&to)[2][16], const struct product &p, int c)
 	}
 }
 
-/* Each thread computes its own part of a product: of rows `row` and `row` + 8 columns 2 t and 2 t + 1, then 8 further. */
+/* Each thread computes its part of a product: in rows `row` and `row` + 8, columns 2 t and 2 t + 1 of every 8. */
 void
 multiply(const struct product &p)
 {
@@ -275,7 +275,7 @@ shim_product_over(
 	mine().queue.push_back({ sum, wide, a, b, mine().group, add, 0, {} });
 }
 
-/* Lane 4 g + t has of rows g and g + 8 columns 2 t and 2 t + 1, then 8 further. */
+/* Lane 4 g + t has columns 2 t and 2 t + 1 of every 8, in rows g and g + 8. */
 void
 shim_product_across(
     float *sum, int wide, const unsigned (&a)[4], struct shared_tile b, int further)

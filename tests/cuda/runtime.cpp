@@ -1,4 +1,4 @@
-/* The host's side of CUDA on the processor (cuda_runtime.h): each call is done when it returns. */
+/* CUDA's functions of the host on the processor (cuda_runtime.h): each call has finished when it returns. */
 #include "cuda_runtime.h"
 
 #include <atomic>
@@ -7,7 +7,8 @@
 #include <map>
 #include <mutex>
 
-/* Dynamic shared memory of a kernel: without asking; at most (sm_86 and sm_89, which have the least); in clusters, at most (sm_90). */
+/* The limits of the dynamic shared memory of a kernel: by default; the highest (of sm_86 and sm_89, which have the
+ * least); the highest in clusters (sm_90). */
 static const size_t UNASKED = 48 << 10, MOST = 99 << 10, MOST_IN_CLUSTERS = 227 << 10;
 
 static std::map<const void *, size_t> &
@@ -29,7 +30,7 @@ shim_allow(const void *kernel, size_t bytes)
 
 static std::atomic<unsigned long long> launches{ 0 };
 
-/* cudaErrorIllegalAddress from the launch of MOTES_SHIM_FAILS on. */
+/* cudaErrorIllegalAddress from launch number MOTES_SHIM_FAILS on. */
 static cudaError_t
 failed()
 {
@@ -61,7 +62,7 @@ device_is(const char *what)
 	return said && !strcmp(said, what);
 }
 
-/* Memory: blocks and their sizes. */
+/* The allocated blocks and their sizes. */
 static struct {
 	std::map<void *, size_t> blocks;
 	std::mutex lock;
@@ -76,7 +77,7 @@ memory_there_is()
 	return said ? strtoull(said, NULL, 10) : (size_t)1 << 32;
 }
 
-/* Printed at the end with MOTES_SHIM_COUNT. */
+/* Counts that are printed at the end with MOTES_SHIM_COUNT. */
 static struct counts {
 	std::atomic<unsigned long long> bytes{ 0 }, copies{ 0 }, waits{ 0 };
 	~counts()
@@ -150,7 +151,7 @@ cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 	return device ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-/* Begins as NaN, to reveal reads before writes. */
+/* The memory begins as NaN, to reveal reads before writes. */
 cudaError_t
 cudaMallocAsync(void **at, size_t bytes, cudaStream_t stream)
 {

@@ -1,6 +1,6 @@
 /*
- * The files that say what a model is: config.json, modules.json, 1_Pooling/config.json,
- * 2_Dense/config.json, adapter_config.json, in this order, cut by bytes 0xff.
+ * The files that describe a model: config.json, modules.json, 1_Pooling/config.json,
+ * 2_Dense/config.json and adapter_config.json, in this order, separated by bytes 0xff.
  */
 #include "harness.h"
 #include "model/model.h"

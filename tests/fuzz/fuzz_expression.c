@@ -1,4 +1,4 @@
-/* A regular expression and, behind a byte 0xff, the text that it splits. */
+/* A regular expression and, after a byte 0xff, the text that it splits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ run(void *context)
 	expression_parts(expression, split->text, split->size, each, split);
 	if (split->at != split->text + split->size)
 		abort();
-	/* an empty text has no parts, though an empty match is found in it */
+	/* an empty text has no parts, although an expression may match it */
 	if (split->size &&
 	    expression_found(expression, split->text, split->size) != split->found)
 		abort();
@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	split.pattern = (const char *)harness_part(data, size, 0, &split.pattern_size);
 	split.text = (const char *)harness_part(data, size, 1, &split.size);
 	split.at = split.text;
-	/* readers of tokenizers refuse other bytes */
+	/* the readers of tokenizers refuse invalid UTF-8 */
 	if (split.text &&
 	    utf8_valid(split.pattern, split.pattern_size) == split.pattern_size &&
 	    utf8_valid(split.text, split.size) == split.size)

@@ -1,6 +1,7 @@
 /*
- * The folder of an index.  Each file follows its length (u32): index.json, columns.f32, cells.f32, then those of vector_index_names.
- * Checksums are set here: a change would stop at them.  Reads all rows, and searches for a query along the graph.
+ * The folder of an index.  Each file follows its length (u32): index.json, columns.f32, cells.f32, then the files of
+ * vector_index_names.  Checksums are computed here, because a change would otherwise stop at them.  Reads all rows, and
+ * searches the graph for a query.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ set_hash(struct tree *about, const char *key, const void *bytes, size_t size)
 	tree_set(about, key, tree_of_string(hash));
 }
 
-/* index.json with the checksums of the other files and its own. */
+/* Writes index.json with the checksums of the other files and its own. */
 static void
 seal(const struct piece *pieces)
 {
@@ -94,7 +95,7 @@ read_rows(const struct vector_index *index)
 		abort();
 }
 
-/* Along the graph: other searches are OpenMP's, whose memory a run that dies must not take back. */
+/* Searches along the graph only: other searches use OpenMP, whose memory the harness must not free when a run dies. */
 static void
 search(const struct vector_index *index)
 {
@@ -143,7 +144,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		harness_file(pieces[i].name, pieces[i].data, pieces[i].size);
 	}
-	nn_use_threads(1); /* OpenMP keeps what its first call makes */
+	nn_use_threads(1); /* OpenMP keeps the memory of its first call */
 	if (pieces[0].data)
 		harness_run(run, pieces);
 	return 0;

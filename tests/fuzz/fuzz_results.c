@@ -1,4 +1,5 @@
-/* A folder of results, mteb's or ours: STS12.json, model_meta.json, a registry of data sets, in this order, cut by bytes 0xff. */
+/* A folder of results, of mteb or of this suite: STS12.json, model_meta.json and a registry of data sets, in this order,
+ * separated by bytes 0xff. */
 #include <stdlib.h>
 
 #include "harness.h"
@@ -14,7 +15,7 @@ run(void *tasks)
 
 	if (tasks) {
 		registry_read(registry, tasks);
-		/* registry_read_all reads in threads, which may not die here */
+		/* registry_read_all reads in threads, and a thread cannot jump back here */
 		for (size_t i = 0; i < registry->count; i++)
 			registry_task(registry, i);
 	}

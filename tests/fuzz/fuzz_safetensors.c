@@ -1,4 +1,4 @@
-/* A file of safetensors. */
+/* A safetensors file. */
 #include "weights.h"
 
 int

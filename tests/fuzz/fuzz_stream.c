@@ -1,7 +1,7 @@
 /*
- * A tensor stream, read to its end.  The input is what the frames hold, each piece behind its
- * length (u32), and is compressed here: a change in compressed bytes would stop at a checksum.
- * An input that begins with a zstd frame is used unchanged.
+ * A tensor stream, read to its end.  The input has the contents of the frames, each after its length (u32), and is compressed
+ * here, because a change of compressed bytes would stop at a checksum.  An input that begins with a zstd frame is used
+ * unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ run(void *path)
 	stream_close(reader);
 }
 
-/* The pieces as frames; size 0 where they need more than the room. */
+/* Writes the contents as frames; returns 0 if they need more than the room. */
 static size_t
 compress(char *to, size_t room, const uint8_t *data, size_t size)
 {

@@ -1,5 +1,5 @@
-/* Other people's files: rows of text, judgements, runs, arrays of NumPy.  The first byte chooses which; the rest is the file,
- * packed or not. */
+/* Files of other programs: rows of text, judgements, runs, NumPy arrays.  The first byte selects the kind; the rest is
+ * the file, compressed or not. */
 #include "harness.h"
 #include "mts/npy.h"
 #include "search/run.h"

@@ -1,6 +1,6 @@
 /*
- * A tokenizer.json (or a vocab.txt, where the input does not begin with '{'), opened, and a text
- * through it and back: the bytes after the first 0xff, else one of all sorts.
+ * A tokenizer.json, or a vocab.txt if the input does not begin with '{'.  It is opened, and a text is encoded and decoded: the
+ * bytes after the first 0xff, or else one with characters of many kinds.
  */
 #include <stdlib.h>
 #include <string.h>

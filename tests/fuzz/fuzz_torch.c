@@ -1,4 +1,4 @@
-/* A file of torch.save. */
+/* A file that torch.save wrote. */
 #include "weights.h"
 
 int

@@ -1,4 +1,5 @@
-/* JSON, JSON as Python reads it, YAML, recipes.  The first byte chooses which.  A tree must read back equal. */
+/* JSON, JSON as Python reads it, YAML, recipes.  The first byte selects the kind.  A tree that is written must read back
+ * equal. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -32,7 +32,7 @@ static struct {
 	size_t map_count;
 	FILE *streams[FILES]; /* of fopen */
 	size_t stream_count;
-	int first_file; /* descriptors from here on are a run's */
+	int first_file; /* descriptors from this number on belong to the run */
 } state;
 
 /* err.h. --------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ allocated(const volatile void *at, size_t size)
 	if (!state.running || !at)
 		return;
 	if (++state.count > SLOTS / 2)
-		abort(); /* too many pieces for a small file */
+		abort(); /* too many allocations for a small file */
 	state.held[slot_of(at)] = at;
 }
 
@@ -128,7 +128,7 @@ freed(const volatile void *at)
 		return;
 	state.count--;
 	state.held[gap] = NULL;
-	/* those behind it move up, so that a search need not pass gaps */
+	/* later entries move up, so that a search can stop at a gap */
 	for (size_t i = (gap + 1) % SLOTS; state.held[i]; i = (i + 1) % SLOTS)
 		if ((i - home(state.held[i])) % SLOTS >= (i - gap) % SLOTS) {
 			state.held[gap] = state.held[i];
@@ -194,13 +194,13 @@ __wrap_fclose(FILE *stream)
 	return __real_fclose(stream);
 }
 
-/* Free it all; how many pieces there were. */
+/* Frees all; returns the number of allocations. */
 static size_t
 take_back(void)
 {
 	size_t left = state.count + state.map_count;
 
-	/* the C library keeps a list of streams: their memory is its own to free */
+	/* the C library frees the memory of streams, of which it keeps a list */
 	state.running = true;
 	while (state.stream_count)
 		__wrap_fclose(state.streams[0]);
@@ -225,7 +225,7 @@ harness_run(void (*run)(void *context), void *context)
 	volatile bool died = false;
 
 	if (!state.first_file) {
-		/* Oniguruma keeps what its first pattern makes */
+		/* Oniguruma keeps the memory of its first pattern */
 		expression_free(expression_new("x", "(?i:a)\\p{L}", 11));
 		__sanitizer_install_malloc_and_free_hooks(allocated, freed);
 		state.first_file = dup(0) + 1;

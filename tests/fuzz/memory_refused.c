@@ -1,7 +1,8 @@
 /*
- * memory_refused - preloaded into a program: one of its allocations after the start of main gets no memory (tests/refuse).
+ * memory_refused - a library to preload: one of the program's allocations after the start of main fails (tests/refuse)
  *
- * MEMORY_REFUSED: which one, counted from 1; 0: none.  MEMORY_COUNTED: a file that holds their number, a uint64_t, at the end.
+ * MEMORY_REFUSED: its number, from 1; 0: none fails.  MEMORY_COUNTED: a file that gets the number of allocations at the end,
+ * a uint64_t.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +23,7 @@ int __libc_start_main(int (*)(int, char **, char **), int, char **, void (*)(voi
 void *memalign(size_t step, size_t bytes);
 
 static uint64_t refused;
-static _Atomic uint64_t *counted; /* NULL: not in main yet */
+static _Atomic uint64_t *counted; /* NULL: main has not begun */
 
 static bool
 refuse(void)

@@ -1,4 +1,4 @@
-/* weights - a file of weights for a fuzz target: opened, every tensor read. */
+/* weights - for fuzz targets: opens a file of weights and reads every tensor. */
 #ifndef WEIGHTS_FUZZ_H
 #define WEIGHTS_FUZZ_H
 

@@ -16,14 +16,14 @@
 
 #include "nn/nn.h"
 
-/* Before and after a kernel; calls may nest. */
+/* Called before and after a kernel; calls may nest. */
 void guard_enter(const char *function);
 void guard_leave(void);
 
 /* Dies unless the argument is NULL or memory of the kernels. */
 void guard_inside(const char *function, const char *argument, const void *at);
 
-/* The same of the groups' matrices and biases. */
+/* The same for the groups' matrices and biases. */
 void guard_groups(const char *function, const struct nn_gemm_group *groups, size_t count);
 
 /* Dies unless T and longest agree with starts. */

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Addresses are never reused. */
+/* The size of the arena, whose addresses are never reused. */
 static const size_t ROOM = (size_t)1 << 38, PAGE = 4096;
 
 /* An allocation, to check that it is freed with the same size. */
@@ -211,7 +211,7 @@ nn_activation_bytes(void)
 	return 1 << 30;
 }
 
-/* The host sees the data no earlier than nn_download_end. */
+/* The host gets the data at nn_download_end, not before. */
 struct nn_transfer {
 	void *host;
 	size_t bytes;

@@ -1,8 +1,8 @@
 /*
- * adapter_check MODEL ADAPTER EXPECTED [BOUND] - hold an adapter that learns to PEFT's values (tests/golden/adapter.py):
- * embeddings and the gradient of every A and B, to 1e-5 or the bound
- * adapter_check MODEL all-linear EXPECTED [DROPOUT] - pairs drawn on every linear layer: each gradient against central
- * differences along a random direction; of EXPECTED only the texts are read (families.py)
+ * adapter_check MODEL ADAPTER EXPECTED [BOUND] - compare an adapter that learns with PEFT (tests/golden/adapter.py):
+ * embeddings and the gradient of every A and B, within 1e-5 or the bound
+ * adapter_check MODEL all-linear EXPECTED [DROPOUT] - random pairs on every linear layer: compare each gradient with the
+ * central difference along a random direction; only the texts of EXPECTED are used (families.py)
  */
 #include <math.h>
 #include <stdio.h>
@@ -101,8 +101,8 @@ difference(struct work *w, const struct parameter *p, const float *direction, do
 	return fabs(rise - slope) / fmax(sqrt(length), 0.25);
 }
 
-/* A long step bends, or makes a router choose otherwise; a short one is lost in rounding: the
- * better of two is held to the bound. */
+/* The better of a long and a short step counts: over a long one the loss is not linear, or a router chooses other
+ * experts; a short one is lost in rounding. */
 static void
 differences(struct work *w)
 {

@@ -1,13 +1,13 @@
 /*
- * attention_check NAME... - attention whose products may be made of bf16, forward and back
+ * attention_check NAME... - attention whose products may be of bf16, forward and backward
  *
- * q, k, v and the gradient of the result are values that bf16 has, so that rounding them changes nothing: what remains is
- * the rounding of p and of dscore, each by 2^-8 of itself at most.  A result may be off by as much as its terms together.
+ * q, k, v and the gradient of the result have values that bf16 represents, so that rounding does not change them.  What
+ * remains is the rounding of p and of dscore, each by at most 2^-8 of itself; the bound of a result is the sum over its terms.
  */
 #include "nn_check.h"
 #include "stream/tensor.h"
 
-/* lib/nn/cuda/attention_bf16.h, of bf16 arrays; the processor has none */
+/* attention of bf16 arrays (lib/nn/cuda/attention_bf16.h); the CPU backend lacks it */
 __attribute__((weak)) void attention_bf16(uint16_t *out, const uint16_t *q,
     const uint16_t *k, const uint16_t *v, const struct nn_attention *a);
 
@@ -34,16 +34,16 @@ array_rounded(size_t n)
 
 enum { Q, K, V, OUT, DOUT, DQ, DK, DV, BIAS, DBIAS, ARRAYS };
 
-/* Error bounds for each element: instead of results, sums of the error bound of each term. */
+/* The error bound of each element is the sum of the bounds of its terms. */
 struct attended {
 	struct array *x[ARRAYS];
 	double *error[ARRAYS];
 };
 
-/* Half of the last of the 8 bits of a bf16, of the least that has them. */
+/* The greatest relative rounding error of bf16, which has 8 significant bits. */
 static const double HALF = 1.0 / 256;
 
-/* One query i of one head h, that may see the keys from..to-1 of the sequence first..end-1; see nn_check_real.c. */
+/* Query i of head h, which sees the keys from..to-1 of the sequence first..end-1 (nn_check_real.c). */
 static void
 attend(const struct nn_attention *a, struct attended *s, size_t first, size_t end,
     size_t i, size_t h)
@@ -68,7 +68,7 @@ attend(const struct nn_attention *a, struct attended *s, size_t first, size_t en
 	}
 	for (size_t j = first; j < end; j++)
 		along += (p[j] /= sum) * g[j];
-	/* delta is made of the rounded p: of its sum err HALF of each term */
+	/* delta is computed from the rounded p: each term of its sum has an error up to HALF of itself */
 	double astray = 0;
 	for (size_t j = first; j < end; j++)
 		astray += HALF * p[j] * fabs(g[j]);
@@ -95,7 +95,7 @@ attend(const struct nn_attention *a, struct attended *s, size_t first, size_t en
 	free(g);
 }
 
-/* Within what rounding explains, and 1e-5 for sums of floats. */
+/* Compares within the rounding error, and 1e-5 more for sums of floats. */
 static void
 expect_near(const char *what, const struct attended *s, int which)
 {
@@ -184,7 +184,7 @@ narrow(const struct array *x)
 	return at;
 }
 
-/* attention_bf16 of the same arrays: the results, rounded once more. */
+/* Compares attention_bf16 of the same arrays, whose results are rounded once more. */
 static void
 expect_narrow(const struct attended *s, const struct nn_attention *a)
 {
@@ -210,7 +210,7 @@ expect_narrow(const struct attended *s, const struct nn_attention *a)
 	free(got);
 }
 
-/* Rows of single queries have the bits that they have among all. */
+/* A single query gives the same bits as all queries together. */
 static void
 expect_queries(const struct attended *s, const struct nn_attention *all)
 {
@@ -244,7 +244,7 @@ expect_queries(const struct attended *s, const struct nn_attention *all)
 	free(query);
 }
 
-/* Rows are `more` wider than their heads. */
+/* Rows have `more` columns beside their heads. */
 static void
 shape_case(const struct shape *shape, size_t more)
 {
@@ -269,7 +269,7 @@ shape_case(const struct shape *shape, size_t more)
 	    s.x[OUT]->at, lse->at, s.x[Q]->at, s.x[K]->at, s.x[V]->at, &a);
 	expect_near("out", &s, OUT);
 	memcpy(again->ref, s.x[OUT]->ref, again->n * sizeof *again->ref);
-	s.x[OUT] = again; /* without lse, which other kernels may make */
+	s.x[OUT] = again; /* without lse; other kernels may compute this */
 	expect_near("out without lse", &s, OUT);
 	if (attention_bf16)
 		expect_narrow(&s, &a);
@@ -287,7 +287,7 @@ shape_case(const struct shape *shape, size_t more)
 	arrays_free();
 }
 
-/* Lengths on both sides of what warps, teams and blocks take. */
+/* Lengths just below and above the sizes of warps, teams and blocks. */
 static const int32_t lengths[] = { 0, 1, 16, 32, 49, 49, 112, 176, 241, 368, 497 };
 
 static void
@@ -300,7 +300,7 @@ check_lengths(void)
 	shape_case(&(struct shape){ lengths, N, 4, 2, 8, 7, false, true }, 1);
 }
 
-/* All sizes of tiles, in heads that fill them and that do not. */
+/* All sizes of tiles, with heads that fill them and heads that do not. */
 static void
 check_sizes(void)
 {
@@ -327,7 +327,7 @@ check_masks(void)
 			    0);
 }
 
-/* Lengths that attention_hopper.cu takes, beside those that it leaves. */
+/* Lengths that attention_hopper.cu computes beside lengths that it does not. */
 static void
 check_long(void)
 {
@@ -339,7 +339,7 @@ check_long(void)
 	shape_case(&(struct shape){ starts, 3, 1, 1, 128, 90, true, false }, 0);
 }
 
-/* The bits of a sequence in any company. */
+/* A sequence gives the same bits in every batch. */
 static void
 check_company(void)
 {
@@ -368,7 +368,7 @@ check_company(void)
 		    one->at, NULL, q->at + first, k->at + first, v->at + first, &a);
 		expect_bits_of("of keys seen", one->at, all->at + first, 20 * H * D);
 	}
-	/* the bits of a long sequence are those that it has among short ones */
+	/* a long sequence gives the same bits among short ones */
 	static const int32_t longer[] = { 0, 270 }, mixed[] = { 0, 270, 271, 300 };
 	for (size_t causal = 0; causal < 2; causal++) {
 		a.causal = causal;
@@ -380,7 +380,7 @@ check_company(void)
 		nn_attention(among->at, NULL, q->at, k->at, v->at, &a);
 		expect_bits_of("of a long one", among->at, all->at, 270 * H * D);
 	}
-	/* queries whose window has no key that is seen: zeros, whatever was there before */
+	/* queries without a visible key in their window give zeros, whatever the memory held */
 	static const int32_t first_only[] = { 1 };
 	struct array *none = array_new(220 * H * D);
 	a.causal = false;
@@ -390,7 +390,7 @@ check_company(void)
 	nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
 	expect("attention to no key", all->at + 50 * H * D, none->ref, none->n, 1e-30);
 	a.window = 0;
-	/* no sequence at all */
+	/* no sequences */
 	a.sequences = sequences_at(alone, 0);
 	nn_attention(one->at, NULL, q->at, k->at, v->at, &a);
 	nn_attention_back(one->at, one->at, one->at, NULL, q->at, q->at, q->at, q->at,

@@ -1,10 +1,9 @@
 /*
- * balance_check DIR EXPECTED BALANCE - hold the training of token experts to torch's
- * (tests/golden/token_experts.py)
+ * balance_check DIR EXPECTED BALANCE - compare the training of token experts with torch (tests/golden/token_experts.py)
  *
- * EXPECTED has texts, BALANCE both losses on them and the gradients of their weighted sum: of the
- * batch in one piece, and in chunks of few tokens, which must agree.  Then one step from a text of
- * one token: as many experts as it has change, and of all others no bit does, nor their moments.
+ * EXPECTED has the texts; BALANCE has both losses on them and the gradients of their weighted sum.  The batch as a whole and
+ * in chunks of few tokens must give these.  Then the model takes a step on a text of one token: the experts of that token
+ * change; the weights of all others keep their bits, and their moments stay zero.
  * Prints one line per comparison; exit 1 when one fails.
  */
 #include <math.h>
@@ -35,10 +34,10 @@ sequences_of(const struct safetensors *file, int64_t *count)
 			.expert = -1,
 			.side = i >= ROWS };
 	free(starts);
-	return sequences; /* they borrow the ids */
+	return sequences; /* they point into the ids */
 }
 
-/* Both losses; their gradients go to the model's, and to `to` in host memory. */
+/* Computes both losses, and their gradients in the model's and in `to`, in host memory. */
 static void
 learn(struct model *model, const struct sequence *sequences, int64_t count,
     int64_t tokens, const struct safetensors *file, double losses[2], float *to)
@@ -100,7 +99,7 @@ compare(struct model *model, const struct safetensors *file, const double *losse
 	verdict("token experts", "gradients", compared ? worst : INFINITY, 1e-4);
 }
 
-/* Matrices of experts that differ from `before`; moments of the others must be zero. */
+/* Counts the matrices of experts that differ from `before`; the moments of the others must be zero. */
 static void
 count_changed(
     struct model *model, struct optim *optim, const float *before, int *all, int *changed)

@@ -1,8 +1,8 @@
 /*
- * base_check - the lowest floors against their definitions: half and bfloat16 exhaustively,
- * lengths of paths, numbers as text, the random numbers' ranges and permutations, sizes that overflow.
+ * base_check - check lib/base against definitions: every half and bfloat16, lengths of paths, numbers as text, ranges and
+ * permutations of the random numbers, sizes that overflow
  *
- * Prints nothing and exits 0 when all holds; else the first fault, exit 1.
+ * Prints nothing and exits 0 if all checks pass; else prints the first fault and exits 1.
  */
 #include <float.h>
 #include <math.h>
@@ -142,8 +142,7 @@ check_powers(int sign)
 	uint64_t words[2];
 
 	if (sign < 0)
-		memset(
-		    number, 255, sizeof number); /* 2^1280 - 1: all but one in so many */
+		memset(number, 255, sizeof number); /* 2^1280 - 1 */
 	for (int n = 0; n <= (sign > 0 ? 324 : 292); n++) {
 		int high = WORDS * 32 - 1;
 		uint64_t exact[2] = { 0 };
@@ -179,7 +178,7 @@ reads_back(uint64_t digits, int exponent, double value, bool single)
 	return single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
 }
 
-/* The number rounded to so many digits, as printf does it: exactly. */
+/* The number rounded to so many digits by printf, which is exact. */
 static struct decimal
 rounded(double value, int digits)
 {
@@ -194,7 +193,7 @@ rounded(double value, int digits)
 	return made;
 }
 
-/* It reads back; no shorter string does; of equally short ones none is nearer. */
+/* The text reads back as the value; no shorter text does; none of the same length is nearer. */
 static void
 check_shortest(double value, bool single)
 {
@@ -294,7 +293,7 @@ check_conversions(void)
 	enum dtype dtypes[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64 };
 
 	for (int d = 0; d < 4; d++) {
-		/* an odd address: no alignment may be assumed */
+		/* an odd address: the function must not assume alignment */
 		tensor_from_f32(stored + 1, dtypes[d], from, 6);
 		tensor_to_f32(back, stored + 1, dtypes[d], 6);
 		for (int i = 0; i < 6; i++)
@@ -346,7 +345,7 @@ check_rng(void)
 		x = rng_uniform(&a);
 		expect(x >= 0 && x < 1, "uniform numbers are in [0, 1)");
 	}
-	/* five standard errors; the seed is fixed, so this never flickers */
+	/* five standard errors; the seed is fixed, so the result is too */
 	expect(fabs(sum / 70000) < 5 / sqrt(70000), "normal numbers have mean 0");
 	expect(fabs(square / 70000 - 1) < 5 * sqrt(2.0 / 70000), "and variance 1");
 	for (int i = 0; i < 7; i++)

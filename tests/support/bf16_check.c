@@ -1,7 +1,7 @@
 /*
- * bf16_check NAME... - the kernels of nn/bf16.h against loops in double: convert linear gated f32 experts norm heads
+ * bf16_check NAME... - compare the kernels of nn/bf16.h with loops in double: convert linear gated f32 experts norm heads
  *
- * Inputs are drawn and rounded to bf16, so that they are exact; a result may be off by what two roundings to bf16 cost.
+ * Inputs are random values rounded to bf16, hence exact; a result may differ by two roundings to bf16.
  */
 #include "nn/bf16.h"
 #include "nn_check.h"
@@ -38,7 +38,7 @@ rounded_free(struct rounded *x)
 	free(x->ref);
 }
 
-/* x holds what `ref` says, to so many roundings to bf16 of it or of `scale`. */
+/* x equals `ref` up to so many roundings to bf16 of the value or of `scale`. */
 static void
 holds(const char *what, const struct rounded *x, int roundings, double scale)
 {
@@ -96,7 +96,7 @@ act_of(enum nn_act act, double x)
 	return x;
 }
 
-/* A layer with drawn weights, and their values. */
+/* A layer with random weights, and their values in double. */
 struct drawn_layer {
 	struct rounded w, gate;
 	struct array *b, *gate_b;
@@ -146,7 +146,7 @@ layer_value(const struct drawn_layer *l, const struct rounded *x, int act, size_
 	return act < 0 ? sum : act_of((enum nn_act)act, sum);
 }
 
-/* act -1: none, and then what lies beside the columns stays as it is */
+/* act -1: no activation; then the memory beside the columns must not change */
 static void
 check_linear_of(size_t T, size_t C, size_t O, size_t count, bool bias, int act)
 {
@@ -195,7 +195,7 @@ check_gated_of(size_t T, size_t C, size_t I, bool bias, enum nn_act act)
 	for (size_t t = 0; t < T; t++)
 		for (size_t i = 0; i < I; i++)
 			y.ref[t * I + i] = layer_value(&l, &x, (int)act, t, i, C);
-	/* three roundings, of factors that are as large as their product's scale */
+	/* three roundings of factors as large as the scale of their product */
 	holds("gated", &y, 6, 8);
 	layer_free(&l, C);
 	rounded_free(&x), rounded_free(&y);
@@ -210,7 +210,7 @@ check_gated(void)
 	check_gated_of(70, 128, 40, true, NN_GELU_TANH);
 }
 
-/* A router's logits, of weights that are stored as bf16 and as f32. */
+/* A router's logits, from weights in bf16 and in f32. */
 static void
 check_f32(void)
 {
@@ -232,7 +232,7 @@ check_f32(void)
 	rounded_free(&x), rounded_free(&w);
 }
 
-/* The experts of T tokens, `top` each, drawn without the expert `idle`. */
+/* Draws `top` experts for each of T tokens, never the expert `idle`. */
 static void
 draw_experts(int32_t *chosen, size_t T, size_t E, size_t top, size_t idle)
 {
@@ -300,13 +300,13 @@ check_experts_of(size_t T, size_t C, size_t I, bool gated, bool bias, enum nn_ac
 static void
 check_experts(void)
 {
-	if (!kernels->experts) /* without Hopper's products */
+	if (!kernels->experts) /* a device without Hopper's products */
 		return;
 	check_experts_of(1, 64, 24, true, false, NN_SILU);
 	check_experts_of(50, 64, 24, true, true, NN_GELU);
 	check_experts_of(50, 24, 64, false, true, NN_GELU);
 	check_experts_of(700, 72, 136, true, false, NN_SILU);
-	/* not among the epilogues */
+	/* an activation that the epilogues lack */
 	check_experts_of(50, 64, 24, true, true, NN_TANH);
 	check_experts_of(50, 64, 24, false, true, NN_SIGMOID);
 }

@@ -1,6 +1,6 @@
 /*
- * block_check - hold the backward of a block to central differences of its forward, wherever
- * its norms stand and whatever MLPs it has, and inference to the forward of training.
+ * block_check - compare the backward of a block with central differences of its forward, for every place of the norms and
+ * every kind of MLP, and the forward of inference with that of training
  */
 #include "model/block.h"
 #include "nn_check.h"
@@ -94,7 +94,7 @@ work_new(bool prenorm, int experts, int inner, bool shared_gate, bool plain, boo
 	return w;
 }
 
-/* The block's arrays, of which `in` is the input. */
+/* Lays out the block's arrays; `in` is its input. */
 static void
 layout(struct work *w, bool keep, struct array *in)
 {
@@ -132,7 +132,7 @@ loss(struct work *w, bool keep)
 	return sum;
 }
 
-/* The slope of the loss along a random direction, and what the gradient says of it. */
+/* Compares the gradient with the central difference of the loss along a random direction. */
 static void
 expect_slope(struct work *w, const char *what, struct array *x, const float *gradient)
 {
@@ -161,7 +161,7 @@ expect_slope(struct work *w, const char *what, struct array *x, const float *gra
 	free(host);
 }
 
-/* One token of each sequence has the bits that it has among all. */
+/* One token of each sequence computed alone has the same bits as among all tokens. */
 static void
 expect_pooled(struct work *w)
 {

@@ -42,7 +42,7 @@ about(void)
 static const struct cli cli = { "cli_check", "try options", "[OPTION]... [WORD]...",
 	options, "  cli_check -n 3 word\n", about, NULL, NULL };
 
-/* Says by a file that it is there, and waits for another. */
+/* Creates a file to say that it runs, and waits for another. */
 static void
 wait_for(const char *file)
 {

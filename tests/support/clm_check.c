@@ -1,8 +1,8 @@
 /*
- * clm_check DIR STREAM EXPECTED - hold causal language modelling to transformers' (tests/golden/clm.py)
+ * clm_check DIR STREAM EXPECTED - compare causal language modelling with transformers (tests/golden/clm.py)
  *
- * Both losses on the texts of STREAM and the gradients of their weighted sum, of the batch in one piece and in pieces
- * of few tokens; and every gradient to central differences along a random direction.
+ * Compares both losses on the texts of STREAM and the gradients of their weighted sum, for the whole batch and for chunks of
+ * few tokens; and every gradient with the central difference along a random direction.
  * Prints one line per comparison with the greatest error; exit 1 when one is too great.
  */
 #include <math.h>
@@ -14,9 +14,9 @@
 #include "golden_check.h"
 #include "train/objective.h"
 
-static const double weight = 0.3; /* of the balance */
+static const double weight = 0.3; /* weight of the balance loss */
 
-/* Loss of the whole stream as one batch; the gradient is in the model's. */
+/* Computes the loss of the whole stream as one batch, and its gradient in the model's. */
 static struct batch_report
 learn(struct model *model, const char *stream, int64_t tokens)
 {
@@ -77,7 +77,7 @@ moved(struct model *model, const char *stream, const struct parameter *p,
 	return report.loss + weight * report.balance;
 }
 
-/* Error of the slope along a random direction, relative to the gradient's length. */
+/* The error of the central difference along a random direction, relative to the gradient's norm. */
 static double
 difference(struct model *model, const char *stream, const struct parameter *p, double h)
 {
@@ -105,7 +105,7 @@ difference(struct model *model, const char *stream, const struct parameter *p, d
 	return fabs((up - down) / (2 * h) - slope) / fmax(sqrt(length), 0.05);
 }
 
-/* A long step bends, or makes a router choose otherwise; a short one is lost in rounding. */
+/* The better of a long and a short step counts (adapter_check.c). */
 static void
 check_differences(struct model *model, const char *stream)
 {

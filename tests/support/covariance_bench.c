@@ -1,9 +1,9 @@
 /*
- * covariance_bench ROWS WIDTH - the sums of a covariance, beside the updates of its matrix alone
+ * covariance_bench ROWS WIDTH - the speed of the sums of a covariance, compared with the bare updates of its matrix
  *
- * -> for the bare updates (the BLAS's, of rank 512, the same block again and again) and for the sums of as many drawn
- * vectors in memory: seconds, seconds of processor, GFLOP/s; then the share of the one's rate that the other
- * reaches, by the processor's seconds, which other programs disturb less
+ * Prints seconds, processor seconds and GFLOP/s of the bare updates (the BLAS's, of rank 512, always of the same block) and
+ * of the sums over as many random vectors in memory; then the second rate as a share of the first, by processor seconds,
+ * which other programs disturb less.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "geometry/covariance.h"
 #include "nn/nn.h"
 
-#include <cblas.h> /* last: its I is a word of nn.h */
+#include <cblas.h> /* included last: it defines I, a name in nn.h */
 
 static double
 processor_seconds(void)
@@ -33,12 +33,12 @@ bare(int64_t rows, int width, const double *block, double *matrix)
 }
 
 struct source {
-	const float *vectors; /* a block, again and again */
+	const float *vectors; /* one block, read repeatedly */
 	int64_t rows;
 	size_t width;
 };
 
-/* A covariance_source. */
+/* A covariance_source that repeats the block. */
 static int64_t
 take(void *context, float *to)
 {
@@ -76,7 +76,8 @@ main(int argc, char **argv)
 
 	for (size_t i = 0; i < COVARIANCE_BLOCK * columns; i++)
 		block[i] = vectors[i] = (float)rng_normal(&rng);
-	bare(COVARIANCE_BLOCK, width, block, covariance->scatter); /* its threads start */
+	bare(
+	    COVARIANCE_BLOCK, width, block, covariance->scatter); /* starts the threads */
 	double wall = clock_now(), processor = processor_seconds();
 	bare(rows, width, block, covariance->scatter);
 	taken[0] = tell("rank-k updates alone", flops, clock_now() - wall,

@@ -1,9 +1,9 @@
 /*
- * covariance_show WIDTH RANK LOST PIECE - mean, covariance, eigenvalues and eigenvectors of the vectors on
- * standard input, for tests/covariance.bats to compare
+ * covariance_show WIDTH RANK LOST PIECE - print mean, covariance, eigenvalues and eigenvectors of the vectors on standard input,
+ * for tests/covariance.bats
  *
- * Each PIECE vectors are summed apart and merged, in calls of 1, 2, 3, ... vectors.  PIECE 0: all of them by
- * covariance_collect.
+ * Every PIECE vectors are summed apart, in calls of 1, 2, 3, ... vectors, and the sums merged.  PIECE 0: covariance_collect
+ * sums all of them.
  */
 #include <stdio.h>
 #include <stdlib.h>

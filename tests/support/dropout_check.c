@@ -1,10 +1,11 @@
 /*
- * dropout_check DIR EXPECTED VALUES NAME [BOUND] - hold a tiny model with dropout to values of transformers (tests/golden/dropout.py), and
- * its gradients to central differences.
+ * dropout_check DIR EXPECTED VALUES NAME [BOUND] - compare a tiny model with dropout with transformers (tests/golden/dropout.py),
+ * and its gradients with central differences
  *
- * DIR and EXPECTED are of tests/golden/families, VALUES has the embeddings in training as NAME; "none": transformers lacks the
- * family.  BOUND is that of the differences, 5e-3 unless given: ReLU has kinks, where they are worse.  Also: the two forward passes give the same bits, a text alone the bits that it has in company, a rate of 0 and a batch
- * without draws those of a model without dropout.
+ * DIR and EXPECTED are of tests/golden/families; VALUES has the embeddings in training as NAME; "none": transformers lacks the
+ * family.  BOUND is the bound of the differences, by default 5e-3: they are less exact at the kinks of ReLU.  Also checks that
+ * both forward passes give the same bits, that a text gives the same bits alone and in a batch, and that a rate of 0 and a
+ * batch without draws give the bits of a model without dropout.
  * Prints a line for each comparison; exit 1 when one is too great.
  */
 #include "base/rng.h"
@@ -32,7 +33,7 @@ batch_of(const struct safetensors *file)
 	return batch;
 }
 
-/* Embeddings of the pass that keeps its activations, or of the one that does not. */
+/* The embeddings by the forward pass that keeps its activations, or by the one that does not. */
 static float *
 embed(struct model *model, const struct batch *batch, bool keep)
 {
@@ -93,7 +94,7 @@ difference(struct model *model, const struct batch *batch, const float *demb,
 	return fabs((up - down) / (2 * h) - slope) / fmax(sqrt(length), 0.25);
 }
 
-/* As in model_check: the better of a long and a short step is held to the bound. */
+/* The better of a long and a short step counts (model_check.c). */
 static void
 check_differences(struct model *model, const struct batch *batch, const float *demb,
     double most, const struct safetensor *tokens)
@@ -138,7 +139,7 @@ check_differences(struct model *model, const struct batch *batch, const float *d
 	free(all);
 }
 
-/* The rows of text i computed alone are those of the batch, to the bit. */
+/* Text i alone gives the same bits as in the batch. */
 static void
 check_alone(struct model *model, const struct batch *batch, const float *emb)
 {
@@ -160,7 +161,7 @@ check_alone(struct model *model, const struct batch *batch, const float *emb)
 	verdict("alone and together", "embeddings", worst, 0);
 }
 
-/* Without dropout: no draws, or a rate of 0. */
+/* A batch without draws and a rate of 0 give the bits of a model without dropout. */
 static void
 check_none(const char *dir, struct model *model, const struct batch *batch)
 {

@@ -1,9 +1,9 @@
 /*
- * flow_check - flow(.h) held to plain loops in double precision and to differences
+ * flow_check - compare flow.h with plain loops in double precision and with differences
  *
- * For several widths: z and the log determinant are the plain loops', the log determinant is that of their
- * numerical Jacobian, the inverse gives back its input, and the gradients are the differences of the plain
- * loss.  Prints the greatest errors; exit status 1 when one is too large.
+ * For several widths: z and the log determinant equal the plain loops', the log determinant equals that of their numerical
+ * Jacobian, the inverse gives back its input, and the gradients equal differences of the plain loss.  Prints the greatest
+ * errors; exit status 1 when one is too large.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ larger(double a, double b)
 	return b > a || isnan(b) ? b : a;
 }
 
-/* The parameters in double, as one block that differences can be taken in. */
+/* The parameters in double, one block, so that each can be changed for a difference. */
 static double *plain_values;
 
 static const double *
@@ -46,7 +46,7 @@ layer(double *y, const double *x, const double *weight, const double *bias, int 
 	}
 }
 
-/* One vector through a step, in place; returns its log determinant. */
+/* Takes one vector through a step, in place; returns the log determinant. */
 static double
 plain_step(const struct flow *flow, int step, double *x)
 {
@@ -113,7 +113,7 @@ plain_loss(const struct flow *flow, const double *x, double *z)
 	return loss / (ROWS * width);
 }
 
-/* log |det| of [width,width], which is destroyed. */
+/* log |det| of a [width,width], which is overwritten. */
 static double
 log_determinant(double *a, int width)
 {
@@ -194,7 +194,7 @@ check_maps(const struct flow *flow, const float *x, double *wide, struct errors 
 	nn_free(z, ROWS * width * sizeof *z);
 }
 
-/* Whether a place of the block is a parameter, not what keeps the triangles triangular. */
+/* Whether an element of the block is a parameter; the zeros and ones of the triangular matrices are not. */
 static bool
 is_parameter(const struct flow *flow, size_t at)
 {

@@ -1,8 +1,7 @@
 /*
- * golden_check.h - what the programs that hold a model to values of torch share: verdicts, and
- * distances from what a file has.
+ * golden_check.h - shared by the programs that compare a model with torch: verdicts, and distances from a file's values
  *
- * Only test programs of one file include it; that is why it holds functions.
+ * It holds functions because only test programs of one source file include it.
  */
 #ifndef GOLDEN_CHECK_H
 #define GOLDEN_CHECK_H
@@ -28,8 +27,8 @@ verdict(const char *what, const char *name, double error, double most)
 	failed |= bad;
 }
 
-/* Greatest difference, relative to the greatest value wanted.  Some gradients are zero by
- * nature (a bias of the keys shifts all scores of a row alike): hence the floor. */
+/* The greatest difference, relative to the greatest expected value or a floor, because some gradients are zero but for
+ * rounding (a bias of the keys shifts all scores of a row equally). */
 static inline double
 distance(const float *got, const float *wanted, size_t n)
 {
@@ -43,7 +42,7 @@ distance(const float *got, const float *wanted, size_t n)
 	return worst / scale;
 }
 
-/* Stored values need not be aligned. */
+/* A copy of the values that is aligned, as stored values need not be. */
 static inline void *
 aligned(const struct safetensor *tensor)
 {

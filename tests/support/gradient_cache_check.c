@@ -1,10 +1,10 @@
 /*
- * gradient_cache_check DIR ROWS CHUNK - the gradient of a contrastive batch in one piece and in chunks
+ * gradient_cache_check DIR ROWS CHUNK - compare the gradient of a contrastive batch as a whole with that in chunks
  *
- * DIR needs config.json only; weights and ROWS pairs of sequences are drawn.  CHUNK is the number
- * of sequences in a chunk.  Prints the greatest difference of the two gradients, relative to the
- * greatest gradient of the same parameter, and exits 1 when it is above 1e-5.  Parameters whose
- * gradient is zero but for rounding (the biases of keys) are held to the model's greatest.
+ * DIR needs config.json only; weights and ROWS pairs of sequences are random.  CHUNK is the number of sequences in a chunk.
+ * Prints the greatest difference of the two gradients, relative to the greatest gradient of the same parameter, and exits 1
+ * when it is above 1e-5.  Gradients that are zero but for rounding (of the keys' biases) are compared relative to the greatest
+ * gradient of the model.
  */
 #include <math.h>
 #include <stdio.h>

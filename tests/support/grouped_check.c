@@ -1,6 +1,6 @@
 /*
- * grouped_check - nn_linear_grouped beside nn_linear of each group: on the processor the same bits; a device may sum in
- * another order, to 1e-6 of the lengths of both rows, where sides are of bf16 of what they are rounded to
+ * grouped_check - compare nn_linear_grouped with nn_linear of each group: the same bits on the processor; a device may sum in
+ * another order
  */
 #include "nn_check.h"
 
@@ -107,7 +107,7 @@ check_sizes(void)
 			    PACKED_BF16, rows, 4, sizes[i], sizes[j], (i + j) % 2, NULL);
 }
 
-/* More than one launch takes. */
+/* More groups than one launch computes. */
 static void
 check_many(void)
 {

@@ -1,4 +1,6 @@
-/* hopper_check - hopper_gemm beside sums in double, what it must not write included */
+/*
+ * hopper_check - compare hopper_gemm with sums in double; also memory that it must not write
+ */
 #include "nn/cuda/gemm_hopper.h"
 
 #include "nn_check.h"
@@ -6,7 +8,7 @@
 
 enum { POISON = 0x7fc5, MOST = 200 }; /* a NaN; parts */
 
-/* A bf16 matrix twice. */
+/* A bf16 matrix in host and in device memory. */
 struct narrow {
 	uint16_t *host;
 	void *at;
@@ -56,7 +58,7 @@ sum_of(const uint16_t *x, const uint16_t *w, const struct array *bias, size_t o,
 	return sum;
 }
 
-/* One product: some parts of `O` outputs each, side by side or one below the other. */
+/* One product: `count` parts of O outputs each, side by side or one below the other. */
 struct shape {
 	size_t rows[MOST], count, C, O;
 	bool beside, bias;
@@ -180,7 +182,7 @@ check_beside(void)
 	};
 
 	product_case(&s);
-	/* more than one launch takes */
+	/* more parts than one launch computes */
 	s.count = 70;
 	s.O = 8;
 	for (size_t i = 0; i < s.count; i++)
@@ -200,7 +202,7 @@ check_groups(void)
 		.act = NN_SILU };
 
 	product_case(&s);
-	/* more than one launch takes */
+	/* more parts than one launch computes */
 	s.epilogue = HOPPER_PLAIN;
 	s.count = 100;
 	s.O = 40;

@@ -1,6 +1,5 @@
 /*
- * input_cat [--raw] FILE [START] - copy what lib/base/input reads; with START, first say whether it
- * starts so
+ * input_cat [--raw] FILE [START] - copy what lib/base/input reads; with START, first print whether the file starts with it
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +26,7 @@ main(int argc, char **argv)
 	if (argc > 2)
 		output_write(output, input_starts_with(input, argv[2]) ? "yes " : "no ",
 		    input_starts_with(input, argv[2]) ? 4 : 3);
-	/* an odd size, so that pieces end anywhere */
+	/* an odd size, so that reads end at any place */
 	while ((got = raw ? input_read_raw(input, bytes, 77777)
 			  : input_read(input, bytes, 77777)))
 		output_write(output, bytes, got);

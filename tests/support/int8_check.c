@@ -1,7 +1,7 @@
 /*
- * int8_check NAME... - weights in eight bits: what nn_quantize makes, and products with it
+ * int8_check NAME... - 8-bit weights: nn_quantize, and products with the matrix that it makes
  *
- * The matrix is made again here by nn.h's formula: products are held to the bits of those with it.
+ * The matrix is dequantised here by the formula of nn.h; products must have the bits of products with that matrix.
  */
 #include <omp.h>
 
@@ -14,7 +14,7 @@ fail(const char *what)
 	failures++;
 }
 
-/* w[o,c] of rows */
+/* w[o,c] by the packed rows */
 static float
 weight(const char *rows, size_t C, size_t o, size_t c)
 {
@@ -25,7 +25,7 @@ weight(const char *rows, size_t C, size_t o, size_t c)
 	return (float)(signed char)row[c] * scale;
 }
 
-/* Two rows of 200: groups of 128 and 72, each with its own absmax. */
+/* Two rows of 200 values: groups of 128 and 72, each with its own absmax. */
 static void
 check_values(void)
 {
@@ -63,8 +63,8 @@ check_values(void)
 		}
 }
 
-/* Of every floating type, in any place: no weight is further off than half a step; the greatest of its group is
- * met. */
+/* For every floating type and alignment: the error of a weight is at most half a step, and 0 for the greatest of its
+ * group. */
 static void
 check_error(void)
 {
@@ -125,7 +125,7 @@ check_refused(void)
 	free(rows);
 }
 
-/* The rows from `first` on of a matrix in eight bits, against the same in float32. */
+/* Compares products of 8-bit rows, from `first` on, with products of the same rows in float32. */
 static void
 product_case(size_t T, size_t C, size_t O)
 {

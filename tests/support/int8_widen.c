@@ -1,6 +1,6 @@
 /*
- * int8_widen FOLDER TO - a copy of FOLDER/model.safetensors, the tensors that FOLDER/model.int8.safetensors has taken
- * from there: a byte a value, and behind the values of a row the scale of each 128, as float32
+ * int8_widen FOLDER TO - copy FOLDER/model.safetensors with the 8-bit tensors of FOLDER/model.int8.safetensors put back as
+ * float32: there a value is a byte, and the scales of a row, one per 128 values, follow the row
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
- * killed_at - run a command that is killed outright before its Nth step on the disk, for tests.
+ * killed_at - run a command and kill it before its Nth step on the disk, for tests
  *
  * killed_at [-w NAME] [-s SIGNAL] N COMMAND...
  *
- * A step is a call that changes names or waits for the disk; with -w a write to a file of that name, in whatever folder.  Each
- * is written to file descriptor 3, a line a step: "fsync PATH", "rename FROM TO".  N 0: the command runs to its end.
- * -s: the number of the signal; it comes twice, as from timeout(1), which signals the process and its group, and the command goes on.
- * Exits as a shell would: 137 where it was killed; 125 where processes cannot be traced.
+ * A step is a call that changes names or waits for the disk, and with -w a write to a file of that name in any folder.  Each
+ * step is written to file descriptor 3, one a line: "fsync PATH", "rename FROM TO".  N 0: the command runs to its end.
+ * -s: send this signal, twice, as timeout(1) does (to the process and to its group), and let the command go on.
+ * Exits as a shell would: 137 if the command was killed; 125 if processes cannot be traced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 
 enum { NONE = 125, REPORT = 3 };
 
-/* first, second: which arguments are paths, or, with a minus, a descriptor; counted from 1, 0: none. */
+/* first, second: the numbers of the arguments that are paths, from 1; negative: a descriptor; 0: none. */
 static const struct step {
 	long number;
 	const char *name;
@@ -83,7 +83,7 @@ run(char **command)
 	_exit(127);
 }
 
-/* The path that an argument of the call stands for. */
+/* The path that an argument of the call names. */
 static void
 path_of(pid_t pid, const struct __ptrace_syscall_info *info, int argument,
     char text[static PATH_MAX])
@@ -95,7 +95,7 @@ path_of(pid_t pid, const struct __ptrace_syscall_info *info, int argument,
 	if (argument > 0) {
 		struct iovec to = { text, PATH_MAX - 1 },
 			     from = { (void *)(uintptr_t)value, PATH_MAX - 1 };
-		/* it may end with the page */
+		/* the page may end after the path */
 		for (; length <= 0 && from.iov_len > 16; from.iov_len /= 2)
 			length = process_vm_readv(pid, &to, 1, &from, 1, 0);
 	} else {
@@ -167,7 +167,7 @@ main(int argc, char **argv)
 			if (print_step(pid, &info) && ++done == last)
 				sent = !kill(child, by);
 		}
-		/* a thread begins with its own stop; other signals go on to the command */
+		/* a thread begins with a stop of its own; other signals are passed to the command */
 		bool own = event || number == SIGTRAP || number == SIGSTOP;
 		ptrace(PTRACE_CONT, pid, 0, own ? 0 : number);
 		if (!own && number == by && sent == 1)

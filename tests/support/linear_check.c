@@ -1,8 +1,8 @@
 /*
- * linear_check NAME... - hold linear layers with adapters beside them (linear.h) to plain loops in double
+ * linear_check NAME... - compare linear layers with adapters (linear.h) with plain loops in double
  *
- * Every gradient is compared with central differences of the loops; what dropout takes away is asked of nn_dropout,
- * which is held to its own properties.
+ * Every gradient is compared with central differences of the loops.  The masks of dropout come from nn_dropout, which has
+ * checks of its own.
  */
 #include "model/linear.h"
 #include "nn_check.h"
@@ -10,7 +10,7 @@
 enum { ADAPTERS = 3, C = 11, O = 7, WIDER = 9, BEFORE = 2 };
 enum { X, W, BIAS, A0, B0, A2 = A0 + 2, B2, INPUTS };
 
-/* Adapter 0 has rank 3, adapter 1 leaves the layer alone, adapter 2 has rank 5; B has two rows that are another layer's. */
+/* Adapter 0 has rank 3, adapter 1 lacks this layer, adapter 2 has rank 5; two rows of B belong to another layer. */
 static const size_t ranks[ADAPTERS] = { 3, 0, 5 };
 static const float scales[ADAPTERS] = { 0.75f, 1, -1.5f };
 static const struct linear_segment segments[] = { { 2, 4 }, { -1, 6 }, { 0, 7 }, { 1, 9 },
@@ -18,7 +18,7 @@ static const struct linear_segment segments[] = { { 2, 4 }, { -1, 6 }, { 0, 7 },
 
 struct work {
 	size_t T;
-	const int32_t *tokens; /* of each row */
+	const int32_t *tokens; /* the adapter of each row */
 	int32_t *own;
 	double *mask[ADAPTERS]; /* [T,C] */
 	struct array *in[INPUTS], *d[INPUTS];
@@ -66,7 +66,7 @@ plain(double *y, struct array *const *in, const void *sizes)
 	}
 }
 
-/* Dropout of ones. */
+/* Finds the masks as the dropout of ones. */
 static void
 find_masks(struct work *w)
 {
@@ -103,7 +103,7 @@ lay_out(struct work *w, size_t tokens, double dropout)
 	free(keys);
 }
 
-/* All tokens from the first on, or every third of them. */
+/* All tokens, or a list of every third. */
 static struct work *
 work_new(size_t T, bool listed, double dropout)
 {
@@ -176,7 +176,7 @@ check_case(size_t T, bool listed, double dropout, bool back)
 	expect_gradient("db of rank 3", w->d[B0]->at, &o, B0, 1);
 	expect_gradient("da of rank 5", w->d[A2]->at, &o, A2, 1);
 	expect_gradient("db of rank 5", w->d[B2]->at, &o, B2, 1);
-	/* in two steps, as an MLP of token experts takes them */
+	/* in two calls, as an MLP of token experts does */
 	struct linear only = w->linear;
 	only.dw = only.db = NULL;
 	for (int i = A0; i < INPUTS; i++)
@@ -208,7 +208,7 @@ check_dropout(void)
 	check_case(1298, false, 0.4, false);
 }
 
-/* A row has the same bits whatever adapters the others go through, and without an adapter those of the plain layer. */
+/* A row's bits do not depend on the adapters of other rows; without an adapter they equal the plain layer's. */
 static void
 check_bits(void)
 {
@@ -238,7 +238,7 @@ check_bits(void)
 	work_free(w);
 }
 
-/* The share that is left out, what becomes of the rest, and that keys, salts and columns decide. */
+/* Checks the share that dropout zeroes, the scale of the rest, and that keys, salts and columns determine the mask. */
 static void
 check_share(void)
 {

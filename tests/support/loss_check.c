@@ -1,9 +1,9 @@
 /*
- * loss_check - loss_infonce and relation_loss held to plain loops in double precision
+ * loss_check - compare loss_infonce and relation_loss with plain loops in double precision
  *
- * Prints the greatest relative error of loss and gradient over several shapes: with and without keys, in one direction and in two, of
- * cosines and of dot products, with more terms and fewer, without candidates that the model or a guide finds too similar; and of
- * relations.  Exit status 1 when one is above 1e-4.
+ * Prints the greatest relative error of loss and gradient over several shapes: with and without keys, in one and in both
+ * directions, of cosines and of dot products, with more and with fewer terms, without the candidates that the model or a guide
+ * finds too similar; and of relations.  Exit status 1 when one is above 1e-4.
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,8 @@ enum {
 	DD = TERM * LOSS_DD
 };
 
-/* Components whose slope is measured in each shape.  The sanitizers look for faults of the loss, which is computed once. */
+/* The number of gradient components compared in each shape; fewer under the sanitizers, which find faults in one
+ * evaluation. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SLOPES = 4 };
 #else
@@ -66,7 +67,7 @@ similarity(const double *a, const double *b, const struct loss_batch *batch)
 	return batch->dot ? dot : cosine(a, b, batch->width);
 }
 
-/* A batch, and for each way, row, list and text whether it is too similar, by the vectors before any is moved. */
+/* A batch, and for each direction, row, list and text whether it is too similar, by the vectors before any is changed. */
 struct case_of_loss {
 	struct loss_batch batch;
 	bool *similar[2]; /* [rows, 2, texts]; all false without batch.beyond */
@@ -78,14 +79,15 @@ texts_of(const struct loss_batch *batch)
 	return 2 * batch->rows + batch->negatives;
 }
 
-/* The text that row i compares with others: its query in the first list, its document in the second or on the way `back`. */
+/* The text that row i compares with others: its query in the first list; its document in the second list, or in the
+ * direction `back`. */
 static size_t
 anchor_of(const struct loss_batch *batch, bool back, size_t list, size_t i)
 {
 	return list || back ? batch->rows + i : i;
 }
 
-/* Is text t, a query, a document or a negative in this order, compared at all? */
+/* Is text t compared at all?  Texts are numbered: queries, documents, negatives. */
 static bool
 compared(const struct loss_batch *batch, bool back, size_t list, size_t i, size_t t)
 {
@@ -105,7 +107,7 @@ compared(const struct loss_batch *batch, bool back, size_t list, size_t i, size_
 	return own || !batch->own_only;
 }
 
-/* Is text t the one that row i shall choose? */
+/* Is text t the positive of row i? */
 static bool
 right(const struct loss_batch *batch, bool back, size_t list, size_t i, size_t t)
 {
@@ -226,7 +228,7 @@ draw_guide(struct case_of_loss *c, size_t width, struct rng *rng)
 	return guide;
 }
 
-/* The greatest error of the loss and of some components of its gradient, measured as slopes. */
+/* The greatest error of the loss, and of some components of its gradient by central differences. */
 static double
 compare(struct loss *loss, const struct case_of_loss *c, double *exact, float *vectors,
     float *gradient, struct rng *rng)
@@ -236,8 +238,8 @@ compare(struct loss *loss, const struct case_of_loss *c, double *exact, float *v
 
 	loss_infonce_begin(loss, gradient, vectors, &c->batch);
 	double got = loss_infonce_end(loss, &correct);
-	double worst =
-	    fabs(got - expected) / (1 + expected); /* it is 0 where all is left out */
+	double worst = fabs(got - expected) /
+		       (1 + expected); /* the loss is 0 if no candidate remains */
 
 	for (size_t i = 0; i < count; i++)
 		scale = larger(scale, fabs((double)gradient[i]));
@@ -245,7 +247,7 @@ compare(struct loss *loss, const struct case_of_loss *c, double *exact, float *v
 	    scale, 1e-3); /* one row whose negatives all share its key has no gradient */
 	size_t slopes = c->batch.rows > 100 && SLOPES > 12
 			    ? 12
-			    : SLOPES; /* of many rows each takes long */
+			    : SLOPES; /* with many rows each difference takes long */
 	for (size_t n = 0; n < slopes; n++) {
 		size_t i = rng_below(rng, count);
 		double old = exact[i], step = 1e-5;
@@ -388,7 +390,8 @@ main(int argc, char **argv)
 		worst = larger(worst, check(loss, 1, 2, 8, how, &rng));
 		worst = larger(worst, check(loss, 7, 0, 16, how, &rng));
 		worst = larger(worst, check(loss, 24, 50, 12, how, &rng));
-		if (!(how & SIMILAR) || how == (SIMILAR | KEYED | BOTH)) /* two blocks */
+		if (!(how & SIMILAR) ||
+		    how == (SIMILAR | KEYED | BOTH)) /* rows for two blocks */
 			worst = larger(worst, check(loss, 530, 20, 4, how, &rng));
 	}
 	static const int more[] = { QQ, DQ, DD | DOT, KEYED | QQ | DD, QQ | DQ | DD,

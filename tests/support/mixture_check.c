@@ -38,7 +38,7 @@ check_softmax(void)
 	nn_copy(dx->at, o.dy->at, n);
 	nn_softmax_back(dx->at, dx->at, y->at, sizes[0], sizes[1]);
 	expect_gradient("softmax dx", dx->at, &o, 0, 0);
-	/* what would overflow without the greatest taken off */
+	/* values that would overflow if the maximum were not subtracted */
 	for (size_t i = 0; i < n; i++)
 		x->ref[i] = (double)(float)(x->ref[i] + 200);
 	array_upload(x);
@@ -93,7 +93,7 @@ check_routes(void)
 	for (size_t i = 0; i < T * TOP; i++)
 		w->ref[i] = plain[i] / (plain[i & ~1u] + plain[i | 1u]);
 	expect("weights that sum to 1", w->at, w->ref, T * TOP, 1e-6);
-	/* no number anywhere: still as many as there must be, in range */
+	/* all NaN: still `top` experts, all in range */
 	for (size_t i = 0; i < T * E; i++)
 		all->ref[i] = NAN;
 	array_upload(all);
@@ -125,8 +125,8 @@ check_rows(void)
 /* MLP: the parameters of all experts, in the order of enum mlp_parameter */
 enum { Y, ROUTER, SUM_BIAS, MLP, INPUTS = MLP + MLP_PARAMETERS };
 
-/* What the MLPs are: gated or plain, each with its biases or all with one, down turned; and whether
- * the router has its own loss. */
+/* Kinds of MLPs: gated or plain, with biases of each expert or one of their sum, with down transposed; and a router with
+ * a loss of its own. */
 enum { GATED = 1, BIASES = 2, SUM = 4, TURNED = 8, PUSH = 16 };
 
 struct sizes {
@@ -157,8 +157,7 @@ route(double *p, struct array *const *in, const struct sizes *s, size_t t)
 		p[e] /= sum;
 }
 
-/* The places of the `top` greatest, greatest first; returns by which part of itself the last
- * of them exceeds the next. */
+/* The indices of the `top` greatest, greatest first; returns the relative distance of the last of them from the next. */
 static double
 best(size_t *places, const double *p, const struct sizes *s)
 {
@@ -325,7 +324,7 @@ work_free(struct work *w)
 	free(w);
 }
 
-/* Gradients of the probabilities for alternating tokens of two sides; their sum is dp[T,E]. */
+/* Gradients of the probabilities, for tokens that alternate between two sides; their sum is dp[T,E]. */
 static struct mixture_balance
 push_of(const struct sizes *s, double *dp)
 {
@@ -372,7 +371,7 @@ check_backward(struct work *w, const struct sizes *s)
 	for (int i = 0; i < INPUTS; i++)
 		if (i != SUM_BIAS || s->kind & SUM)
 			expect_gradient(names[i], d[i]->at, &o, i, 1);
-	/* without gradients of the parameters, as adapters elsewhere want it */
+	/* without gradients of the parameters, as for adapters of other layers */
 	w->weights.router.dw = NULL;
 	mixture_forward(
 	    &w->spec, &w->weights, out->at, NULL, w->in[Y]->at, &w->state, s->T);
@@ -420,15 +419,15 @@ check_mixture(void)
 		mixture_case(&(struct sizes){ 13, 6, 5, 4, 2, r, kind }, true);
 		mixture_case(&(struct sizes){ 4, 5, 9, 3, 3, r, kind }, true);
 		mixture_case(&(struct sizes){ 3, 5, 2, 7, 1, r, kind }, true);
-		/* every expert, and more rows of one than are taken at a time */
+		/* all experts, and more rows of one than a chunk has */
 		mixture_case(&(struct sizes){ 5, 4, 3, 4, 3, r, kind }, true);
 		mixture_case(&(struct sizes){ 1300, 8, 3, 5, 2, r, kind }, false);
-		/* more experts than have their products made together */
+		/* more experts than one grouped product has */
 		mixture_case(&(struct sizes){ 300, 8, 300, 3, 2, r, kind }, false);
 	}
 }
 
-/* A token has the same bits alone and in every batch, kept or not. */
+/* A token gives the same bits alone and in every batch, with or without kept activations. */
 static void
 bits_case(int kind)
 {

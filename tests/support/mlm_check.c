@@ -11,7 +11,7 @@ enum { TOKENS = 100000, VOCABULARY = 1000, MASK = 4, SPECIALS = 5 };
 static int32_t before[TOKENS], after[TOKENS], again[TOKENS];
 static int32_t positions[TOKENS], targets[TOKENS];
 
-/* Five standard deviations of a count of `of` draws. */
+/* Compares a count with its share of `of` draws, within five standard deviations. */
 static void
 expect(const char *what, int64_t count, double share, int64_t of)
 {
@@ -55,7 +55,7 @@ check(double share)
 	expect("kept", kept, 0.1 + 0.1 / VOCABULARY, count);
 	expect("random", changed - masked, 0.1, count);
 	expect("random, of the upper half", high, 0.5, changed - masked);
-	/* the same batch is masked the same, the next one is not */
+	/* the same batch has the same mask, the next one another */
 	mlm_mask(again, TOKENS, positions, targets, &options, 3);
 	if (memcmp(again, after, sizeof after) != 0)
 		die("equal seeds and steps, other masks");
@@ -75,7 +75,7 @@ main(void)
 		before[t] = t % VOCABULARY;
 	check(0.15);
 	check(0.4);
-	/* one at least is predicted */
+	/* at least one token is predicted */
 	if (mlm_mask(after, 20, positions, targets, &one, 0) != 1)
 		die("none is to be predicted");
 	return 0;

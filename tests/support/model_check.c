@@ -1,13 +1,12 @@
 /*
- * model_check DIR EXPECTED [bf16] - hold a tiny model to expected.safetensors
- * (tests/golden/model.py, head.py, families.py): embeddings, the gradient of every parameter, the
- * masked-language-model head; that a text alone gives what it gives in company; and every
- * gradient to central differences along a random direction.  Where the file has them, also the
- * hidden states of all layers (states [layers + 1, tokens, width]), the routers' logits (router
- * [token expert layers, tokens, experts]) and long texts (long.*).  Where the values are of the
- * case "folder", the head is the folder's own.  Of a model with task experts (no expected
- * values): differences only, and that an expert's gradients come from its own batches alone.
- * bf16: embeddings only, of weights in half precision.
+ * model_check DIR EXPECTED [bf16] - compare a tiny model with expected.safetensors (tests/golden/model.py, head.py, families.py)
+ *
+ * Embeddings, the gradient of every parameter and the masked-language-model head; a text alone gives the same as in a batch;
+ * every gradient equals the central difference along a random direction.  If the file has them, also the hidden states of all
+ * layers (states [layers + 1, tokens, width]), the routers' logits (router [token expert layers, tokens, experts]) and long
+ * texts (long.*).  In the case "folder" the head is the folder's own.  Of a model with task experts, which has no expected
+ * values, only the differences, and that an expert gets gradients only from its own batches.
+ * bf16: only embeddings, with weights in bf16.
  * Prints one line per comparison with the greatest error; exit 1 when one is too great.
  */
 #include <math.h>
@@ -147,7 +146,8 @@ check_gradients(struct model *model, const struct safetensors *file, const char 
 struct seen {
 	float *states, *router;
 	size_t state_room, router_room, state_count, router_count;
-	double worst; /* distance of a routing weight from the softmax of its logits */
+	double
+	    worst; /* greatest error of a routing weight, from the softmax of its logits */
 };
 
 static void
@@ -281,7 +281,7 @@ see_ends(void *context, const struct model_seen *shown)
 	free(x);
 }
 
-/* As long_ids of families.py. */
+/* The ids of long_ids in families.py. */
 static void
 long_ids(int32_t *ids, int32_t length, int32_t vocabulary)
 {
@@ -291,7 +291,7 @@ long_ids(int32_t *ids, int32_t length, int32_t vocabulary)
 		ids[t] = FIRST + (7 * t * t + t / 5) % (vocabulary - FIRST);
 }
 
-/* Under ASan attention takes ten times as long, and a text of 2,048 tokens shows it no other memory than one of 512. */
+/* Under ASan attention takes ten times as long, and 512 tokens reach the same code as 2,048. */
 #ifdef __SANITIZE_ADDRESS__
 enum { LONGEST = 512 };
 #else
@@ -345,7 +345,7 @@ check_long(const char *dir, const struct safetensors *file)
 	free(one);
 }
 
-/* Weights stored as bf16; only they are rounded, so that the digits are those of f32. */
+/* Weights stored as bf16; nothing else is rounded, so that results agree to the digits of f32. */
 static void
 check_bf16(const char *dir, const struct safetensors *file, const struct batch *batch)
 {
@@ -413,8 +413,8 @@ difference(struct model *model, const struct batch *batch, const float *demb,
 	return fabs((up - down) / (2 * h) - slope) / fmax(sqrt(length), 0.25);
 }
 
-/* Of every parameter.  A long step bends, or makes a router choose otherwise; a short one is
- * lost in the rounding of the loss: the better of two is held to the bound. */
+/* Checks every parameter.  The better of a long and a short step counts: over a long one the loss is not linear, or a
+ * router chooses other experts; a short one is lost in rounding. */
 static void
 check_differences(struct model *model, const struct batch *batch, const float *demb)
 {
@@ -451,7 +451,7 @@ check_experts(const char *dir, struct batch *batch, const float *demb)
 	struct model *model = model_open(dir, MODEL_TRAIN, 0);
 	struct rng rng = rng_seed(4, 0);
 
-	for (int i = 0; i < model_parameters(model); i++) { /* experts that differ */
+	for (int i = 0; i < model_parameters(model); i++) { /* parameters of experts */
 		const struct parameter *p = model_parameter(model, i);
 		if (p->expert < 0)
 			continue;

@@ -23,7 +23,7 @@ now(void)
 {
 	struct timespec t;
 
-	/* one thread's processor time is hardly disturbed by other programs */
+	/* with one thread, processor time: other programs hardly disturb it */
 	clock_gettime(
 	    omp_get_max_threads() > 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -52,7 +52,7 @@ quickest(void (*run)(struct work *), struct work *work)
 	return best;
 }
 
-/* The peak: independent multiply-adds, as many in flight as hide the latency and the registers hold. */
+/* The peak: independent multiply-adds, enough of them to hide the latency, few enough for the registers. */
 #ifdef __AVX512F__
 enum { LANES = 16 };
 #else

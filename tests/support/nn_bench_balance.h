@@ -22,14 +22,13 @@
 #include "nn/cpu/count.h"
 #include "nn/nn.h"
 
-/* An element of a loop takes as long as so many multiply-adds: it comes from memory. */
+/* ELEMENT: an element of a loop over memory takes as long as so many multiply-adds. */
 enum { ELEMENT = 16, ITEMS = 1 << 14, LAYERS = 1, VOCABULARY = 50 };
 
 static struct {
 	bool on, open, by_item;
-	size_t threads, team,
-	    most;	/* asked for; of the region; of all regions, at most */
-	int32_t tokens; /* of a batch, at most */
+	size_t threads, team, most; /* requested; of the region; the most of any region */
+	int32_t tokens;		    /* of a batch, at most */
 	size_t forks;
 	double greatest, total;
 	double work[ITEMS]; /* of the region's threads or items */
@@ -128,8 +127,9 @@ nn_count_loop(size_t items, size_t each, bool shared)
 
 struct texts {
 	const char *name;
-	size_t count, length; /* length 0: of 24 to 512 tokens, 67 in the mean */
-	bool shown_only;      /* too few for an even share */
+	size_t count,
+	    length;	 /* length 0: lengths from 24 to 512 tokens, 67 in the mean */
+	bool shown_only; /* too few texts for an even share */
 };
 
 static struct batch
@@ -222,7 +222,7 @@ static void
 print_rows(const char *shape, const char *what,
     void (*run)(struct model *, const struct batch *), struct model *model)
 {
-	/* the first run makes what later runs keep */
+	/* the first run allocates what later runs keep */
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		print_row(shape, &lists[i], what, run, model);
 	model_close(model);

@@ -21,7 +21,7 @@ now(void)
 {
 	struct timespec t;
 
-	/* one thread's processor time is hardly disturbed by other programs */
+	/* with one thread, processor time: other programs hardly disturb it */
 	clock_gettime(
 	    omp_get_max_threads() > 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -37,7 +37,7 @@ numbers(size_t n)
 	return x;
 }
 
-/* Seconds that one product of T tokens takes, the weights another part of memory each time. */
+/* Seconds of one product of T tokens; each repetition reads weights from another part of memory. */
 static double
 product(float *y, const float *x, const char *weights, enum dtype dtype, size_t T)
 {

@@ -6,7 +6,7 @@
 
 #include "nn/nn.h"
 
-#include <cblas.h> /* last: its I is a word of nn.h */
+#include <cblas.h> /* included last: it defines I, a name in nn.h */
 
 static void
 print_variable(const char *name)

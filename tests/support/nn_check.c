@@ -1,8 +1,8 @@
 /*
- * nn_check NAME... - hold the layers of nn.h to plain loops in double precision
+ * nn_check NAME... - compare the layers of nn.h with plain loops in double precision
  *
- * Each forward is compared with the loop here that defines it, each backward with central
- * differences of that loop.  Without a name: all.  One line for each comparison that fails.
+ * Each forward is compared with the loop here that defines it, each backward with central differences of that loop.  Without
+ * a name: all checks.  Prints one line for each comparison that fails.
  */
 #include "nn_check.h"
 
@@ -58,7 +58,7 @@ check_linear(void)
 	}
 }
 
-/* Weights in half precision: the bits of what the same values give in float32. */
+/* Weights in half precision give the same bits as the same values in float32. */
 static void
 half_case(size_t T, size_t C, size_t O, enum dtype dtype)
 {
@@ -207,8 +207,8 @@ check_norm(void)
 		norm_case(&(struct norm){ 2, 768, (enum nn_norm)kind, 1e-5 }, true, true);
 		norm_case(&(struct norm){ 4, 2, (enum nn_norm)kind, 1e-2 }, false, false);
 	}
-	/* a large mean must not drown the deviation: one pass would err by 0.03, while the mean
-	 * alone, summed in whatever order, errs by less than 0.001 */
+	/* a mean much larger than the deviation: computed in one pass the variance would err by 0.03; the rounding of
+	 * the mean, in any order of the sum, changes it by less than 0.001 */
 	struct array *x = array_random(256, 1), *y = array_new(256);
 	for (size_t i = 0; i < 256; i++)
 		x->ref[i] = 1000 + x->ref[i];
@@ -303,7 +303,7 @@ check_norm_heads(void)
 	expect("norm of heads, packed", packed->at, packed->ref, 48, 1e-5);
 }
 
-/* One row for all: y = x / max(|x|, 1e-12). */
+/* All values as one row: y = x / max(|x|, 1e-12). */
 static void
 normalize(double *y, struct array *const *in, const void *sizes)
 {
@@ -391,7 +391,7 @@ check_activate(void)
 		activate(y->ref, &x, &kind);
 		nn_activate(y->at, x->at, kind, n);
 		expect("activation", y->at, y->ref, n, 3e-7);
-		/* elementwise, so one sweep gives the differences of all */
+		/* elementwise, so one evaluation gives all differences */
 		for (size_t j = 0; j < n; j++)
 			y->ref[j] =
 			    (act(x->ref[j] + 1e-5, kind) - act(x->ref[j] - 1e-5, kind)) /

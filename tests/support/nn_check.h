@@ -1,8 +1,8 @@
 /*
- * nn_check.h - what the programs that check nn.h share: arrays that exist twice, comparisons,
- * gradients by central differences, and the choice of checks by name.
+ * nn_check.h - shared by the programs that check nn.h: arrays in the backend's memory and in double, comparisons, gradients by
+ * central differences, and the choice of checks by name
  *
- * Only test programs of one file include it; that is why it holds functions.
+ * It holds functions because only test programs of one source file include it.
  */
 #ifndef NN_CHECK_H
 #define NN_CHECK_H
@@ -17,7 +17,7 @@
 #include "base/rng.h"
 #include "nn/nn.h"
 
-/* An array twice: in the backend's memory, and its values in double. */
+/* An array in the backend's memory (at), and its values in double (ref). */
 struct array {
 	float *at;
 	double *ref;
@@ -25,7 +25,7 @@ struct array {
 	struct array *next;
 };
 
-/* As a matrix of weights. */
+/* x as a matrix of weights. */
 static inline struct nn_matrix
 f32(const struct array *x)
 {
@@ -106,7 +106,7 @@ expect(
 	free(host);
 }
 
-/* Bit for bit. */
+/* Compares all bits. */
 static inline void
 expect_bits_of(const char *what, const float *got, const float *wanted, size_t n)
 {
@@ -137,7 +137,7 @@ expect_value(const char *what, double value, double wanted, double tolerance)
 	}
 }
 
-/* An operation in double: y from inputs; `sizes` is its own. */
+/* An operation in double: computes y from inputs; `sizes` is passed to it. */
 struct operation {
 	void (*forward)(double *y, struct array *const *in, const void *sizes);
 	const void *sizes;
@@ -197,7 +197,7 @@ array_of(size_t n, double value)
 static inline int32_t *
 device_ints(const int32_t *host, size_t n)
 {
-	/* an array's memory will do: both are four bytes wide */
+	/* an array's memory serves: floats and int32_t both have four bytes */
 	struct array *x = array_new(n);
 
 	nn_upload(x->at, host, n * sizeof *host);

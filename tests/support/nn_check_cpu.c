@@ -98,7 +98,7 @@ check_functions(void)
 	    "coarse GELU", greatest(nn_gelu_coarse, gelu, -12, 12, false), 8e-5);
 	expect_within("coarse GELU, far out",
 	    greatest(nn_gelu_coarse, gelu, -1e3, 1e3, false) / 1e3, 4e-6);
-	/* not e^-87.33 and e^88.72, whose products may be subnormal */
+	/* not near e^-87.33 and e^88.72, where products may be subnormal */
 	expect_value("exp far below",
 	    nn_exp(-87.4f) == 0 && nn_exp(-1e30f) == 0 && nn_exp(-INFINITY) == 0, 1, 0);
 	expect_value("exp far above",
@@ -138,7 +138,7 @@ expect_bits(const char *what, const float *x, const float *y, size_t n)
 	failures++;
 }
 
-/* Moments that decay without a gradient become 0 and not subnormal, long after they have ceased to change the weight. */
+/* Moments that decay without a gradient become 0, not subnormal, long after they stop changing the weight. */
 static void
 check_decay(void)
 {
@@ -160,11 +160,11 @@ check_decay(void)
 
 /* The same bits. ------------------------------------------------------------------- */
 
-/* Also more threads than the products have tiles. */
+/* The last number exceeds the tiles of the products. */
 static const int numbers[] = { 1, 2, 3, 5, 64 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-/* A row has the same bits by itself, with others, and with any number of threads. */
+/* A row gives the same bits alone, among other rows, and with any number of threads. */
 static void
 same_linear(size_t T, size_t C, size_t O)
 {
@@ -185,7 +185,7 @@ same_linear(size_t T, size_t C, size_t O)
 	}
 }
 
-/* A whole product has the bits of the product in two parts, by columns and by rows. */
+/* A product gives the same bits as a whole and in two parts, by columns or by rows. */
 static void
 split_in_two(enum dtype dtype, size_t T, size_t C, size_t O)
 {
@@ -197,7 +197,7 @@ split_in_two(enum dtype dtype, size_t T, size_t C, size_t O)
 	struct array *dw2 = array_new(O * C), *db = array_new(O), *db2 = array_new(O);
 	size_t size = dtype_size(dtype);
 
-	/* in place: an element is written after it was read */
+	/* in place: each element is read before it is written */
 	tensor_from_f32(w->at, dtype, w->at, O * C);
 	struct nn_matrix whole = { .at = w->at, .dtype = dtype };
 	omp_set_num_threads(1);
@@ -313,7 +313,7 @@ struct dropped {
 	size_t longest;
 };
 
-/* The masks by nn_dropout of ones: a row for each query of a head. */
+/* Finds the masks as nn_dropout of ones: a row for each query of a head. */
 static void
 find_masks(struct dropped *s, const struct nn_attention_dropout *dropout)
 {
@@ -394,7 +394,7 @@ dropped_case(struct dropped *s, bool back)
 	drop_attention(y->ref, o.in, s);
 	nn_attention(y->at, lse->at, q->at, k->at, v->at, &a);
 	expect("dropped", y->at, y->ref, nq, 5e-6);
-	/* a pass that keeps nothing has the same bits, whatever the precision of the products */
+	/* a forward pass without kept activations gives the same bits, in any precision of the products */
 	nn_attention(without->at, NULL, q->at, k->at, v->at, &a);
 	expect_same("dropped without lse", without, y);
 	if (back) {

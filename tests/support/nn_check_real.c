@@ -170,7 +170,7 @@ check_attention(void)
 /* Rows. ---------------------------------------------------------------------------- */
 
 static float *weights,
-    *spare; /* the same for all rows: of about 1; for unused arguments */
+    *spare; /* values of about 1, the same for all rows; also for unused arguments */
 
 static void
 rows_norm(float *y, const float *x, const float *z, size_t R)
@@ -250,7 +250,7 @@ rows_activate_back(float *y, const float *x, const float *z, size_t R)
 	nn_activate_back(y, x, z, NN_GELU, R * WIDTH);
 }
 
-/* weights do for lengths and, in pairs, for statistics: each row has the same ones */
+/* w serves as lengths and, in pairs, as statistics: the same for each row */
 static void
 check_rows(void)
 {
@@ -346,7 +346,7 @@ check_tokens(void)
 	expect_same("scatter and embed dtokens", scattered, dtable);
 }
 
-/* All sequences at once have the bits of each alone. */
+/* All sequences at once give the same bits as each alone. */
 static void
 check_pool(void)
 {

@@ -1,8 +1,8 @@
 /*
- * nn_check_sizes NAME... - hold the kernels of nn.h that go over rows to plain loops at every size of row
+ * nn_check_sizes NAME... - compare the kernels of nn.h that work by rows with plain loops, for rows of every size
  *
- * Narrow rows, which share a block of threads, to such as have one for themselves and come in parts; many rows; sorts of
- * several digits; see nn_check.c.
+ * Rows so narrow that several share a block of threads, rows with a block each, and rows in several chunks; many rows; sorts
+ * by several digits; see nn_check.c.
  */
 #include "nn_check.h"
 
@@ -71,7 +71,7 @@ norm_case(size_t T, size_t C, enum nn_norm kind)
 	expect("norm ds", a.ds->at, a.ds->ref, n, 5e-6);
 	expect("norm dw", a.dw->at, a.dw->ref, C, 1e-5);
 	expect("norm db", a.db->at, a.db->ref, C, 1e-5);
-	/* in place; the gradients of the parameters alone */
+	/* in place; and only the gradients of the parameters */
 	nn_norm(
 	    a.r->at, NULL, NULL, a.x->at, a.r->at, a.w->at, a.b->at, 1e-5f, kind, T, C);
 	expect_same("norm in place of the residual", a.r, a.y);
@@ -208,7 +208,7 @@ check_softmax(void)
 	softmax_case(1000, 6);
 }
 
-/* Well mixed: the last step of MurmurHash3. */
+/* The final step of MurmurHash3, which mixes all bits. */
 static uint32_t
 mixed(uint32_t x)
 {
@@ -217,7 +217,7 @@ mixed(uint32_t x)
 	return x ^ x >> 16;
 }
 
-/* Every backend leaves out the same. */
+/* Every backend drops the same elements. */
 static void
 check_dropout(void)
 {
@@ -267,7 +267,7 @@ expect_ints(const char *what, const int32_t *at, const int32_t *wanted, size_t n
 	free(host);
 }
 
-/* Rows of V, some of them very often: to the bit, since they are added in their order. */
+/* Rows of V, some of them very often; the bits are equal, since all are added in order. */
 static void
 scatter_case(size_t R, size_t V, size_t C)
 {
@@ -308,7 +308,7 @@ group_case(size_t T, size_t E, size_t top)
 	int32_t *in_rows = device_ints(chosen, n);
 	size_t found = 0;
 
-	/* the last ones of all have none */
+	/* the last rows have none */
 	for (size_t i = 0; i < n; i++)
 		chosen[i] = (int32_t)rng_below(&chance, E > 4 ? E - 2 : E);
 	for (size_t e = 0; e < E; e++) {

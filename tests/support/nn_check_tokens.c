@@ -1,13 +1,13 @@
 /*
- * nn_check_tokens NAME... - hold what nn.h has around the layers to plain loops in double
+ * nn_check_tokens NAME... - compare the functions of nn.h around the layers with plain loops in double
  *
- * Positions, embeddings, pooling, losses, steps, vectors; see nn_check.c.
+ * Positions, embeddings, pooling, losses, optimizer steps, vectors; see nn_check.c.
  */
 #include "nn_check.h"
 
 /* Rotary positions, embeddings, pooling. ------------------------------------------- */
 
-/* step: frequencies of each sequence's own, or 0. */
+/* step: from one sequence's frequencies to the next, or 0: all share them. */
 static void
 check_rotary_of(const char *name, size_t step)
 {
@@ -47,7 +47,7 @@ check_rotary(void)
 	check_rotary_of("rotary, frequencies by sequence", 7);
 }
 
-/* rows_of: rows of the positions, NULL where they count from each sequence's start; types_of: rows of the types, NULL: 0 */
+/* rows_of: rows of the positions; NULL: counted from each sequence's start; types_of: rows of the types; NULL: 0 */
 static void
 check_embed_of(const char *name, const int32_t *rows_of, const int32_t *types_of)
 {
@@ -149,7 +149,7 @@ pool(double *y, struct array *const *in, const void *sizes)
 		}
 }
 
-/* out: how many first tokens take no part, in every other case */
+/* out: how many first tokens pooling leaves out, in every other case */
 static void
 pool_case(const int32_t *starts, const int32_t *out, size_t C)
 {
@@ -192,7 +192,7 @@ loss_case(size_t R, size_t V)
 	for (int kind = 0; kind < 4; kind++) {
 		bool masked = kind & 1, tied = kind & 2;
 		struct array *x = array_random(R * V, 3), *wanted = array_new(R * V);
-		/* an eighth of a row are its greatest */
+		/* an eighth of a row equals its maximum */
 		for (size_t i = 0; tied && i < R * V; i++)
 			x->ref[i] = fmin(round(x->ref[i]), 4);
 		double loss = 0;
@@ -228,7 +228,7 @@ loss_case(size_t R, size_t V)
 		nn_download(&got, both, sizeof got);
 		nn_free(both, sizeof got);
 		expect("cross-entropy's gradient", x->at, wanted->ref, R * V, 1e-6);
-		/* both are added to */
+		/* the loss and the gradient are added to */
 		expect_value("cross-entropy", got.loss, 1 + loss, 1e-6);
 		expect_value("cross-entropy's hits", got.correct, 2 + right, 1e-12);
 	}
@@ -277,8 +277,8 @@ check_adamw(void)
 	enum { SLICES = 4, N = 40100 };
 	struct array *w = array_random(N, 1), *m = array_new(N), *v = array_new(N);
 	struct nn_adamw a = { 1e-2, 0.9, 0.999, 1e-8, 0.5 };
-	/* a large slice, one at a later step, one that is not updated; what lies between them belongs to none.  Their moments lie
-	 * in another order. */
+	/* a large slice, one at a later step, one that is not updated; the elements between them belong to no slice.
+	 * Their moments have another order. */
 	struct nn_slice slices[SLICES] = { { 0, 40000, 0.1, 0, 64 },
 		{ 40016, 3, 0, 7, 2 }, { 40032, 20, 0.1, 0, 40064 },
 		{ 40080, 17, 0.3, 0, 16 } };

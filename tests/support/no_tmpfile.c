@@ -1,6 +1,9 @@
-/* no_tmpfile [-l] COMMAND... - run a command as on a file system of a network: files without a name are not to be
- * had, and two names cannot be exchanged; -l: nor are there locks.  For tests.  Exits 125 where that cannot be
- * arranged. */
+/*
+ * no_tmpfile [-l] COMMAND... - run a command as on a network file system: files without a name cannot be created and two names
+ * cannot be exchanged; with -l files cannot be locked
+ *
+ * Exits 125 where the system cannot refuse these calls.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -20,7 +23,7 @@ enum { NONE = 125, TMPFILE_FLAG = O_TMPFILE & ~O_DIRECTORY };
 	    BPF_LD | BPF_W | BPF_ABS, (unsigned)(offsetof(struct seccomp_data, part)))
 #define FAIL(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 
-/* The calls that the steps refuse fail from now on, here and in what is executed. */
+/* Installs the filter: the calls that its steps refuse fail from now on, in this process and in the command. */
 static bool
 install(struct sock_filter *steps, size_t count)
 {

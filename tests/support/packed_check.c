@@ -1,7 +1,7 @@
 /*
- * packed_check NAME... - products of bytes and of bf16: nn_pack, and linear layers with what it makes
+ * packed_check NAME... - nn_pack to 8 bits and to bf16, and linear layers with packed weights
  *
- * packed_check bits - a hash of results of bytes, which all kernels are to share
+ * packed_check bits - print a hash of 8-bit results, which all kernels must share
  */
 #include <inttypes.h>
 #include <omp.h>
@@ -15,7 +15,7 @@ fail(const char *what)
 	failures++;
 }
 
-/* A matrix as nn_pack makes it; NULL: it was refused. */
+/* A packed matrix; NULL: nn_pack refused it. */
 struct matrix {
 	struct nn_matrix packed;
 	size_t bytes;
@@ -39,7 +39,7 @@ let_go(struct matrix m)
 	nn_free((void *)m.packed.at, m.bytes);
 }
 
-/* Integers from `least` to `most`; both occur if there is room. */
+/* Integers from `least` to `most`; both occur if n is large enough. */
 static void
 draw_whole(float *to, size_t n, int least, int most)
 {
@@ -114,7 +114,7 @@ whole(enum dtype kind)
 	}
 }
 
-/* Do it with all kinds that there are. */
+/* Runs a check with all kinds that this backend has. */
 static void
 each_kind(void (*check)(enum dtype kind))
 {
@@ -190,7 +190,7 @@ check_error(void)
 		printf("errors: %g, of a column that reaches far %g, smoothed %g\n",
 		    plain, far, smoothed),
 		    failures++;
-	/* columns that are 0, or were not seen, keep their scale */
+	/* columns that are 0, or have no statistics, keep their scale */
 	for (size_t c = 100; c < C; c++)
 		most[c] = 0;
 	for (size_t o = 0; o < O; o++)
@@ -200,7 +200,7 @@ check_error(void)
 		fail("columns that reach nowhere spoil the others");
 }
 
-/* GELU at the end of a layer, of all columns and of the last few, beside that of what the layer makes without. */
+/* GELU within a layer, on all columns and on the last few, compared with GELU of the layer's result. */
 static void
 gelu(enum dtype kind)
 {
@@ -227,7 +227,7 @@ check_gelu(void)
 	each_kind(gelu);
 }
 
-/* Rows in any company, and any number of threads. */
+/* A row gives the same bits in any batch and with any number of threads. */
 static void
 rows(enum dtype kind)
 {
@@ -282,7 +282,7 @@ edges(enum dtype kind)
 			fail("a weight that is not finite is taken");
 		w->at[O * C - 1] = 0;
 	}
-	/* the greatest sum there can be, and the least; of so many rows that all threads take part */
+	/* the greatest and the least possible sum, in so many rows that all threads take part */
 	struct array *long_x = array_of(MANY * WIDE, 1), *long_w = array_of(2 * WIDE, 1),
 		     *long_y = array_new(2 * MANY);
 	for (size_t c = 0; c < WIDE; c++)
@@ -303,7 +303,7 @@ check_edges(void)
 	each_kind(edges);
 }
 
-/* Packed floats give the bits of unpacked ones, from any type, transposed or not. */
+/* Packed floats give the same bits as unpacked ones, from any type, transposed or not. */
 static void
 check_floats(void)
 {

@@ -1,5 +1,5 @@
 /*
- * pair_loss_check - the gradients of pair_loss held to central differences, CoSENT's value to its double sum
+ * pair_loss_check - compare the gradients of pair_loss with central differences, and CoSENT's value with its double sum
  *
  * Prints the greatest error over several batches of each loss.  Exit status 1 when one is above 1e-6.
  */
@@ -19,7 +19,7 @@ value(const struct pair_loss *pairs)
 	return pair_loss(pairs, &correct);
 }
 
-/* log(1 + sum over t_i < t_j of exp((s_i - s_j) / e)), plainly */
+/* log(1 + sum over t_i < t_j of exp((s_i - s_j) / e)), by its definition */
 static double
 plain_cosent(const struct pair_loss *p)
 {

@@ -1,17 +1,17 @@
 /*
- * pieces_check NAME... - products beyond what a backend makes at once: of weights, rows and columns; of nothing; rows with
- * something between them; how far columns reach
+ * pieces_check NAME... - products larger than a backend computes at once, in weights, rows and columns; empty products; rows
+ * with gaps between them; the absmax of columns
  */
 #include "nn_check.h"
 
-/* A layer with its sums in double, by what its weights and x really are. */
+/* A layer with its sums in double, from the values that its weights and x have after rounding. */
 struct layer {
 	size_t T, C, O;
 	struct array *x, *dy, *y, *dx, *dw, *w;
 	struct nn_matrix weights;
 };
 
-/* Small whole numbers: exact in every type, and so are their products; sums are less than 2^24. */
+/* Small integers: they and their products are exact in every type, and sums are less than 2^24. */
 static struct array *
 whole(size_t n)
 {
@@ -44,7 +44,7 @@ layer_new(size_t T, size_t C, size_t O)
 	return l;
 }
 
-/* Forward and dx; and dw where weights can learn. */
+/* Compares the forward and dx; and dw if the weights have gradients. */
 static void
 expect_layer(const struct layer *l, bool learns)
 {
@@ -61,7 +61,7 @@ expect_layer(const struct layer *l, bool learns)
 		expect("dw", l->dw->at, l->dw->ref, O * C, 0);
 }
 
-/* Weights of more than 2^24 elements that are made floats, or are rounded. */
+/* More than 2^24 weights, which are widened to floats or rounded. */
 static void
 check_weights(void)
 {
@@ -95,7 +95,7 @@ check_weights(void)
 	free(host);
 }
 
-/* x of more than 2^24 elements that are rounded, and in fewer bits sums of more than 2^23. */
+/* x with more than 2^24 elements, which are rounded; in 8 bits, more than 2^23 sums. */
 static void
 check_rows(void)
 {
@@ -119,7 +119,7 @@ check_rows(void)
 			nn_download(host, l.w->at, O * C * sizeof *host);
 			nn_pack(to, kind, host, DTYPE_F32, false, NULL, O, C);
 			l.weights = (struct nn_matrix){ to, kind, true, false };
-			/* three terms, off by half a step in 127 of w and in 255 of x, each up to 3 */
+			/* three terms; errors of half a step, 1/127 of w and 1/255 of x, which are up to 3 */
 			nn_linear(l.y->at, O, l.x->at, C, l.weights, NULL, T, C, O);
 			expect("packed", l.y->at, l.y->ref, T * O,
 			    kind == DTYPE_I8
@@ -182,7 +182,7 @@ check_nothing(void)
 	expect("nothing of them", y->at, none->ref, 12, 0);
 }
 
-/* Rows of y that begin anywhere, and what lies between them. */
+/* Rows of y with any stride; the memory between them stays unchanged. */
 static void
 check_strides(void)
 {

@@ -1,11 +1,11 @@
 /*
- * rounded_check NAME... - linear layers whose products are made of bf16, forward and back
+ * rounded_check NAME... - linear layers whose products are of bf16, forward and backward
  */
 #include <omp.h>
 
 #include "nn_check.h"
 
-/* To bf16, of two that are as near to the even one: by arithmetic on doubles, not by bits. */
+/* Rounds to bf16, ties to even, by arithmetic on doubles, not on bits. */
 static double
 rounded(double x)
 {
@@ -112,7 +112,7 @@ backward(const struct layer *l)
 	free(wanted);
 }
 
-/* Beyond each block: 96 rows, 512 terms of a sum, 512 columns, or 2,048 where a sum has 128 terms at most. */
+/* Sizes above each block: 96 rows, 512 terms of a sum, 512 columns, or 2,048 if a sum has at most 128 terms. */
 static void
 check_layers(void)
 {
@@ -125,7 +125,7 @@ check_layers(void)
 		struct layer l = layer_new(sizes[i][0], sizes[i][1], sizes[i][2]);
 		forward(&l);
 		backward(&l);
-		/* values that bf16 does not have */
+		/* values that bf16 cannot represent */
 		struct array *x = array_random(l.T * l.C, 1), *y = array_new(l.T * l.O),
 			     *z = array_new(l.T * l.O), *near = array_new(l.T * l.C);
 		for (size_t j = 0; j < x->n; j++)
@@ -140,7 +140,7 @@ check_layers(void)
 	}
 }
 
-/* The bits of a row in any company, and of all with any number of threads. */
+/* A row gives the same bits in any batch and with any number of threads. */
 static void
 check_rows(void)
 {
@@ -169,7 +169,7 @@ check_rows(void)
 	}
 }
 
-/* NaN stays in its row, forward and back. */
+/* NaN stays in its row, forward and backward. */
 static void
 check_edges(void)
 {

@@ -1,6 +1,6 @@
 /*
- * safetensors_list PATH [NAME]... - the tensors (those named): name, dtype, shape, sum
- * safetensors_list --copy PATH TO - write them again
+ * safetensors_list PATH [NAME]... - name, dtype, shape and sum of all tensors, or of those named
+ * safetensors_list --copy PATH TO - read the tensors and write them to TO
  * safetensors_list --fingerprint PATH
  */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * seam_check touch|hand - what no program may do with memory of the kernels: touch it, or hand them its own
+ * seam_check touch|hand - touch memory of the kernels, or pass them host memory: neither is allowed, and both must fail
  */
 #include <stdio.h>
 #include <string.h>

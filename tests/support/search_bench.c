@@ -1,10 +1,10 @@
 /*
- * search_bench - an exact search over random unit vectors in memory, beside its products alone
+ * search_bench QUERIES DOCUMENTS WIDTH DEPTH - the speed of an exact search over random unit vectors in memory, compared with
+ * its bare products
  *
- * search_bench QUERIES DOCUMENTS WIDTH DEPTH	-> for the bare products (the BLAS's, all queries by blocks
- * of documents, results thrown away) and for the search: seconds, seconds of processor, GFLOP/s;
- * then the share of the one's rate that the other reaches, by the processor's seconds, which other
- * programs disturb less
+ * Prints seconds, processor seconds and GFLOP/s of the bare products (the BLAS's, all queries by blocks of documents, results
+ * dropped) and of the search; then the second rate as a share of the first, by processor seconds, which other programs disturb
+ * less.
  */
 #include <math.h>
 #include <omp.h>
@@ -18,7 +18,7 @@
 #include "nn/nn.h"
 #include "search/search.h"
 
-#include <cblas.h> /* last: its I is a word of nn.h */
+#include <cblas.h> /* included last: it defines I, a name in nn.h */
 
 static float *
 random_units(int64_t n, int width, uint64_t stream)

@@ -1,13 +1,12 @@
 /*
  * stream_damage cut FILE - read FILE cut short at every length
  * stream_damage flip FILE COUNT SEED - read FILE with one bit changed, COUNT times
- * stream_damage forge FILE COUNT SEED - the same with a number changed inside a frame, whose
- *	checksum is made to fit: what a reader's own checks must find; here another content may
- *	also be read, but no process may end otherwise
+ * stream_damage forge FILE COUNT SEED - read FILE with a number inside a frame changed and the checksum recomputed, COUNT times,
+ * 	so that only the reader's own checks can refuse it; here other content is allowed
  *
- * Each reading is its own process, and must end with exit status 1 and one line that names
- * the stream, or read exactly what the whole file holds (a bit that does not matter).  Prints
- * "refused harmless" counts; exit status 1 and a line for each case that is otherwise.
+ * Each reading is a process of its own.  It must either end with exit status 1 and one line that names the stream, or read
+ * exactly the content of the whole file (some bits do not matter).  Prints the counts "refused harmless"; prints a line for each
+ * reading that ends otherwise, and then exits 1.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ hash_text(uint64_t hash, const struct tree *tree)
 	return hash;
 }
 
-/* Of all that a program sees of a stream. */
+/* A hash of all that a program sees of a stream. */
 static uint64_t
 hash_stream(const char *path)
 {
@@ -66,8 +65,7 @@ hash_stream(const char *path)
 	return hash;
 }
 
-/* Read the bytes in a child; 1: refused, 0: harmless, -1: wrong.  lenient: other content is
- * harmless. */
+/* Reads the bytes in a child process. Returns 1: refused, 0: harmless, -1: wrong; lenient: other content is harmless. */
 static int
 try(const char *bytes, size_t length, uint64_t expected, const char *what, bool lenient)
 {
@@ -102,7 +100,7 @@ try(const char *bytes, size_t length, uint64_t expected, const char *what, bool 
 	return -1;
 }
 
-/* A number somewhere in the content: off by little, or as hostile as can be. */
+/* Changes a number somewhere in the content by a little, or to an extreme. */
 static void
 change(char *content, size_t size, struct rng *rng)
 {
@@ -124,7 +122,7 @@ change(char *content, size_t size, struct rng *rng)
 	memcpy(content + at, &number, sizeof number);
 }
 
-/* Copy a stream, one frame of it with another content; returns its length. */
+/* Copies a stream with the content of one frame changed; returns its length. */
 static size_t
 forge(char *to, const char *bytes, size_t length, struct rng *rng)
 {
@@ -167,7 +165,7 @@ main(int argc, char **argv)
 	if (!strcmp(argv[1], "cut"))
 		for (size_t cut = 0; cut < length; cut++) {
 			snprintf(what, sizeof what, "cut at %zu", cut);
-			/* nothing of a whole stream can be missing unseen */
+			/* every cut must be refused: ~expected makes any content that is read wrong */
 			int result = try(bytes, cut, ~expected, what, false);
 			counts[result + 1]++;
 		}

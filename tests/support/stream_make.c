@@ -38,7 +38,7 @@ pass(int level)
 	return 0;
 }
 
-/* Words of two letters: row r has r % 4 of them. */
+/* Fills the words, of two letters: row r has r % 4. */
 static void
 fill(struct record *made, int64_t rows, int64_t width, struct rng *rng)
 {

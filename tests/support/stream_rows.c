@@ -1,6 +1,6 @@
 /*
- * stream_rows [FILE] - a stream as text: attributes of each record, then a line per row with
- * name=value of each column; lists in brackets
+ * stream_rows [FILE] - print a stream as text: the attributes of each record, then a line per row with name=value of each
+ * column; lists in brackets
  */
 #include <stdio.h>
 #include <stdlib.h>

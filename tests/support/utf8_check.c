@@ -1,6 +1,6 @@
 /*
- * utf8_check - utf8 against what the standard says; prints nothing when all is right.
- * With an argument: traits and mappings of all code points, as tests/golden/unicode.py sums them up.
+ * utf8_check - compare utf8 with the standard; prints nothing when all is right
+ * utf8_check ANY - print sums of the traits and mappings of all code points, as tests/golden/unicode.py does
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ expect(bool right, const char *what)
 		printf("wrong: %s\n", what);
 }
 
-/* Every code point there and back; every other sequence of three bytes refused. */
+/* Encodes and decodes every code point; every other sequence of three bytes is refused. */
 static void
 check_codes(void)
 {
@@ -40,7 +40,7 @@ check_codes(void)
 	    utf8_decode("\xF0\x9F\x98x", 4, &code) == 3 && code == -1, "bad fourth byte");
 }
 
-/* The table 3-11 of the Unicode Standard: U+FFFD for each maximal subpart. */
+/* Table 3-11 of the Unicode Standard: U+FFFD for each maximal subpart. */
 static void
 check_repair(void)
 {
@@ -99,7 +99,7 @@ check_traits(void)
 	expect(utf8_traits(0x301) & UTF8_MARK && utf8_combining(0x301) == 230, "a mark");
 }
 
-/* Texts in the making and how many of them there are. */
+/* A text that is being built, and the number of its parts. */
 struct sum {
 	char *text;
 	size_t length;
@@ -127,7 +127,7 @@ next(int32_t code)
 	return code == 0xD7FF ? 0xE000 : code + 1;
 }
 
-/* Whether nothing of it is taken apart before marks are stripped. */
+/* Whether no part of it is decomposed before marks are stripped. */
 static bool
 is_whole(int32_t c)
 {
@@ -208,7 +208,7 @@ print_forms(struct sum *sum)
 	free(apart);
 }
 
-/* Whether no cluster of FIRST, a character, BETWEEN and LAST begins where LAST does. */
+/* Whether no cluster begins at LAST in the text FIRST, the character, BETWEEN, LAST. */
 static bool
 is_joined(const char *first, int32_t code, const char *between, const char *last)
 {
@@ -223,8 +223,8 @@ is_joined(const char *first, int32_t code, const char *between, const char *last
 	return at > begin;
 }
 
-/* What goes on with a cluster; what joins two consonants (a prepended sign the second to itself); what
- * a linked consonant joins. */
+/* Prints the characters that extend a cluster; those that join two consonants (a prepended sign joins itself to the
+ * second); those that a linked consonant joins. */
 static void
 print_clusters(struct sum *sum)
 {

@@ -23,7 +23,7 @@ bf16_pair(float low, float high)
 	return bf16_narrow(low) | (unsigned)bf16_narrow(high) << 16;
 }
 
-/* The copy is made when it is waited for, not sooner. */
+/* The copy is made only when the thread waits for it. */
 static inline void
 copy_ahead(void *shared, const void *from, bool there)
 {
@@ -45,7 +45,7 @@ copies_wait()
 	shim_copies_wait(LEFT);
 }
 
-/* Matrices are read after all lanes have passed their rows. */
+/* Reads the matrices after all lanes have passed their rows. */
 static inline void
 shim_matrices(unsigned (&to)[4], const void *row, bool transposed)
 {

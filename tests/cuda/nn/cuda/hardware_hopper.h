@@ -17,7 +17,8 @@ void shim_arrival_wait(uint64_t *barrier, unsigned parity);
 /* made when a thread waits for the barrier */
 void shim_copy_tile(
     void *to, const CUtensorMap *map, int column, int row, uint64_t *barrier);
-void *shim_there(void *shared, unsigned rank); /* the same place of another block */
+void *shim_there(void *shared,
+    unsigned rank); /* the same place in the shared memory of another block */
 /* made when the thread waits for their group */
 void shim_product(float *sum, int wide, struct shared_tile a, struct shared_tile b);
 void shim_product_over(
