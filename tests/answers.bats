@@ -21,11 +21,6 @@ scores() {
 	diff <(cut -f1,2 "$T/made") <(cut -f1,2 "$T/expected")
 	cut -f3 "$T/made" | within <(cut -f3 "$T/expected") 1e-5 || { echo "$* run"; return 1; }
 }
-first_run() {
-	jq -r '._id' "$R/queries.jsonl" | while read -r query; do
-		jq -r --arg q "$query" '"\($q)\tQ0\t\(._id)\t\(input_line_number + 1)\t\(-input_line_number)\tx"' "$R/documents.jsonl"
-	done >"$T/first.run"
-}
 setup() {
 	cd "$T" || return
 	first_run

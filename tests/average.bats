@@ -11,19 +11,16 @@ setup() {
 	options=(-q -m "$G/bert" --schedule linear --lr 2e-3 --warmup 3 --steps 20 --decay 0.1 --clip 2 --beta2 0.98 --eps 1e-6)
 }
 
-# values FILE NAME: a tensor's, one a line
+# values FILE NAME: the tensor's values, one a line
 values() {
 	mts from safetensors -c "$2" "$1" | mts to jsonl | jq -r '.[] | if type == "array" then flatten[] else . end'
-}
-names() {
-	safetensors_list "$1" | cut -f1 | sort
 }
 
 # bats test_tags=plain
 @test "average: the weights after ten steps are torch's; a decay of 0 turns it off; the log describes the weights that are trained" {
 	train "${options[@]}" -o out --ema 0.8 pairs.mts
 	# the gradient of a key's bias is zero; AdamW turns its rounding errors into steps
-	names "$G/bert_ema.safetensors" | grep -v key.bias >learn
+	tensor_names "$G/bert_ema.safetensors" | grep -v key.bias >learn
 	[ "$(wc -l <learn)" -ge 30 ]
 	while read -r name; do
 		values "$G/bert_ema.safetensors" "$name" >theirs
@@ -65,7 +62,7 @@ names() {
 	more=("${options[@]}" --ema 0.9 --dev pairs.mts --dev-every 2 --save-every 1 --last-step)
 	train "${more[@]}" -o whole pairs.mts
 	cut_short 5 "${more[@]}" -o out pairs.mts
-	[ "$(names out.checkpoint | paste -sd' ')" = "counts ema exp_avg exp_avg_sq state values" ]
+	[ "$(tensor_names out.checkpoint | paste -sd' ')" = "counts ema exp_avg exp_avg_sq state values" ]
 	run -1 --separate-stderr train "${more[@]}" --ema 0.99 -o out pairs.mts
 	[[ $stderr == "train: out.checkpoint: is of a run with ema 0.9, this one has 0.99;"* ]]
 	train "${more[@]}" -o out pairs.mts

@@ -2,9 +2,6 @@
 load helper
 load families
 
-embed() { # model [option...]
-	ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode -q --any-tokenizer -m "$@" | ids_stream --rows text.emb
-}
 # bats test_tags=plain
 @test "blocks: fewer blocks in another order give the embeddings of transformers" {
 	while read -r family order; do
@@ -78,25 +75,20 @@ embed() { # model [option...]
 	done
 }
 
-# The byte offset of a tensor's data; its first number.
-offset() { # file tensor
-	local size
-	size=$(od -An -tu8 -N8 "$1")
-	echo $((8 + size + $(head -c $((8 + size)) "$1" | tail -c +9 | jq --arg name "$2" '.[$name].data_offsets[0]')))
-}
-number() { od -An -tf4 -j "$(offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
+# number FILE NAME: the first value of a tensor
+number() { od -An -tf4 -j "$(tensor_offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
 @test "blocks: in a repeated block of an expert the expert's norms pass on the first block's output" {
 	upcycle -m "$GOLDEN/bert" --experts a,b --layers 1 -o "$T/mote"
 	weights=$T/mote/model.safetensors
 	norm=encoder.layer.1.output.LayerNorm
 	for i in a b; do # 8 channels each: the greatest gain is 5 or 7
 		[ $i = a ] && bytes='\0\0\240@' || bytes='\0\0\340@'
-		printf "$bytes" | dd of="$weights" bs=1 seek="$(offset "$weights" $norm.experts.$i.weight)" conv=notrunc status=none
+		printf "$bytes" | dd of="$weights" bs=1 seek="$(tensor_offset "$weights" $norm.experts.$i.weight)" conv=notrunc status=none
 	done
 	upcycle -m "$T/mote" --stack 0,1,1 -o "$T/out"
 	for i in a b; do
-		gains=$(od -An -v -w32 -tf4 -j "$(offset "$weights" $norm.experts.$i.weight)" -N32 "$weights")
-		biases=$(od -An -v -w32 -tf4 -j "$(offset "$weights" $norm.experts.$i.bias)" -N32 "$weights")
+		gains=$(od -An -v -w32 -tf4 -j "$(tensor_offset "$weights" $norm.experts.$i.weight)" -N32 "$weights")
+		biases=$(od -An -v -w32 -tf4 -j "$(tensor_offset "$weights" $norm.experts.$i.bias)" -N32 "$weights")
 		for made in attention.output.LayerNorm output.LayerNorm; do
 			printf '%s\n' "$gains" "$biases" "$(number "$T/out/model.safetensors" encoder.layer.2.$made.experts.$i.weight)" \
 				"$(number "$T/out/model.safetensors" encoder.layer.2.$made.experts.$i.bias)" | awk '

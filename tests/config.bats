@@ -62,13 +62,9 @@ embeds() {
 	model_check "$T/saved" "$FAMILIES/t5_own/expected.safetensors"
 	# if both are equal, a copy has the shared ones only
 	copy t5_own
-	header=$(od -An -tu8 -N8 "$MODEL/model.safetensors")
-	offset() {
-		echo $((header + 8 + $(head -c $((header + 8)) "$MODEL/model.safetensors" | tail -c +9 |
-			jq --arg name "$1" '.[$name].data_offsets[0]')))
-	}
 	dd if="$FAMILIES/t5_own/model.safetensors" of="$MODEL/model.safetensors" bs=1 count=$((40 * 8 * 4)) \
-		skip="$(offset encoder.embed_tokens.weight)" seek="$(offset shared.weight)" conv=notrunc status=none
+		skip="$(tensor_offset "$MODEL/model.safetensors" encoder.embed_tokens.weight)" \
+		seek="$(tensor_offset "$MODEL/model.safetensors" shared.weight)" conv=notrunc status=none
 	model_copy "$MODEL" "$T/equal" f32
 	safetensors_list "$T/equal" | found '^shared.weight'
 	run ! grep -qa 'embed_tokens' "$T/equal/model.safetensors"

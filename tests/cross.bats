@@ -13,14 +13,7 @@ setup() {
 
 # folder FORM: copies a reranker and its tokenizer to the folder FORM
 folder() {
-	local form tokenizer class most
-	IFS=$'\t' read -r form tokenizer class most < <(grep -P "^$1\t" "$R/forms.tsv")
-	cp -r "$R/$form" "$form"
-	for file in "$GOLDEN/settings/$tokenizer"/*; do
-		[ "${file##*/}" = config.json ] || cp "$file" "$form"
-	done
-	jq -c ".model_max_length = $most$([ "$class" = - ] || echo " | .tokenizer_class = \"$class\"")" \
-		"$GOLDEN/settings/$tokenizer/tokenizer_config.json" >"$form/tokenizer_config.json"
+	tokenized_form "$R" "$1"
 }
 # pairs FORM, lists FORM: FORM.pairs.mts and FORM.lists.mts, batches like the golden values'
 pairs() {
@@ -48,9 +41,6 @@ start() {
 # sums FOLDER: checksums of the encoder's tensors
 sums() {
 	tensor_sums "$1/model.safetensors" | grep ^bert. | sort
-}
-tensors() {
-	safetensors_list "$1/model.safetensors" | cut -f1 | sort
 }
 
 # bats test_tags=plain
@@ -114,7 +104,7 @@ tensors() {
 	start
 	pairs bert
 	run -0 --separate-stderr train -m start --objective bce --lr 1e-12 --decay 0 -o made bert.pairs.mts
-	[ "$(tensors made)" = "$(tensors bert)" ]
+	[ "$(tensor_names made/model.safetensors)" = "$(tensor_names bert/model.safetensors)" ]
 	diff <(sums bert) <(sums made)
 	[ ! -e made/modules.json ] && [ ! -e made/sentence_bert_config.json ]
 	[ "$(jq -c '[.architectures, .id2label]' made/config.json)" = '[["BertForSequenceClassification"],{"0":"LABEL_0"}]' ]

@@ -1,7 +1,6 @@
-# Small sets that say something, drawn here: what pipelines of papers are tried on.
+# Small made data sets with classes that can be learnt; the tests of the papers' pipelines run on them.
 
-# Sentences about three things, "topic<TAB>sentence" a line; $1: a word that is in all of them.  By awk: in a test each command
-# of bash takes half a millisecond, because bats notes the line before it.
+# sentences WORD: sentences about three topics, "topic<TAB>sentence" a line, each with the word
 sentences() {
 	awk -v more="$1" 'BEGIN {
 		things = split("kitchen\tthe %s cook stirs the %s soup|harbour\ta %s and %s ship leaves|garden\tthe %s roses, %s as ever", thing, "|")
@@ -12,11 +11,13 @@ sentences() {
 	}'
 }
 
+# as_json: "topic<TAB>sentence" lines as JSON Lines with text and label
 as_json() {
 	awk -F'\t' '{ printf "{\"text\": \"%s\", \"label\": \"%s\"}\n", $2, $1 }'
 }
 
-as_beir() { # folder, splits...
+# as_beir FOLDER: writes the sentences as a BEIR data set: a question and an answer of the same number match
+as_beir() {
 	mkdir -p "$1/qrels"
 	sentences answer | awk -F'\t' '{ printf "{\"_id\": \"d%d\", \"title\": \"\", \"text\": \"%s\"}\n", NR, $2 }' >"$1/corpus.jsonl"
 	sentences question | awk -F'\t' '{ printf "{\"_id\": \"q%d\", \"text\": \"%s\"}\n", NR, $2 }' >"$1/queries.jsonl"
@@ -25,6 +26,7 @@ as_beir() { # folder, splits...
 		for (n = 1; n <= 216; n++) if ((n % 4 == 0) == s) print "q" n "\td" n "\t1" >file } }'
 }
 
+# drawn_sets: writes folder data, with a set under each name that the pipelines read
 drawn_sets() {
 	as_beir data/retrieval/fin10k_qa
 	for set in banking77 emotion; do
@@ -48,7 +50,8 @@ drawn_sets() {
 	find data -name '*.jsonl' -exec zstd -q --rm {} +
 }
 
-# A model of two narrow layers that knows the words of the sentences, in folder $1; all else is share/models/mlm's.
+# drawn_model FOLDER: writes a model of two narrow layers with a vocabulary of the sentences; its other settings are those of
+# share/models/mlm
 drawn_model() {
 	local mlm=$ROOT/share/models/mlm
 	sentences 'of what they defined' | cut -f2 >words
@@ -62,7 +65,7 @@ drawn_model() {
 	mv "$1.new" "$1"
 }
 
-# The files of make text, newer than their sources, and the model mlm.
+# drawn_text: writes the files that `make text` makes, newer than their sources, and the model mlm
 drawn_text() {
 	mkdir -p dictionaries out/text/{dev,test}
 	touch dictionaries/{data,index}.{noun,verb,adj,adv} dictionaries/foldoc

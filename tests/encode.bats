@@ -6,9 +6,6 @@ M=$GOLDEN/bert
 ids() { # the golden texts' ids as a stream
 	ids_stream text.ids "$@" <"$M/ids.txt"
 }
-rows() {
-	ids_stream --rows text.emb
-}
 
 # 1. the known answer
 @test "encode: embeddings of BERT and NomicBERT are torch's to 1e-6" {

@@ -19,17 +19,12 @@ few_ids() {
 	sed 's/\b4\([0-7]\)\b/1\1/g' "$G/pairs.txt" | pairs_stream '{"temperature": 0.05}' >pairs.mts
 }
 
-# values FILE NAME: the floats of a tensor
+# values FILE NAME: the tensor's values, one a line
 values() {
 	local header from to
 	header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
 	read -r from to < <(head -c $((8 + header)) "$1" | tail -c +9 | jq -r --arg name "$2" '.[$name].data_offsets | @tsv')
 	od -An -v -tf4 -w4 -j $((8 + header + from)) -N $((to - from)) "$1"
-}
-
-# names FILE: of its tensors
-names() {
-	head -c $((8 + $(od -An -tu8 -N8 "$1"))) "$1" | tail -c +9 | jq -r 'del(.__metadata__) | keys[]'
 }
 
 # moved A B: the names of the tensors that differ between two folders
@@ -50,7 +45,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 		done
 		[ "$family" = bert ] || continue
 		# the gradient of a key's bias is zero, and AdamW turns its rounding errors into steps; others differ by rounding
-		names "$G/bert_frozen.safetensors" >learn
+		tensor_names "$G/bert_frozen.safetensors" >learn
 		[ "$(wc -l <learn)" -eq 21 ]
 		grep -v key.bias learn | while read -r name; do
 			values "$G/bert_frozen.safetensors" "$name" >theirs
@@ -76,7 +71,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 	relabel "$GOLDEN/bert/model.safetensors" '."pooler.dense.bias" = ."cls.predictions.bias" | del(."cls.predictions.bias")' \
 		>pooled/model.safetensors
 	train -q -m pooled -o other --freeze 'pooler.*' pairs.mts
-	names other/model.safetensors | grep -x pooler.dense.bias
+	tensor_names other/model.safetensors | grep -x pooler.dense.bias
 	run -0 --separate-stderr train -v -m "$G/bert" -o out --freeze 'embeddings.*' pairs.mts
 	[[ "$stderr" == *"train: $G/bert: 4448 of 6304 parameters learn"* ]]
 }
@@ -95,19 +90,19 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 	upcycle -q -m "$G/bert" --experts left,right -o mote
 	pairs_stream '{"experts": {"query": "left", "document": "right"}}' <"$G/pairs.txt" >both.mts
 	train -q -m mote -o out --lr 2e-3 --freeze '*,!*.experts.*' both.mts
-	diff <(moved mote out) <(names mote/model.safetensors | grep -F .experts.)
+	diff <(moved mote out) <(tensor_names mote/model.safetensors | grep -F .experts.)
 	train -q -m mote -o out --lr 2e-3 --freeze '*.experts.*' both.mts
-	diff <(moved mote out) <(names mote/model.safetensors | grep -vF .experts.)
+	diff <(moved mote out) <(tensor_names mote/model.safetensors | grep -vF .experts.)
 	train -q -m mote -o out --lr 2e-3 --freeze '*.experts.left.*' both.mts
-	diff <(moved mote out) <(names mote/model.safetensors | grep -vF .left.)
+	diff <(moved mote out) <(tensor_names mote/model.safetensors | grep -vF .left.)
 }
 
 @test "freeze: token experts and their routers may be frozen" {
 	upcycle -q -m "$G/bert" --token-experts 2 --token-top 2 -o moe
 	train -q -m moe -o out --lr 2e-3 --freeze '*router*' pairs.mts
-	diff <(moved moe out) <(names moe/model.safetensors | grep -v router)
+	diff <(moved moe out) <(tensor_names moe/model.safetensors | grep -v router)
 	train -q -m moe -o out --lr 2e-3 --freeze '*,!*router*' pairs.mts
-	diff <(moved moe out) <(names moe/model.safetensors | grep router)
+	diff <(moved moe out) <(tensor_names moe/model.safetensors | grep router)
 }
 
 @test "freeze: mlm: only the head learns, or all but the embeddings that are its output matrix" {
@@ -128,7 +123,7 @@ nomic_bert='emb*,*layers.0.*,*norm2.weight'
 	few_ids
 	for family in mpnet t5 umt5; do
 		F=$GOLDEN/families/$family
-		names "$F/model.safetensors" | grep relative_attention_bias >tables
+		tensor_names "$F/model.safetensors" | grep relative_attention_bias >tables
 		[ "$(wc -l <tables)" -eq "$([ $family = umt5 ] && echo 3 || echo 1)" ]
 		train -q -m "$F" -o out --lr 2e-3 --freeze "$(head -n 1 tables)" pairs.mts
 		diff <(moved "$F" out | grep relative_attention_bias) <(tail -n +2 tables)

@@ -33,10 +33,10 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		rm -rf "$M"
 		cp -r "$GOLDEN/families/$family" "$M"
-		rows -m "$M" >"$T/f32"
-		rows -m "$M" --weights int8 >"$T/int8"
+		encoded -m "$M" >"$T/f32"
+		encoded -m "$M" --weights int8 >"$T/int8"
 		widened "$M" "$T/wide"
-		rows -m "$T/wide" | cmp - "$T/int8"
+		encoded -m "$T/wide" | cmp - "$T/int8"
 		run ! cmp -s "$T/f32" "$T/int8"
 		least_cosine "$T/f32" "$T/int8" | awk -v family="$family" '$1 < 0.999 { print family, $1; exit 1 }'
 	done
@@ -58,26 +58,26 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 @test "int8: weights stored as bf16 and f16 are quantised" {
 	for dtype in bf16 f16; do
 		model_copy "$GOLDEN/bert" "$T/half" $dtype
-		rows -m "$T/half" --weights int8 >"$T/int8"
+		encoded -m "$T/half" --weights int8 >"$T/int8"
 		widened "$T/half" "$T/wide"
-		rows -m "$T/wide" | cmp - "$T/int8"
-		rows -m "$T/half" >"$T/f32"
+		encoded -m "$T/wide" | cmp - "$T/int8"
+		encoded -m "$T/half" >"$T/f32"
 		least_cosine "$T/f32" "$T/int8" | awk '$1 < 0.999 { print; exit 1 }'
 	done
 }
 
 # 2. options
 @test "int8: a text has the same bits alone and in a batch, with any number of threads" {
-	rows -m "$M" --weights int8 >"$T/all"
-	rows -m "$M" --weights int8 -j 1 | cmp - "$T/all"
-	rows -m "$M" --weights int8 --tokens 1 | cmp - "$T/all"
+	encoded -m "$M" --weights int8 >"$T/all"
+	encoded -m "$M" --weights int8 -j 1 | cmp - "$T/all"
+	encoded -m "$M" --weights int8 --tokens 1 | cmp - "$T/all"
 	[ "$(wc -l <"$T/all")" -eq 4 ]
 }
 
 @test "int8: --weights-cache writes the int8 weights beside the model; the next start maps them" {
-	rows -m "$M" --weights int8 >"$T/made"
+	encoded -m "$M" --weights int8 >"$T/made"
 	[ ! -e "$M/model.int8.safetensors" ]
-	rows -m "$M" --weights int8 --weights-cache | cmp - "$T/made"
+	encoded -m "$M" --weights int8 --weights-cache | cmp - "$T/made"
 	[ -z "$(find "$M" -name '.*' -type f)" ]
 	# a change in the mapped file changes the output
 	encode -v -m "$M" --weights int8 "$T/ids.mts" 2>"$T/err" >"$T/out.mts"
@@ -85,31 +85,31 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	ids_stream --rows text.emb <"$T/out.mts" | cmp - "$T/made"
 	size=$(stat -c %s "$M/model.int8.safetensors")
 	printf '\x7f' | dd of="$M/model.int8.safetensors" bs=1 seek=$((size - 8)) conv=notrunc status=none
-	rows -m "$M" --weights int8 >"$T/changed"
+	encoded -m "$M" --weights int8 >"$T/changed"
 	run ! cmp -s "$T/changed" "$T/made"
 	# without --weights int8 the file is not read
-	rows -m "$M" | cmp - <(rows -m "$GOLDEN/bert")
-	rows -m "$M" --weights stored | cmp - <(rows -m "$GOLDEN/bert")
+	encoded -m "$M" | cmp - <(encoded -m "$GOLDEN/bert")
+	encoded -m "$M" --weights stored | cmp - <(encoded -m "$GOLDEN/bert")
 }
 
 @test "int8: a cache of other weights gets a warning and is not used; --weights-cache rebuilds it" {
 	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
 	spoil encoder.layer.1.output.dense.weight 180 '\x40\x40\x40'
-	rows -m "$M" --weights int8 2>"$T/err" >"$T/other"
+	encoded -m "$M" --weights int8 2>"$T/err" >"$T/other"
 	[[ "$(<"$T/err")" == "encode: warning: $M/model.int8.safetensors: was not made of the weights of $M; it is not used (--weights-cache makes it anew)" ]]
 	cp "$M/model.int8.safetensors" "$T/stale"
 	mv "$M/model.int8.safetensors" "$T/aside"
-	rows -m "$M" --weights int8 | cmp - "$T/other"
+	encoded -m "$M" --weights int8 | cmp - "$T/other"
 	mv "$T/aside" "$M/model.int8.safetensors"
-	rows -m "$M" --weights int8 --weights-cache 2>"$T/err" | cmp - "$T/other"
+	encoded -m "$M" --weights int8 --weights-cache 2>"$T/err" | cmp - "$T/other"
 	[[ "$(<"$T/err")" == *"it is made anew" ]]
-	rows -m "$M" --weights int8 2>"$T/err" | cmp - "$T/other"
+	encoded -m "$M" --weights int8 2>"$T/err" | cmp - "$T/other"
 	[ ! -s "$T/err" ]
 	run ! cmp -s "$T/stale" "$M/model.int8.safetensors"
 	# another pooling does not invalidate the cache
 	sed -i 's/"pooling_mode_mean_tokens": true/"pooling_mode_mean_tokens": false/; s/"pooling_mode_cls_token": false/"pooling_mode_cls_token": true/' \
 		"$M/1_Pooling/config.json"
-	rows -m "$M" --weights int8 2>"$T/err" >"$T/cls"
+	encoded -m "$M" --weights int8 2>"$T/err" >"$T/cls"
 	[ ! -s "$T/err" ]
 }
 
@@ -117,7 +117,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	encode -q -m "$M" --weights int8 --weights-cache "$T/ids.mts" >"$T/out.mts"
 	kept=$M/model.int8.safetensors
 	takes() { # succeeds if the cache is used without a message
-		rows -m "$M" --weights int8 2>"$T/err" >"$T/now"
+		encoded -m "$M" --weights int8 2>"$T/err" >"$T/now"
 		[ ! -s "$T/err" ]
 	}
 	cp "$kept" "$T/kept"
@@ -138,7 +138,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	[ "${#hash}" -eq 16 ]
 	sed -i "s/$hash\"/0123456789abcdef\"/" "$kept"
 	run ! takes
-	rows -m "$M" --weights int8 --weights-cache 2>"$T/err" >"$T/now"
+	encoded -m "$M" --weights int8 --weights-cache 2>"$T/err" >"$T/now"
 	grep -q 'it is made anew' "$T/err"
 	sed -i "s/$hash\"/0123456789abcdef\"/" "$kept"
 	takes
@@ -147,7 +147,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 @test "int8: of two processes that write the cache the second waits and maps the first's file" {
 	exec 7>>"$M/model.int8.safetensors.lock"
 	flock 7
-	rows -m "$M" --weights int8 --weights-cache 2>"$T/err" >"$T/second" 7>&- &
+	encoded -m "$M" --weights int8 --weights-cache 2>"$T/err" >"$T/second" 7>&- &
 	second=$!
 	for ((i = 0; i < 200; i++)); do
 		[ ! -s "$T/err" ] || break
@@ -156,7 +156,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 	[ "$(<"$T/err")" = "encode: warning: $M/model.int8.safetensors: another process is making it; this one waits and uses it then" ]
 	cp -r "$M" "$T/elsewhere"
 	rm "$T/elsewhere/model.int8.safetensors.lock"
-	rows -m "$T/elsewhere" --weights int8 --weights-cache 7>&- >"$T/first"
+	encoded -m "$T/elsewhere" --weights int8 --weights-cache 7>&- >"$T/first"
 	cp "$T/elsewhere/model.int8.safetensors" "$M"
 	inode=$(stat -c %i "$M/model.int8.safetensors")
 	exec 7>&-
@@ -178,10 +178,10 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 
 @test "int8: task experts, --adapter and --gates work with int8 weights" {
 	widened "$M" "$T/wide"
-	rows -m "$M" --weights int8 --adapter "$GOLDEN/adapter/plain" >"$T/int8"
-	rows -m "$T/wide" --adapter "$GOLDEN/adapter/plain" | cmp - "$T/int8"
+	encoded -m "$M" --weights int8 --adapter "$GOLDEN/adapter/plain" >"$T/int8"
+	encoded -m "$T/wide" --adapter "$GOLDEN/adapter/plain" | cmp - "$T/int8"
 	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/experts"
-	rows -m "$T/experts" --weights int8 -e right | cmp - <(rows -m "$M" --weights int8)
+	encoded -m "$T/experts" --weights int8 -e right | cmp - <(encoded -m "$M" --weights int8)
 	# an adapter that records the fingerprint of the folder's model
 	B=$GOLDEN/train/bert
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >"$T/pairs.mts"

@@ -28,13 +28,6 @@ grouped() {
 		jq -c '."text.rw" | map(add * 1000 | round)')" = '[2000,2000,2000]' ]
 }
 
-# offset FILE NAME: of the first byte of a tensor's values
-offset() {
-	local header
-	header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
-	head -c $((8 + header)) "$1" | tail -c +9 | jq --arg name "$2" ".[\$name].data_offsets[0] + 8 + $header"
-}
-
 rows_of() { # MODEL: its embeddings of three texts
 	printf '7\n1 2 3\n4 5 6 8\n' | ids_stream text.ids | encode -q -m "$1" | mts to jsonl | jq -r '."text.emb"[]'
 }
@@ -44,14 +37,14 @@ rows_of() { # MODEL: its embeddings of three texts
 	file=$T/like/model.safetensors
 	# twelve neurons with eight weights each: the first three, four times
 	for layer in 0 1; do
-		at=$(offset "$file" encoder.layer.$layer.intermediate.dense.weight)
+		at=$(tensor_offset "$file" encoder.layer.$layer.intermediate.dense.weight)
 		tail -c +$((at + 1)) "$M/model.safetensors" | head -c 96 >"$T/kinds"
 		cat "$T"/{kinds,kinds,kinds,kinds} | dd of="$file" conv=notrunc bs=1 seek="$at" status=none
 	done
 	upcycle -q -m "$T/like" --neuron-experts 3 -o "$T/out"
 	[ "$(jq .neuron_experts "$T/out/config.json")" = 3 ]
 	for layer in 0 1; do
-		at=$(offset "$T/out/model.safetensors" encoder.layer.$layer.intermediate.dense.weight)
+		at=$(tensor_offset "$T/out/model.safetensors" encoder.layer.$layer.intermediate.dense.weight)
 		tail -c +$((at + 1)) "$T/out/model.safetensors" | head -c 384 | od -An -v -tx4 -w32 | uniq -c | awk '{ print $1 }' |
 			diff - <(printf '%s\n' 4 4 4)
 	done

@@ -2,9 +2,6 @@
 # bats file_tags=plain
 load helper
 
-rows() {
-	ids_stream --rows text.emb
-}
 check() {
 	run -0 nn_check "$1"
 	[ -z "$output" ]

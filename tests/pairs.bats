@@ -20,9 +20,6 @@ rows() {
 texts() {
 	batches "$@" | grep -v '^#' | sed 's/\t[a-z.]*=/|/g; s/^query=//; s/|x$//'
 }
-column() {
-	batches | grep -v '^#' | tr '\t' '\n' | sed -n "s/^$1=//p"
-}
 # fails FLOW TEXT: exit 1, one line with the text, and no output
 fails() {
 	set_of "$1"
@@ -157,7 +154,7 @@ labelled() {
 	tasksample -q --duplicates apart x.yaml | batches | awk -F'[=\t ]' '/^#/ { split("", seen); next } seen[$2]++ { exit 1 }'
 	# in another data set the label has another key
 	sed 's/name: x/name: y/' x.yaml >y.yaml
-	[ -z "$(comm -12 <(cut -f2 keys | sort) <(tasksample -q y.yaml | column query.key | sed 's/^/query.key=/' | sort -u))" ]
+	[ -z "$(comm -12 <(cut -f2 keys | sort) <(tasksample -q y.yaml | batch_column query.key | sed 's/^/query.key=/' | sort -u))" ]
 }
 
 @test "pairs: a text is paired with the name of its label" {
@@ -169,9 +166,9 @@ labelled() {
 	printf '{"t": "a", "l": 1}\n{"t": "b", "l": false}\n' >e.jsonl
 	[ "$(rows 'file: e.jsonl, query: t, document: l, names: {1: one, "false": none}' | tr '\n' ';')" = 'a|one;b|none;' ]
 	# the key is that of the label's name
-	recipe 'file: e.jsonl, query: t, document: l, names: {1: one, "false": none}' | tasksample -q - | column document.key | sort >keys
+	recipe 'file: e.jsonl, query: t, document: l, names: {1: one, "false": none}' | tasksample -q - | batch_column document.key | sort >keys
 	printf '{"query": "%s", "document": ""}\n' one none >k.jsonl
-	recipe 'file: k.jsonl' | tasksample -q - | column query.key | sort | cmp - keys
+	recipe 'file: k.jsonl' | tasksample -q - | batch_column query.key | sort | cmp - keys
 }
 
 @test "pairs: conditions have the syntax of mts rows --where" {
@@ -207,7 +204,7 @@ labelled() {
 @test "pairs: a part is a range of the hash of the query, whatever the row's place" {
 	seq 0 999 | awk '{ printf "{\"query\": \"q%d\", \"document\": \"d%d\"}\n", $1, $1 / 2 }' >r.jsonl
 	set_of 'file: r.jsonl'
-	paste <(tasksample x.yaml | column query.key) <(tasksample x.yaml | column query) >keys
+	paste <(tasksample x.yaml | batch_column query.key) <(tasksample x.yaml | batch_column query) >keys
 	printf '%016x\t%s\n' $(<keys) >hex
 	for part in 0-50%:[0-7] 50-100%:[89a-f] 0-25%:[0-3] 6.25-12.5%:1 93.75-100%:f; do
 		rows "file: r.jsonl, part: ${part%:*}" | cut -d'|' -f1 | sort |
@@ -234,9 +231,9 @@ labelled() {
 		<(rows 'file: colours.jsonl, query: text, document: label, part: 60-100%' | cut -d'|' -f1 | sort -u))" ]
 	for i in {0..99}; do echo "{\"set\": [\"a$i\", \"b$i\"]}"; done >sets.jsonl
 	set_of 'file: sets.jsonl, part: 0-50%'
-	tasksample --epochs 9 x.yaml | column query | tr -d ab | sort -u >low
+	tasksample --epochs 9 x.yaml | batch_column query | tr -d ab | sort -u >low
 	set_of 'file: sets.jsonl, part: 50-100%'
-	tasksample --epochs 9 x.yaml | column query | tr -d ab | sort -u | comm -12 - low >both
+	tasksample --epochs 9 x.yaml | batch_column query | tr -d ab | sort -u | comm -12 - low >both
 	[ ! -s both ]
 	[ -s low ]
 }
@@ -453,7 +450,7 @@ labelled() {
 	awk 'BEGIN { for (i = 0; i < 50; i++) printf "{\"_id\": \"q%d\", \"text\": \"%d\"}\n", i, i }' >big/queries.jsonl
 	awk 'BEGIN { for (i = 0; i < 100000; i++) printf "q%d\td%d\t1\n", i % 50, i / 50 }' >big/qrels.tsv
 	set_of 'beir: big, weight: 0.001' # 100 MB of corpus; the judged documents are 5 GB
-	(ulimit -v 70000 && tasksample -q x.yaml) | column document | awk 'length != 50000 { exit 1 } END { exit NR != 100 }'
+	(ulimit -v 70000 && tasksample -q x.yaml) | batch_column document | awk 'length != 50000 { exit 1 } END { exit NR != 100 }'
 }
 
 # typed TYPE LINE...: examples of a file with these rows
@@ -564,8 +561,8 @@ reranking() {
 	# any fields and any number; a group is an example once an epoch; its key is the label's
 	set_of 'file: k.jsonl, query: text, document: label, group: 9'
 	tasksample -q --epochs 2 x.yaml >x.mts
-	column query <x.mts | sort | uniq -c | awk '$1 != 2 { exit 1 } END { exit NR != 14 }'
-	[ "$(column document.key <x.mts | sort -u | wc -l)" -eq 7 ]
+	batch_column query <x.mts | sort | uniq -c | awk '$1 != 2 { exit 1 } END { exit NR != 14 }'
+	[ "$(batch_column document.key <x.mts | sort -u | wc -l)" -eq 7 ]
 	[ "$(rows 'file: k.jsonl, query: text, document: label, group: 100, first: 8' | grep -o t[0-9] | sort | tr -d '\n')" = t0t1t2t3t4t5t6t7 ]
 }
 
@@ -602,7 +599,7 @@ reranking() {
 		for (j = 0; j < 200; j++) printf "%s\"%05000d\"", j ? ", " : "", j
 		print "]}" } }' >r.jsonl
 	set_of 'type: Reranking, file: r.jsonl, weight: 0.01'
-	(ulimit -v 70000 && tasksample -q x.yaml) | column document | awk 'length != 5000 { exit 1 } END { exit NR != 200 }'
+	(ulimit -v 70000 && tasksample -q x.yaml) | batch_column document | awk 'length != 5000 { exit 1 } END { exit NR != 200 }'
 }
 
 # rows_like TYPE NAME: two rows that give pairs, and one that gives none
@@ -637,7 +634,7 @@ rows_like() {
 		# data sets are mixed, and duplicates are not masked
 		mts stat task.mts | awk '$1 == "temperature" { print $2 }' | found -x 0.05
 		tasksample -q -C files --task "${task% *}" --plan "$recipe" | awk -F'\t' 'NR > 1 { mixed += $4 ~ /,/; large += $5 > 8 } END { exit !mixed || large }'
-		[ -z "$(column query.key <task.mts)" ]
+		[ -z "$(batch_column query.key <task.mts)" ]
 	done
 	# make mteb has the same type for these names
 	for name in coir chemteb finmteb; do

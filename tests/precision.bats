@@ -58,8 +58,8 @@ check() { # runs a check with each of them
 # The least cosine, over the texts of each family's golden folder, is 0.9995 (ModernBERT); the models are 8 to 48 wide.
 @test "precision: embeddings of every family by int8 are close to f32's, and not equal" {
 	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
-		rows -m "$GOLDEN/families/$family" >"$T/f32"
-		rows -m "$GOLDEN/families/$family" --precision int8 >"$T/int8"
+		encoded -m "$GOLDEN/families/$family" >"$T/f32"
+		encoded -m "$GOLDEN/families/$family" --precision int8 >"$T/int8"
 		run ! cmp -s "$T/f32" "$T/int8"
 		least_cosine "$T/f32" "$T/int8" | awk -v family="$family" '$1 < 0.999 { print family, $1; exit 1 }'
 	done
@@ -88,7 +88,7 @@ window() {
 			# without fused multiply-add sums round differently; int8 hides the difference or makes it a step
 			MOTES_ISA=plain $encode -q -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" |
 				ids_stream --rows text.emb >"$T/plain"
-			rows -m "$GOLDEN/families/$family" --precision $precision | least_cosine - "$T/plain" | awk '$1 < 0.9999 { print; exit 1 }'
+			encoded -m "$GOLDEN/families/$family" --precision $precision | least_cosine - "$T/plain" | awk '$1 < 0.9999 { print; exit 1 }'
 		done
 	done
 	window
@@ -127,7 +127,7 @@ neon() { # OPTION...
 	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
 		for precision in f32 int8; do
 			neon -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" >"$T/neon"
-			rows -m "$GOLDEN/families/$family" --precision $precision | cmp - "$T/neon"
+			encoded -m "$GOLDEN/families/$family" --precision $precision | cmp - "$T/neon"
 			[ -s "$T/neon" ]
 		done
 	done
@@ -138,7 +138,7 @@ neon() { # OPTION...
 @test "precision: I8MM and DotProd of arm64, under qemu, give exact sums and the bits of every other kernel" {
 	arm64 bin/encode support/packed_check
 	MOTES_ISA=plain packed_check bits >"$T/bits"
-	rows -m "$M" --precision int8 >"$T/int8"
+	encoded -m "$M" --precision int8 >"$T/int8"
 	for kernel in i8mm dotprod plain; do
 		export MOTES_ISA=$kernel
 		emulated bin/encode --version | found "int8 by $kernel, bf16 as f32"
@@ -173,7 +173,7 @@ neon() { # OPTION...
 	emulated bin/encode --version | found 'int8 by i8mm, bf16 by bf16'
 	QEMU_CPU=neoverse-n1 emulated bin/encode --version | found 'int8 by dotprod, bf16 as f32'
 	QEMU_CPU=cortex-a57 emulated bin/encode --version | found 'int8 by plain, bf16 as f32'
-	rows -m "$M" --precision int8 >"$T/int8"
+	encoded -m "$M" --precision int8 >"$T/int8"
 	for processor in neoverse-n1 cortex-a57; do
 		QEMU_CPU=$processor neon -m "$M" --precision int8 "$T/ids.mts" | cmp - "$T/int8"
 		for kernel in i8mm bf16; do
@@ -185,18 +185,18 @@ neon() { # OPTION...
 
 # If bf16 is not faster on this processor, the test only checks that f32 takes its place.
 @test "precision: bf16 embeddings are close to f32's, and equal where bf16 is not faster" {
-	MOTES_ISA=plain rows -m "$M" --precision bf16 | cmp - <(rows -m "$M")
+	MOTES_ISA=plain encoded -m "$M" --precision bf16 | cmp - <(encoded -m "$M")
 	[ "$(MOTES_ISA=plain print_of -m "$M" --precision bf16)" = "$(print_of -m "$M")" ]
 	MOTES_ISA=plain encode --version | found 'bf16 as f32'
 	encode --version | found 'bf16 by' || skip "products of bf16 are not quicker on this processor"
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M")" ]
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M" --precision int8)" ]
 	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
-		rows -m "$GOLDEN/families/$family" >"$T/f32"
-		rows -m "$GOLDEN/families/$family" --precision bf16 >"$T/bf16"
+		encoded -m "$GOLDEN/families/$family" >"$T/f32"
+		encoded -m "$GOLDEN/families/$family" --precision bf16 >"$T/bf16"
 		run ! cmp -s "$T/f32" "$T/bf16"
 		least_cosine "$T/f32" "$T/bf16" | awk -v family="$family" '$1 < 0.9995 { print family, $1; exit 1 }'
-		rows -m "$GOLDEN/families/$family" --precision bf16 --tokens 1 -j 1 | cmp - "$T/bf16"
+		encoded -m "$GOLDEN/families/$family" --precision bf16 --tokens 1 -j 1 | cmp - "$T/bf16"
 	done
 }
 
@@ -216,12 +216,12 @@ blank() {
 @test "precision: each linear layer of a block, and of each expert, is multiplied by its own matrix" {
 	cp -r "$GOLDEN/families/qwen2_moe" "$T/qwen"
 	chmod -R u+w "$T/qwen"
-	rows -m "$T/qwen" --precision int8 >"$T/whole"
+	encoded -m "$T/qwen" --precision int8 >"$T/whole"
 	cp "$T/qwen/model.safetensors" "$T/kept"
 	for name in self_attn.{q,k,v,o}_proj mlp.shared_expert.{up,gate,down}_proj; do
 		blank "$T/qwen" "model.layers.1.$name.weight"
-		rows -m "$T/qwen" >"$T/f32"
-		rows -m "$T/qwen" --precision int8 >"$T/int8"
+		encoded -m "$T/qwen" >"$T/f32"
+		encoded -m "$T/qwen" --precision int8 >"$T/int8"
 		run ! cmp -s "$T/int8" "$T/whole"
 		least_cosine "$T/f32" "$T/int8" | awk -v name="$name" '$1 < 0.999 { print name, $1; exit 1 }'
 		cp "$T/kept" "$T/qwen/model.safetensors"
@@ -238,12 +238,12 @@ blank() {
 		cp "$T/kept" "$M/model.safetensors"
 		blank "$M" model.layers.{0,1}.self_attn.o_proj.weight $(printf '%s\n' {0,1}.mlp.experts.{0,1,2,3,4,5} |
 			sed "/^$left$/d; s/.*/model.layers.&.down_proj.weight/")
-		rows -m "$M" >"$T/f32"
-		rows -m "$M" --precision int8 >"$T/int8"
+		encoded -m "$M" >"$T/f32"
+		encoded -m "$M" --precision int8 >"$T/int8"
 		run ! cmp -s "$T/f32" "$T/int8"
 	done
 	blank "$M" "model.layers.$left.down_proj.weight"
-	rows -m "$M" --precision int8 | cmp - <(rows -m "$M")
+	encoded -m "$M" --precision int8 | cmp - <(encoded -m "$M")
 }
 
 @test "precision: all-MiniLM-L6-v2 in int8 has cosine 0.999 to itself in f32 on average, 0.99 at worst" {
@@ -252,8 +252,8 @@ blank() {
 		"Interest rates were raised by a quarter of a point on Thursday; markets had expected more." \
 		"int main(void) { return 0; }" "How do I renew my passport abroad?" >"$T/texts"
 	tok -q -m "$MOTES_MINILM" "$T/texts" >"$T/ids.mts"
-	rows -m "$MOTES_MINILM" >"$T/f32"
-	rows -m "$MOTES_MINILM" --precision int8 >"$T/int8"
+	encoded -m "$MOTES_MINILM" >"$T/f32"
+	encoded -m "$MOTES_MINILM" --precision int8 >"$T/int8"
 	least_cosine "$T/f32" "$T/int8" | awk '$1 < 0.99 { exit 1 }'
 	for i in 1 2 3 4 5 6; do
 		least_cosine <(sed -n "${i}p" "$T/f32") <(sed -n "${i}p" "$T/int8")
@@ -263,8 +263,8 @@ blank() {
 @test "precision: weights stored as bf16 and f16 are accepted" {
 	for dtype in bf16 f16; do
 		model_copy "$GOLDEN/bert" "$T/half" $dtype
-		rows -m "$T/half" --precision int8 >"$T/int8"
-		rows -m "$T/half" | least_cosine - "$T/int8" | awk '$1 < 0.999 { print; exit 1 }'
+		encoded -m "$T/half" --precision int8 >"$T/int8"
+		encoded -m "$T/half" | least_cosine - "$T/int8" | awk '$1 < 0.999 { print; exit 1 }'
 	done
 }
 
@@ -273,8 +273,8 @@ blank() {
 	for layer in 0 1; do
 		spoil encoder.layer.$layer.attention.output.LayerNorm.weight 32 '\0\0\x48\x42' # 50
 	done
-	rows -m "$M" >"$T/f32"
-	rows -m "$M" --precision int8 | least_cosine "$T/f32" - | awk '$1 < 0.999995 { print; exit 1 }'
+	encoded -m "$M" >"$T/f32"
+	encoded -m "$M" --precision int8 | least_cosine "$T/f32" - | awk '$1 < 0.999995 { print; exit 1 }'
 }
 
 @test "precision: --weights-cache writes the int8 weights of every family beside the model; the next start maps them" {
@@ -283,9 +283,9 @@ blank() {
 		rm -rf "$M"
 		cp -r "$GOLDEN/families/$family" "$M"
 		chmod -R u+w "$M"
-		rows -m "$M" --precision int8 >"$T/made"
+		encoded -m "$M" --precision int8 >"$T/made"
 		[ ! -e "$M/$K" ]
-		rows -m "$M" --precision int8 --weights-cache | cmp - "$T/made"
+		encoded -m "$M" --precision int8 --weights-cache | cmp - "$T/made"
 		[ -z "$(find "$M" -name '.*' -type f)" ]
 		encode -v -m "$M" --precision int8 "$T/ids.mts" 2>"$T/err" >"$T/out.mts"
 		grep -q "mapped from $M/$K" "$T/err"
@@ -299,15 +299,15 @@ blank() {
 	head -c $((size - 4096)) "$M/$K" >"$T/changed"
 	head -c 4096 /dev/zero >>"$T/changed"
 	cp "$T/changed" "$M/$K"
-	rows -m "$M" --precision int8 >"$T/other"
+	encoded -m "$M" --precision int8 >"$T/other"
 	run ! cmp -s "$T/other" "$T/made"
-	rows -m "$M" | cmp - <(rows -m "$GOLDEN/families/t5")
-	rows -m "$M" --weights int8 | cmp - <(rows -m "$GOLDEN/families/t5" --weights int8)
+	encoded -m "$M" | cmp - <(encoded -m "$GOLDEN/families/t5")
+	encoded -m "$M" --weights int8 | cmp - <(encoded -m "$GOLDEN/families/t5" --weights int8)
 }
 
 @test "precision: an unaligned cache is used, with any number of threads" {
 	K=$M/model.precision-int8.safetensors
-	rows -m "$M" --precision int8 --weights-cache >"$T/made"
+	encoded -m "$M" --precision int8 --weights-cache >"$T/made"
 	length=$(od -An -tu8 -N8 "$K")
 	mv "$K" "$T/kept"
 	# eight spaces more before the data
@@ -319,44 +319,44 @@ blank() {
 		tail -c +$((length + 9)) "$T/kept"
 	} >"$K"
 	for threads in 1 2 3; do
-		rows -j $threads -m "$M" --precision int8 | cmp - "$T/made"
+		encoded -j $threads -m "$M" --precision int8 | cmp - "$T/made"
 	done
 }
 
 @test "precision: a cache of another model or precision gets a warning and is not used" {
 	K=$M/model.precision-int8.safetensors
-	rows -m "$M" --precision int8 --weights-cache >"$T/first"
+	encoded -m "$M" --precision int8 --weights-cache >"$T/first"
 	cp "$K" "$T/kept"
 	spoil encoder.layer.1.output.dense.weight 180 '\x40\x40\x40'
-	rows -m "$M" --precision int8 2>"$T/err" >"$T/other"
+	encoded -m "$M" --precision int8 2>"$T/err" >"$T/other"
 	[[ "$(<"$T/err")" == "encode: warning: $K: was not made of the weights of $M; it is not used (--weights-cache makes it anew)" ]]
 	run ! cmp -s "$T/first" "$T/other"
-	rows -m "$M" --precision int8 --weights-cache 2>"$T/err" | cmp - "$T/other"
+	encoded -m "$M" --precision int8 --weights-cache 2>"$T/err" | cmp - "$T/other"
 	[[ "$(<"$T/err")" == *"it is made anew" ]]
-	rows -m "$M" --precision int8 2>"$T/err" | cmp - "$T/other"
+	encoded -m "$M" --precision int8 2>"$T/err" | cmp - "$T/other"
 	[ ! -s "$T/err" ]
 	# calibration depends on the whole model
 	cp "$M/config.json" "$T/config"
 	sed -i 's/"hidden_act": "gelu"/"hidden_act": "relu"/' "$M/config.json"
 	run ! cmp -s "$T/config" "$M/config.json"
-	rows -m "$M" --precision int8 2>"$T/err" >"$T/relu"
+	encoded -m "$M" --precision int8 2>"$T/err" >"$T/relu"
 	grep -q 'was not made of the weights' "$T/err"
 	mv "$K" "$T/aside"
-	rows -m "$M" --precision int8 | cmp - "$T/relu"
+	encoded -m "$M" --precision int8 | cmp - "$T/relu"
 	cp "$T/config" "$M/config.json"
 	# another layout of the values
 	sed 's/panels of 16 by 4/slabs of 32 by 8 /' "$T/aside" >"$K"
-	rows -m "$M" --precision int8 2>"$T/err" | cmp - "$T/other"
+	encoded -m "$M" --precision int8 2>"$T/err" | cmp - "$T/other"
 	grep -q "was not made of the weights of $M for a program like this one; it is not used" "$T/err"
 }
 
 # 2. options
 @test "precision: a text has the same bits alone and in a batch, with any number of threads" {
-	rows -m "$M" --precision int8 >"$T/all"
-	rows -m "$M" --precision int8 -j 1 | cmp - "$T/all"
-	rows -m "$M" --precision int8 --tokens 1 | cmp - "$T/all"
+	encoded -m "$M" --precision int8 >"$T/all"
+	encoded -m "$M" --precision int8 -j 1 | cmp - "$T/all"
+	encoded -m "$M" --precision int8 --tokens 1 | cmp - "$T/all"
 	[ "$(wc -l <"$T/all")" -eq 4 ]
-	rows -m "$M" --precision f32 | cmp - <(rows -m "$M")
+	encoded -m "$M" --precision f32 | cmp - <(encoded -m "$M")
 }
 
 @test "precision: streams of int8 have another model's fingerprint, so that near does not mix them" {
@@ -371,12 +371,12 @@ blank() {
 
 @test "precision: int8 works with task experts, adapters and hidden states" {
 	upcycle -q -m "$GOLDEN/bert" --experts left,right -o "$T/experts"
-	rows -m "$T/experts" --precision int8 -e right >"$T/right"
-	rows -m "$M" --precision int8 | least_cosine - "$T/right" | awk '$1 < 0.9999 { print; exit 1 }'
-	rows -m "$M" --precision int8 --adapter "$GOLDEN/adapter/plain" >"$T/int8"
-	rows -m "$M" --adapter "$GOLDEN/adapter/plain" >"$T/f32"
+	encoded -m "$T/experts" --precision int8 -e right >"$T/right"
+	encoded -m "$M" --precision int8 | least_cosine - "$T/right" | awk '$1 < 0.9999 { print; exit 1 }'
+	encoded -m "$M" --precision int8 --adapter "$GOLDEN/adapter/plain" >"$T/int8"
+	encoded -m "$M" --adapter "$GOLDEN/adapter/plain" >"$T/f32"
 	least_cosine "$T/f32" "$T/int8" | awk '$1 < 0.999 { print; exit 1 }'
-	rows -m "$M" | least_cosine - "$T/int8" | awk '$1 > 0.999 { print; exit 1 }'
+	encoded -m "$M" | least_cosine - "$T/int8" | awk '$1 > 0.999 { print; exit 1 }'
 	encode -q -m "$M" --precision int8 --emit hs "$T/ids.mts" | ids_stream --rows text.hs >"$T/hs"
 	encode -q -m "$M" --emit hs "$T/ids.mts" | ids_stream --rows text.hs | least_cosine - "$T/hs" | awk '$1 < 0.999 { exit 1 }'
 }

@@ -3,10 +3,6 @@ load helper
 
 PROJECTED=$GOLDEN/projection
 
-embed() { # model [option...]
-	ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode -q --any-tokenizer -m "$@" | ids_stream --rows text.emb
-}
-
 # bats test_tags=plain
 @test "projection: each token is projected before the mean, as transformers and torch compute it" {
 	embed "$PROJECTED" | within "$PROJECTED/embeddings.txt" 1e-6

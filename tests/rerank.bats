@@ -6,25 +6,12 @@ R=$GOLDEN/rerank
 
 # folder FORM: copies the model and its tokenizer to $T/FORM
 folder() {
-	local form tokenizer class most
-	IFS=$'\t' read -r form tokenizer class most < <(grep -P "^$1\t" "$R/forms.tsv")
-	cp -r "$R/$form" "$T/$form"
-	for file in "$GOLDEN/settings/$tokenizer"/*; do
-		[ "${file##*/}" = config.json ] || cp "$file" "$T/$form"
-	done
-	jq -c ".model_max_length = $most$([ "$class" = - ] || echo " | .tokenizer_class = \"$class\"")" \
-		"$GOLDEN/settings/$tokenizer/tokenizer_config.json" >"$T/$form/tokenizer_config.json"
+	tokenized_form "$R" "$1"
 }
 # scores FORM [OPTION...]: the scores of the golden pairs, a line each
 scores() {
 	tok -q -m "$T/$1" --pair -f query -f text "$R/pairs.jsonl" | rerank -q -m "$T/$1" "${@:2}" |
 		mts to tsv --spread -c pair.score | sed 1d
-}
-# first_run: $T/first.run, every document of every query in the order of their ids
-first_run() {
-	jq -r '._id' "$R/queries.jsonl" | while read -r query; do
-		jq -r --arg q "$query" '"\($q)\tQ0\t\(._id)\t\(input_line_number + 1)\t\(-input_line_number)\tx"' "$R/documents.jsonl"
-	done >"$T/first.run"
 }
 again() {
 	rerank -q -m "$T/bert" --queries "$R/queries.jsonl" --texts "$R/documents.jsonl" "$@"

@@ -146,7 +146,7 @@ agrees() {
 	done
 	[ ! -e out/projection ]
 	[ "$(jq -c 'map(.type | split(".")[-1])' out/modules.json)" = '["Transformer","Pooling"]' ]
-	[ "$(safetensors_list out/model.safetensors | cut -f1 | sort)" = "$(safetensors_list "$GOLDEN/train/bert/model.safetensors" | cut -f1 | sort)" ]
+	[ "$(tensor_names out/model.safetensors)" = "$(tensor_names "$GOLDEN/train/bert/model.safetensors")" ]
 	encode -q -m out ids.mts >/dev/null
 	more=("${options[@]}" --objective distil --project 21 --dev wide.taught.mts --dev-every 2)
 	train "${more[@]}" -o whole --save-every 1 wide.taught.mts

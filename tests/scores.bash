@@ -1,13 +1,14 @@
 # Shared by the tests of mteb-score.
 # Golden values: tests/golden/score.py (scipy, scikit-learn, pytrec_eval) and score_types.py (mteb).
 
-stream() { # name...: streams of the golden rows in $T
+# stream NAME...: writes the golden rows to streams in $T
+stream() {
 	for name in "$@"; do
 		mkstream 7 <"$GOLDEN/score_$name.jsonl" >"$T/$name.mts"
 	done
 }
 
-# agrees EXPECTED <output: every expected metric is there, within 1e-6; nan where nan is expected
+# agrees EXPECTED <output: the output has every expected metric, within 1e-6, and nan where nan is expected
 agrees() {
 	awk -F'\t' 'NR == FNR { if ($0 !~ /^#/) want[$1] = $2; next }
 		$1 in want { d = $2 - want[$1]; seen++
@@ -18,12 +19,13 @@ agrees() {
 			exit bad }' "$1" -
 }
 
-metric() { # name <output
+# metric NAME <output: the metric's value
+metric() {
 	awk -F'\t' -v name="$1" '$1 == name { print $2 }'
 }
 
-# means_are_reported TABLE REPORT [PATTERN]: each column of a --per-query file whose name matches
-# is in the report with its mean, up to the rounding to 5 decimals that its first line states
+# means_are_reported TABLE REPORT [PATTERN]: the report has the mean of each column of the --per-query file whose name matches,
+# up to the rounding to 5 decimals that the report's first line states
 means_are_reported() {
 	awk -F'\t' -v pattern="${3:-.}" 'FILENAME == ARGV[2] {
 			if ($0 ~ /^#/) { rounded = /rounding 5 decimals/; next }

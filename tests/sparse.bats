@@ -6,14 +6,7 @@ S=$GOLDEN/sparse
 
 # folder FORM: copies the model and its tokenizer to $T/FORM
 folder() {
-	local form tokenizer class most
-	IFS=$'\t' read -r form tokenizer class most < <(grep -P "^$1\t" "$S/forms.tsv")
-	cp -r "$S/$form" "$T/$form"
-	for file in "$GOLDEN/settings/$tokenizer"/*; do
-		[ "${file##*/}" = config.json ] || cp "$file" "$T/$form"
-	done
-	jq -c ".model_max_length = $most$([ "$class" = - ] || echo " | .tokenizer_class = \"$class\"")" \
-		"$GOLDEN/settings/$tokenizer/tokenizer_config.json" >"$T/$form/tokenizer_config.json"
+	tokenized_form "$S" "$1"
 }
 # bge: $T/bge, a model like BGE-M3 with its tokenizer
 bge() {

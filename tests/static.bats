@@ -17,9 +17,6 @@ folder() {
 	cp -r "$G/$1" m
 	[ -e m/tokenizer.json ] || [ -e m/0_StaticEmbedding ] || cp "$G/$tokenizer.json" m/tokenizer.json
 }
-rows() {
-	ids_stream --rows text.emb
-}
 # vectors OPTION...: the embeddings of the golden texts
 vectors() {
 	tok -q -m m "$G/texts.jsonl" | encode -q -m m "$@" | rows

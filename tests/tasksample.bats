@@ -44,20 +44,15 @@ setup() {
 	cd "$T"
 }
 
-# column NAME: a column of the batches on standard input, a row a line
-column() {
-	batches | grep -v '^#' | tr '\t' '\n' | sed -n "s/^$1=//p"
-}
-
 @test "tasksample: an epoch has each example once, with its own document" {
 	tasksample mix.yaml >out.mts
-	column query <out.mts >queries
+	batch_column query <out.mts >queries
 	[ "$(wc -l <queries)" -eq 205 ]
 	for set in big small left right; do
 		seq 0 $(($(wc -l <$set.jsonl) - 1)) | sed "s/^/$set q/"
 	done | sort >all
 	diff <(sort queries) all
-	diff queries <(column document <out.mts | sed 's/ d/ q/')
+	diff queries <(batch_column document <out.mts | sed 's/ d/ q/')
 	differ queries all # and in another order
 }
 
@@ -125,17 +120,17 @@ column() {
 
 @test "tasksample: weight says how often an epoch has each example" {
 	sed -i 's/file: left.jsonl/&, weight: 2/; s/file: right.jsonl/&, weight: 0.5/' mix.yaml
-	tasksample mix.yaml | column query >first
+	tasksample mix.yaml | batch_column query >first
 	[ "$(grep left first | sort | uniq -c | awk '{ print $1 }' | sort -u)" -eq 2 ]
 	[ "$(grep -c left first)" -eq 50 ]
 	[ "$(grep right first | sort -u | wc -l)" -eq 25 ]
 	# the second epoch has the other half
-	tasksample --epochs 2 mix.yaml | column query >both
+	tasksample --epochs 2 mix.yaml | batch_column query >both
 	[ "$(grep right both | sort -u | wc -l)" -eq 50 ]
 	[ "$(grep -c right both)" -eq 50 ]
 	# a task's weight multiplies those of its data sets
 	sed -i 's/experts: clustering/&\n    weight: 3/' mix.yaml
-	[ "$(tasksample mix.yaml | column query | grep -c left)" -eq 150 ]
+	[ "$(tasksample mix.yaml | batch_column query | grep -c left)" -eq 150 ]
 }
 
 @test "tasksample: --seed, --epochs, --steps and --batch override the recipe" {
@@ -219,7 +214,7 @@ without_place() {
 	[ "$(properties --rank 0 --ranks 1)" = "property batches 2;" ]
 	# parts of --all are concatenated by mts cat
 	for rank in 0 1; do tasksample --all --rank $rank --ranks 2 mix.yaml -o $rank.mts; done
-	mts cat 0.mts 1.mts | column query | sort | cmp - <(tasksample --all mix.yaml | column query | sort)
+	mts cat 0.mts 1.mts | batch_column query | sort | cmp - <(tasksample --all mix.yaml | batch_column query | sort)
 	batches 1.mts >text
 	absent first_row text
 	# the checksum of the batch, as in the plan
@@ -257,8 +252,8 @@ without_place() {
 	tasksample --all mix.yaml >out.mts
 	for set in big small left right; do
 		sed 's/.*"query": "\([^"]*\)".*/\1/' $set.jsonl
-	done | cmp - <(column query <out.mts)
-	diff <(column dataset <out.mts) <(column query <out.mts | cut -d' ' -f1)
+	done | cmp - <(batch_column query <out.mts)
+	diff <(batch_column dataset <out.mts) <(batch_column query <out.mts | cut -d' ' -f1)
 	batches <out.mts >text
 	absent key= text
 	grep -q '"task":"clustering","dataset":"left"' text
@@ -266,13 +261,13 @@ without_place() {
 	[ "$(grep -c '^#' text)" -eq $((7 + 2 + 2 + 4)) ]
 	for how in homogeneous heterogeneous; do
 		sed "s/batching: .*/batching: $how/; \$ a drop_last: true" mix.yaml >other.yaml
-		diff <(tasksample --all other.yaml | column query) <(column query <out.mts)
+		diff <(tasksample --all other.yaml | batch_column query) <(batch_column query <out.mts)
 	done
 }
 
 @test "tasksample: --task selects a task, --batching overrides the recipe" {
 	tasksample --plan --task clustering mix.yaml | awk -F'\t' 'NR > 1 && $3 != "clustering" { exit 1 }'
-	[ "$(tasksample --task clustering mix.yaml | column query | sort -u | wc -l)" -eq 75 ]
+	[ "$(tasksample --task clustering mix.yaml | batch_column query | sort -u | wc -l)" -eq 75 ]
 	tasksample --plan --task clustering --task retrieval mix.yaml | cmp - <(tasksample --plan mix.yaml)
 	tasksample --plan --batching homogeneous mix.yaml | awk -F'\t' '$4 ~ /,/ { exit 1 }'
 	tasksample --plan --batching heterogeneous mix.yaml | grep -c 'retrieval.*big=[0-9]*,small='
@@ -380,7 +375,7 @@ without_place() {
 	[ "$(tasksample --epochs 100 two.yaml | batches | grep -v '^#' | cut -f1,2 | sort -u | wc -l)" -eq 9 ]
 	# a single text is query and document; a list of one text is refused
 	echo '{"set": "alone"}' >sets.jsonl
-	[ "$(tasksample sets.yaml | column document)" = alone ]
+	[ "$(tasksample sets.yaml | batch_column document)" = alone ]
 	echo '{"set": ["alone"]}' >sets.jsonl
 	run -1 tasksample -q sets.yaml -o out.mts
 	[[ $output == "tasksample: sets.jsonl:1: has one text, which cannot be query and document: field 'set'" ]]
@@ -391,8 +386,8 @@ without_place() {
 	echo '{"set": ["a", "b", "c", "d", "e", "f"], "d": ["u", "v", "w", "x", "y", "z"]}' >f.jsonl
 	echo 'tasks: {a: {datasets: [{name: a, file: f.jsonl, query: set, document: d}]}}' >text.yaml
 	each() { for seed in {1..12}; do tasksample --seed $seed "$@"; done; }
-	[ "$(each text.yaml | column query | sort -u | wc -l)" -gt 2 ]
-	[ "$(each text.yaml | column document | sort -u | wc -l)" -gt 2 ]
+	[ "$(each text.yaml | batch_column query | sort -u | wc -l)" -gt 2 ]
+	[ "$(each text.yaml | batch_column document | sort -u | wc -l)" -gt 2 ]
 	plans() { each --plan --steps 1 "$@" | cut -f "$field" | grep -v '[a-z]\{4,\}s*$\|checksum' | sort -u | wc -l; }
 	lists() { for seed in {1..6}; do tasksample --plan --seed $seed "$@" | cut -f "$field" | md5sum; done | sort -u | wc -l; }
 	for batching in homogeneous heterogeneous static; do
@@ -509,27 +504,27 @@ plain_apart() {
 @test "tasksample: fields are named, joined, converted from numbers, and drawn from lists" {
 	echo '{"q": ["x", "y"], "title": " T ", "text": "body", "none": "", "n": 3, "r": 0.5}' >f.jsonl
 	one f.jsonl title+none+text n
-	[ "$(tasksample one.yaml | column query)" = "T body" ]
-	[ "$(tasksample one.yaml | column document)" = 3 ]
+	[ "$(tasksample one.yaml | batch_column query)" = "T body" ]
+	[ "$(tasksample one.yaml | batch_column document)" = 3 ]
 	one f.jsonl none r
-	[ "$(tasksample one.yaml | column query)" = "" ]
-	[ "$(tasksample one.yaml | column document)" = 0.5 ]
+	[ "$(tasksample one.yaml | batch_column query)" = "" ]
+	[ "$(tasksample one.yaml | batch_column document)" = 0.5 ]
 	one f.jsonl q text
-	[ "$(tasksample --all one.yaml | column query)" = x ]
-	[ "$(tasksample --epochs 20 one.yaml | column query | sort -u | tr '\n' ' ')" = "x y " ]
+	[ "$(tasksample --all one.yaml | batch_column query)" = x ]
+	[ "$(tasksample --epochs 20 one.yaml | batch_column query | sort -u | tr '\n' ' ')" = "x y " ]
 	printf '["a", "b"]\n["c", "d"]\n' >lists.jsonl
 	one lists.jsonl 1 0
-	[ "$(tasksample --all one.yaml | column query | tr '\n' ' ')" = "b d " ]
+	[ "$(tasksample --all one.yaml | batch_column query | tr '\n' ' ')" = "b d " ]
 	printf '{"query": "a", "document": "b", "hard": %s}\n' '"x"' null '[]' '["y", "z", "w"]' >neg.jsonl
 	echo 'tasks: {a: {datasets: [{name: a, file: neg.jsonl, negatives: hard, max_negatives: 2}]}}' >neg.yaml
-	[ "$(tasksample --all neg.yaml | column negatives | tr '\n' ';')" = "[x];;;[y][z];" ]
+	[ "$(tasksample --all neg.yaml | batch_column negatives | tr '\n' ';')" = "[x];;;[y][z];" ]
 }
 
 @test "tasksample: reads TSV, gzip, zstd, pipes, several files, blank lines, CRLF and invalid UTF-8" {
 	seq 0 99 | awk '{ print "{\"query\": \"q" $1 "\", \"document\": \"d" $1 "\"}" }' >a.jsonl
 	one a.jsonl
-	tasksample --all one.yaml | column query >expected
-	same() { one "$1"; tasksample --all one.yaml | column query | cmp - expected; }
+	tasksample --all one.yaml | batch_column query >expected
+	same() { one "$1"; tasksample --all one.yaml | batch_column query | cmp - expected; }
 	gzip -c a.jsonl >a.jsonl.gz && same a.jsonl.gz
 	zstd -q a.jsonl && same a.jsonl.zst
 	(printf 'query\tdocument\n'; seq 0 99 | awk '{ print "q" $1 "\td" $1 }') >a.tsv && same a.tsv
@@ -548,11 +543,11 @@ plain_apart() {
 	cat a.jsonl >pipe.jsonl &
 	same pipe.jsonl
 	mkdir sub && cp a.jsonl sub/b.jsonl && one b.jsonl
-	tasksample -C sub --all one.yaml | column query | cmp - expected
-	(cd sub && tasksample --all ../one.yaml | column query | cmp - ../expected)
+	tasksample -C sub --all one.yaml | batch_column query | cmp - expected
+	(cd sub && tasksample --all ../one.yaml | batch_column query | cmp - ../expected)
 	# shuffled reads find the same lines, across groups and files
 	one "[part.aa, part.ab, part.ac, part.ad]"
-	tasksample one.yaml | column query | sort | cmp - <(sort expected)
+	tasksample one.yaml | batch_column query | sort | cmp - <(sort expected)
 	printf '{"query": "a\xff\xfe", "document": "b"}\n' >bad.jsonl && one bad.jsonl
 	run -0 --separate-stderr bash -c 'tasksample one.yaml | batches | grep -o "query=[^	]*"'
 	[[ $output == $'query=a\xef\xbf\xbd\xef\xbf\xbd' ]]
@@ -577,7 +572,7 @@ plain_apart() {
 	zstd -q -1 large.jsonl
 	for name in large.jsonl large.jsonl.zst; do # 91 MB each
 		one $name
-		(ulimit -v 60000 && tasksample --skip 780 one.yaml) | column query >rest
+		(ulimit -v 60000 && tasksample --skip 780 one.yaml) | batch_column query >rest
 		[ "$(wc -l <rest)" -eq $((400000 - 780 * 512)) ]
 	done
 }
@@ -757,5 +752,5 @@ broken() {
 	tasksample mix.yaml | batches | grep -c 'document=t x	negatives=\[h\]'
 	tasksample --skip 1 mix.yaml >rest.mts
 	[ "$(batches rest.mts | grep -c '^#')" -eq 2 ]
-	[ "$(tasksample --all mix.yaml | column query | wc -l)" -eq 8 ]
+	[ "$(tasksample --all mix.yaml | batch_column query | wc -l)" -eq 8 ]
 }

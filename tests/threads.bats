@@ -4,10 +4,6 @@
 # bats file_tags=plain
 load helper
 
-rows() {
-	ids_stream --rows text.emb
-}
-
 # The kernels count their work, so that 64 threads need no 64 cores.
 @test "threads: none of 64 has more than 1.15 times the mean work, for 64 texts and more" {
 	tokens=100000 rows=91

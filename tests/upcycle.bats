@@ -3,12 +3,6 @@ load helper
 
 FOUR=classification,clustering,search_query,search_document
 
-# Embeddings of the golden texts as text.
-embed() { # MODEL [OPTION]...
-	ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode --any-tokenizer -m "$@" |
-		ids_stream --rows text.emb
-}
-
 # random_model FAMILY KEYS: $T/FAMILY, a tiny random model with the golden models' vocabulary and these keys in config.json
 random_model() {
 	mkdir -p "$T/$1.config"
