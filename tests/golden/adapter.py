@@ -145,7 +145,7 @@ def embeddings(family, model, texts):
 
 
 def gradients(family, model, texts, demb):
-    """Embeddings, and the gradient of sum(emb * demb) for every A and B, by the names in the file."""
+    """The embeddings, and the gradients of sum(emb * demb) with respect to every A and B, by the names in the file."""
     model.zero_grad()
     emb = embeddings(family, model, texts)
     (emb * demb).sum().backward()
@@ -154,7 +154,7 @@ def gradients(family, model, texts, demb):
 
 
 def gradients_in_double(family, model, texts, demb):
-    """The same; the model is left in double."""
+    """gradients() in double precision; the model stays in double."""
     model.double()
     if family == "nomic_bert":
         model.base_model.model.w = {name: value.double() for name, value in model.base_model.model.w.items()}
@@ -163,12 +163,12 @@ def gradients_in_double(family, model, texts, demb):
 
 
 def distance(got, wanted):
-    """The greatest difference in units of the greatest value, as tests/support/golden_check.h has it."""
+    """The greatest difference relative to the greatest value, as in tests/support/golden_check.h."""
     return ((got.double() - wanted).abs().max() / wanted.abs().max().clamp(min=5e-2)).item()
 
 
 def draw(name, deviation, seed):
-    """The case's model with A and B drawn, and its texts."""
+    """The case's model with random A and B, and its texts."""
     family, settings = CASES[name]
     torch.manual_seed(seed)
     model = get_peft_model(load(family, os.path.join(HERE, family)), LoraConfig(**settings)).eval()
@@ -190,7 +190,7 @@ def save(family, model, out):
 
 
 def save_gradients(family, model, texts, demb, out):
-    """Returns how far PEFT's own in float32 are at most.  The model is left in double."""
+    """Saves the gradients; returns the greatest distance of PEFT's own in float32. The model stays in double."""
     _, single = gradients(family, model, texts, demb)
     emb, exact = gradients_in_double(family, model, texts, demb)
     starts = torch.tensor([0] + [len(ids) for ids in texts]).cumsum(0)

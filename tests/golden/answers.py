@@ -128,7 +128,7 @@ def draw(folder, kind, settings, size):
 
 
 def copied(form):
-    """The folder with the tokenizer, in a temporary one."""
+    """A temporary copy of the folder, with the tokenizer."""
     folder = tempfile.mkdtemp()
     shutil.copytree(os.path.join(HERE, "tokenizer"), folder, dirs_exist_ok=True)
     shutil.copytree(os.path.join(HERE, form), folder, dirs_exist_ok=True)
@@ -177,7 +177,7 @@ def yes_no(model, tokenizer, ids, positive, negative):
     return logits[tokenizer.convert_tokens_to_ids(positive)].item() - against
 
 
-# What the READMEs of models without a template of pairs say, in one text; the scores of sentence-transformers have a sigmoid.
+# The prompts that the READMEs of models without a template of pairs give, as one text; scores of sentence-transformers have a sigmoid.
 def qwen3(query, document, instruction):
     instruction = instruction or "Given a web search query, retrieve relevant passages that answer the query"
     return ("<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct provided. Note that the "

@@ -20,7 +20,7 @@ ORDERS = {"bert": [1, 0], "qwen3": [1], "gemma3_text": [2, 0], "mpnet": [1, 0]}
 
 
 def rearranged(folder, to, order):
-    """The folder with these blocks, each of them once."""
+    """A folder with these blocks, each once."""
     shutil.copytree(folder, to)
     listed = folder + "/config.5.json"  # of transformers 5, which lists the layers' types
     config = json.load(open(listed if os.path.exists(listed) else folder + "/config.json"))

@@ -28,7 +28,7 @@ PIECES = """the|The| the|light|lighthouse| sea|keeper|'s|'S|'\u017f|'ll|'LL|'re|
 TEXTS = ["", " ", "   ", "\n", " \n \n", "The keeper of the lighthouse lights the lanterns.", "  indented\n\ttext  ",
          "he'll HE'LL he'\u017f 'tis 'Tis '", "1 12 123 1234 12345 ١٢٣٤ Ⅷ½", "Führer für ø Überfluß", "a\u0301\u0323 \u1e69 \ufb01 \u212b \u1100\u1161\u11a8",
          "end of line  \n  next", "tabs\t\there", "<x><xy> <x>y <xy>  \n[MASK]", "lights, LIGHTS; lightly!?", "\u3000wide\u3000\u3002", "x" * 90,
-         # the first and last of the ranges in "classes", and what lies beside them
+         # the first and last of the ranges in "classes", and their neighbours
          "a\u4e00b\u4dffc\u9fa5d\u9fa6e\uac00f\uabffg\ud7a3h\ud7a4", "\u00b4a\u00b5 b\u00b6 \u00bf\u00c0\u00d6\u00d7\u00d8 \u00f6\u00f7\u00f8 \u024f\u0250"]
 
 
@@ -85,7 +85,7 @@ def kinds():
     roberta = {"type": "RobertaProcessing", "sep": ["e", 5], "cls": ["s", 4], "trim_offsets": True, "add_prefix_space": True}
     bpe = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": "", "end_of_word_suffix": None,
            "fuse_unk": False, "byte_fallback": False, "vocab": vocab, "merges": text}
-    never = "\u00f8\u00f6\u00fa\u00ff\u00f5\u00f7\u00fb\u00fd\u00c0\u00f9\u00c1\u00fe\u00fc"  # stand for bytes that UTF-8 never has
+    never = "\u00f8\u00f6\u00fa\u00ff\u00f5\u00f7\u00fb\u00fd\u00c0\u00f9\u00c1\u00fe\u00fc"  # these stand for bytes that UTF-8 never has
     fewer = {token: i for i, token in enumerate(t for t in vocab if t not in never)}
     runs = [(" " * n, "") for n in range(5, 1, -1)]
     yield "neox", {"type": "NFC"}, WORDS, WORDS, bpe, added(vocab, ("<x>", "normalized special"), *runs, ("<xy>", ""), ("[MASK]", "lstrip special normalized"))
@@ -124,7 +124,7 @@ def kinds():
 
 
 def runs(rng):
-    """All words of a's and b's up to five letters, made in all ways: more merges than tokens, and often the same one beside itself."""
+    """All words of a's and b's up to five letters, merged in all ways: more merges than tokens, and often equal neighbours."""
     tokens = ["".join(letters) for length in range(1, 6) for letters in itertools.product("ab", repeat=length)]
     merges = [(token[:i], token[i:]) for token in tokens for i in range(1, len(token))]
     rng.shuffle(merges)
@@ -134,7 +134,7 @@ def runs(rng):
 
 
 def levels():
-    """Whole words: of letters, digits and marks apart; and as BERT splits and normalizes them, in one pass."""
+    """Whole words: letters, digits and marks split apart; and split and normalized as by BERT, in one pass."""
     words = ["[UNK]", "the", "light", "lighthouse", "keeper", "sea", "The", "F\u00fchrer", "fuhrer", "f\u00fcr", "\u00e9t\u00e9", "ete", "A", "'", "'s", "ll", "!?", ".", ",", "...",
              "1", "12", "1234", "Смотр", "京都", "京", "\u1100\u1161\u11a8", "x", "_", "l", "lights", "sealight", "über"]
     model = {"type": "WordLevel", "vocab": {word: i for i, word in enumerate(words)}, "unk_token": "[UNK]"}
@@ -160,7 +160,7 @@ def main():
                 reference.no_truncation()
                 try:
                     ids = reference.encode(text).ids
-                except BaseException:  # some texts are too much for the reference's own alignments
+                except BaseException:  # the reference's alignments fail on some texts
                     continue
                 file.write(json.dumps({"text": text, "ids": ids}, ensure_ascii=False) + "\n")
                 if len(ids) > 9 and rng.random() < 0.2:
@@ -169,7 +169,7 @@ def main():
     plain = Tokenizer.from_file(os.path.join(HERE, "cl100k", "tokenizer.json"))
     with open(os.path.join(HERE, "expressions.jsonl"), "w") as file:
         for pattern in EXPRESSIONS:
-            # in two steps: where something stands for nothing, the reference's alignments are too few for its ByteLevel
+            # in two steps: where a replacement adds characters, the reference's alignments are too few for its ByteLevel
             replace = normalizers.Replace(Regex(pattern), "#")
             cases = [{"text": text, "ids": plain.encode(replace.normalize_str(text)).ids} for text in TEXTS]
             file.write(json.dumps({"expression": pattern, "cases": cases}, ensure_ascii=False) + "\n")

@@ -15,7 +15,7 @@ rng = np.random.RandomState(3)
 
 
 def cell(rows):
-    """The cell of one type, or of all: rows of (seed, difference, error, queries)."""
+    """The cell of one type, or of all types, from rows of (seed, difference, error, queries)."""
     by_seed = [[r for r in rows if r[0] == seed] for seed in range(1, SEEDS + 1)]
     sets = len(by_seed[0])
     means = np.array([np.mean([r[1] for r in own]) for own in by_seed])

@@ -34,7 +34,7 @@ CLASS = {"qwen3": "Qwen3ForCausalLM", "olmoe": "OlmoeForCausalLM", "qwen2_moe": 
 
 
 def make_untied(folder):
-    """Qwen3 with another matrix to predict with; the rest as in families/."""
+    """Qwen3 with an output matrix of its own; the rest as in families/."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     with open(os.path.join(families.HERE, "qwen3", "config.json")) as f:
@@ -48,7 +48,7 @@ def make_untied(folder):
 
 
 class Plain(families.Reference):
-    """DeepSeekMoE, text by text."""
+    """DeepSeekMoE, computed text by text."""
 
     def __init__(self, family, folder, config):
         super().__init__(family, folder, config)
@@ -103,7 +103,7 @@ def trace(reference, texts, path):
 
 
 def make(name, texts):
-    """False where some token's experts are chosen too closely to be compared."""
+    """Returns False if a token's choice of experts is too close to be compared."""
     folder = os.path.join(families.HERE, "..", CASES[name])
     with open(folder + "/config.json") as f:
         config = json.load(f)

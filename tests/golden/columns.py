@@ -50,7 +50,7 @@ def table(name, heads, columns):
 
 
 def by_size(label):
-    """Numbers by size, of equals the lower label first; -1 stays."""
+    """Numbers the labels by size, the lower label first among equals; -1 stays."""
     found, count = np.unique(label[label >= 0], return_counts=True)
     order = sorted(range(len(found)), key=lambda i: (-count[i], found[i]))
     number = {found[i]: at for at, i in enumerate(order)} | {-1: -1}

@@ -12,7 +12,7 @@ rng = np.random.RandomState(7)
 quality = rng.rand(PAIRS)
 gold = np.round(5 * quality) / 2  # with ties
 label = (quality > 0.6).astype(int)
-systems = {name: {"cosine": np.round(quality + rng.normal(0, noise, PAIRS), 2),  # ties, too
+systems = {name: {"cosine": np.round(quality + rng.normal(0, noise, PAIRS), 2),  # also with ties
                   "manhattan": -np.exp(2 * (1 - quality + rng.normal(0, noise, PAIRS)))}
            for name, noise in (("a", 0.3), ("b", 0.2))}
 drawn = np.random.RandomState(SEED).randint(0, PAIRS, (RESAMPLES, PAIRS))

@@ -29,7 +29,7 @@ def drawn(kind, metric, queries):
         target = np.round(5 * quality)
         both = [np.round(quality + rng.normal(0, noise, queries), 4) for noise in (0.4, 0.2)]
         return both, target, [{"gold": target, "cosine": x} for x in both]
-    if kind == "PairClassification":  # the best measure of one is not that of the other
+    if kind == "PairClassification":  # the models differ in their best measure
         target = (quality > 0.6).astype(int)
         bad, good = (np.round(quality + rng.normal(0, noise, (2, queries)), 4) for noise in (0.9, 0.25))
         return [good[0], good[1]], target, [{"label": target, "cosine": good[0], "manhattan": bad[0]},

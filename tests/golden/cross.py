@@ -33,7 +33,7 @@ def write(name, rows):
 
 
 def model_of(form, folder):
-    """As rerank.bats puts it together: the weights of rerank/FORM, the tokenizer of settings/TOKENIZER."""
+    """The model as rerank.bats assembles it: the weights of rerank/FORM, the tokenizer of settings/TOKENIZER."""
     _, tokenizer, kind, longest = next(line.rstrip("\n").split("\t") for line in open(f"{GOLDEN}/rerank/forms.tsv") if line.startswith(form + "\t"))
     shutil.copytree(f"{GOLDEN}/rerank/{form}", folder)
     for name in os.listdir(f"{GOLDEN}/settings/{tokenizer}"):
@@ -84,7 +84,7 @@ def list_batches(rows, scored):
 
 
 def flat_batches(rows):
-    """Documents with the label 1, then negatives with 0, as bce takes them."""
+    """For bce: documents with the label 1, then negatives with 0."""
     for i in range(0, len(rows), LISTS):
         batch = rows[i : i + LISTS]
         pairs = [(r["query"], r["document"]) for r in batch] + [(r["query"], n) for r in batch for n in r["negatives"]]

@@ -51,7 +51,7 @@ def mask(keys, salt, columns):
 
 
 class Masks:
-    """Takes the place of torch's dropout; a layer is the number of calls for the same place before."""
+    """Replaces torch's dropout; the layer is the number of earlier calls for the same place."""
 
     def begin(self, text, tokens):
         self.keys = [((text + 1) << 32) + t for t in range(tokens)]

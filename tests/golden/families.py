@@ -120,7 +120,7 @@ def deepseek(w, c, ids):
 
 
 def slopes(n):
-    """ALiBi's: of a power of two, and of other numbers of heads."""
+    """ALiBi's slopes, for a power of two and for other numbers of heads."""
     power = 2 ** (n.bit_length() - 1)
     own = [2 ** (-8 * (h + 1) / power) for h in range(power)]
     return own if n == power else own + slopes(2 * power)[::2][:n - power]
@@ -171,7 +171,7 @@ def native_gte(config):
 
 
 def check_deepseek(stored, config, ids):
-    """Qwen2-MoE with a shared gate of zero halves what our module must give whole."""
+    """Checks our module with Qwen2-MoE, whose shared gate of zero halves the shared experts."""
     c = transformers.Qwen2MoeConfig(
         **{k: config[k] for k in ("vocab_size", "hidden_size", "num_hidden_layers", "rms_norm_eps",
                                   "num_attention_heads", "num_key_value_heads", "norm_topk_prob",
@@ -213,7 +213,7 @@ CONFIG = {
         "architectures": ["BertModel"], "model_type": "bert", "hidden_size": 8, "hidden_act": "gelu",
         "intermediate_size": 12, "max_position_embeddings": 130, "type_vocab_size": 2,
         "layer_norm_eps": 1e-12, "pad_token_id": 0, "position_embedding_type": "absolute"},
-    # the head's activation is GELU whatever the blocks' is; texts begin at position 3
+    # the head's activation is GELU, whatever the blocks have; texts begin at position 3
     "roberta": SIZES | {
         "architectures": ["RobertaForMaskedLM"], "model_type": "roberta", "hidden_size": 8,
         "hidden_act": "gelu_new", "intermediate_size": 12, "max_position_embeddings": 515,
@@ -293,7 +293,7 @@ CONFIG = {
         "norm_topk_prob": False, "scoring_func": "softmax", "hidden_act": "silu",
         "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "rope_scaling": None, "pretraining_tp": 1,
         "attention_bias": False, "tie_word_embeddings": False},
-    # its first position is that after padding's: texts of up to 512 tokens
+    # positions begin after padding's: texts of up to 512 tokens
     "mpnet": SIZES | {
         "architectures": ["MPNetForMaskedLM"], "model_type": "mpnet", "hidden_size": 9,
         "num_attention_heads": 3, "intermediate_size": 10, "max_position_embeddings": 514,
@@ -307,14 +307,14 @@ CONFIG = {
         "relative_attention_max_distance": 40, "layer_norm_epsilon": 1e-6, "dropout_rate": 0.1,
         "initializer_factor": 1.0, "is_encoder_decoder": True, "pad_token_id": 0,
         "eos_token_id": 1, "torch_dtype": "float32"},
-    # with its decoder, which nothing reads
+    # with a decoder, which no program reads
     "t5_whole": {
         "architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "vocab_size": V,
         "d_model": 8, "num_layers": 2, "num_decoder_layers": 1, "num_heads": 2, "d_kv": 4,
         "d_ff": 12, "relative_attention_num_buckets": 32, "layer_norm_epsilon": 1e-5,
         "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0,
         "torch_dtype": "float32"},
-    # embeddings of the encoder that are not those of the decoder, beside which they stand
+    # embeddings of the encoder beside the decoder's, which differ
     "t5_own": {
         "architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "vocab_size": V,
         "d_model": 8, "num_layers": 1, "num_decoder_layers": 1, "num_heads": 2, "d_kv": 4,
@@ -326,7 +326,7 @@ CONFIG = {
         "num_layers": 3, "num_heads": 3, "d_kv": 6, "d_ff": 10, "feed_forward_proj": "gated-gelu",
         "relative_attention_num_buckets": 14, "relative_attention_max_distance": 40,
         "layer_norm_epsilon": 1e-6, "pad_token_id": 0, "eos_token_id": 1, "torch_dtype": "float32"},
-    # embeddings narrower than the blocks; the head's activation is GELU whatever the blocks' is
+    # embeddings narrower than the blocks; the head's activation is GELU, whatever the blocks have
     "electra": SIZES | {
         "architectures": ["ElectraForMaskedLM"], "model_type": "electra", "hidden_size": 10,
         "embedding_size": 6, "hidden_act": "relu", "intermediate_size": 12,
@@ -430,7 +430,7 @@ PADDED = ("roberta", "xlm-roberta", "mpnet")
 
 
 def plain_shapes(family, c):
-    """Tensors of a family that transformers lacks."""
+    """Names and shapes of the tensors of a family that transformers lacks."""
     C, I, shapes = c["hidden_size"], c["intermediate_size"], {}
     if family == "gte":
         e = "embeddings."
@@ -483,7 +483,7 @@ def plain_shapes(family, c):
 
 
 def draw(name, shape, generator):
-    """Scaled so that attention, windows and routers matter."""
+    """Random weights, scaled so that attention, windows and routers matter."""
     x = torch.randn(shape, generator=generator)
     if len(shape) == 1:
         return 0.3 * x + (1 if name.endswith("weight") else 0)
@@ -510,7 +510,7 @@ def nomic_5(c):
 
 
 def nomic_native(name):
-    """transformers' names for the parts of a tensor of the Hub."""
+    """transformers' names of the parts of a tensor in the Hub's layout."""
     for hub, own in (("encoder.layers", "layers"), ("emb_ln", "embeddings.LayerNorm"),
                      ("attn.out_proj", "self_attn.o_proj"), ("fc11", "up_proj"), ("fc12", "gate_proj"),
                      ("fc2", "down_proj"), ("norm1", "post_attention_layernorm"),
@@ -548,13 +548,13 @@ def load(family, folder):
     kind = getattr(transformers, CLASS[family])
     extra = {"add_pooling_layer": False} if family in POOLERS else {}
     if "moe" in family:
-        extra["experts_implementation"] = "eager"  # the others take no doubles
+        extra["experts_implementation"] = "eager"  # the other implementations lack double precision
     return kind.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager",
                                 **extra).eval()
 
 
 class Reference:
-    """Weights by their names in the file, hidden states and router logits of one text."""
+    """The model by its weights, under their names in the file: hidden states and router logits of one text."""
 
     def __init__(self, family, folder, config):
         self.family, self.config = family, config
@@ -584,7 +584,7 @@ class Reference:
                     module.embed_scale.copy_(module.embed_scale.to(torch.bfloat16).double())
 
     def gradients(self, loss):
-        """By the names that transformers saves."""
+        """The gradients by the names that transformers saves."""
         if self.family in PLAIN:
             g = torch.autograd.grad(loss, list(self.w.values()), allow_unused=True)
             return {k: v for k, v in zip(self.w, g) if v is not None}
@@ -600,7 +600,7 @@ class Reference:
 
 
 def margin(routers, top):
-    """The least distance between the last expert chosen and the first that is not."""
+    """The least distance between the last chosen expert and the first that is not."""
     least = float("inf")
     for logits in routers.values():
         s = logits.sort(-1, descending=True).values
@@ -620,7 +620,7 @@ def pooled(x, family):
 
 
 def checkpoint(family, folder, config, generator):
-    """Random weights in the folder, as the Hub has them."""
+    """Writes random weights to the folder, in the Hub's layout."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder + "/1_Pooling")
     if family in PLAIN:
@@ -668,7 +668,7 @@ def checkpoint(family, folder, config, generator):
 
 
 def expected(family, folder, config, generator):
-    """The values, or None where some token's experts are chosen too closely to be compared."""
+    """The expected values, or None if a token's choice of experts is too close to be compared."""
     # transformers reads its own version's spelling; the folder keeps the Hub's
     if family not in PLAIN and family == "nomic_bert":
         shutil.copy(folder + "/config.5.json", folder + "/config.json")

@@ -46,7 +46,7 @@ def main():
             if p.dim() == 1:
                 p.data += 0.2 * torch.randn_like(p)
         model.save_pretrained(f"{HERE}/{form}")
-        if form == "buckets":  # as in older files; the reference ignores it
+        if form == "buckets":  # older files have it; the reference ignores it
             file = f"{HERE}/{form}/model.safetensors"
             tensors = load_file(file) | {"embeddings.position_embeddings.weight": torch.ones(4, 12)}
             save_file(tensors, file, metadata={"format": "pt"})

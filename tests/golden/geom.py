@@ -14,7 +14,7 @@ rng = np.random.RandomState(3)
 
 
 def embed(apart, texts):
-    """Embeddings [task, text, width] that tasks move apart by so much."""
+    """Embeddings [task, text, width], moved apart by task by so much."""
     return np.round(texts + apart * rng.normal(0, 1, (len(TASKS), TEXTS, WIDTH)), 3).astype(np.float32)
 
 
@@ -28,7 +28,7 @@ def write(name, model, tasks):
 
 
 def cosines(model):
-    """For each pair of tasks, and their mean."""
+    """The cosines of each pair of tasks, and their mean."""
     unit = model.astype(np.float64)
     unit /= np.linalg.norm(unit, axis=2, keepdims=True)
     pairs = [(unit[a] * unit[b]).sum(1) for a, b in itertools.combinations(range(len(TASKS)), 2)]

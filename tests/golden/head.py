@@ -102,7 +102,7 @@ def gradients(model, features, folder, texts):
     kinds = [type(module).__name__ for module in model]
     for name, p in model.named_parameters():
         index, rest = name.split(".", 1)
-        place = int(index) - kinds[:int(index)].count("Dropout")  # which has no place here
+        place = int(index) - kinds[:int(index)].count("Dropout")  # which has no number here
         name = f"{place}_{kinds[int(index)]}." + rest if place else rest.split(".", 1)[1]
         if p.grad is not None and not name.startswith("pooler."):
             out["folder.grad." + name] = p.grad

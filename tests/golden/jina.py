@@ -60,7 +60,7 @@ def shapes(c):
 
 
 def checkpoint(c, generator, deviation):
-    """Tensors by their names in the file."""
+    """The tensors by their names in the file."""
     matrices, vectors = shapes(c)
     T, r = len(c["lora_adaptations"]), c["lora_rank"]
     draw = lambda *shape: deviation * torch.randn(shape, generator=generator)
@@ -76,7 +76,7 @@ def checkpoint(c, generator, deviation):
 
 
 def weights(stored, c, task):
-    """In double, under plain names; task None: without LoRA."""
+    """The weights in double, under plain names; task None: without LoRA."""
     w = {name.removeprefix("roberta."): value.double() for name, value in stored.items()}
     for name in [name for name in w if name.endswith("original")]:
         stem = name.removesuffix(BESIDE + "original")
@@ -105,7 +105,7 @@ def run(w, c, ids):
 
 
 def native(c):
-    """The configuration as transformers spells it."""
+    """The configuration in the spelling of transformers."""
     keys = ("vocab_size", "hidden_size", "num_attention_heads", "num_hidden_layers", "intermediate_size", "hidden_act",
             "layer_norm_eps", "max_position_embeddings", "type_vocab_size")
     return transformers.JinaEmbeddingsV3Config(**{key: c[key] for key in keys}, rope_parameters={
@@ -113,7 +113,7 @@ def native(c):
 
 
 def check(w, c, ids):
-    """transformers' model with these weights agrees."""
+    """Checks that transformers' model gives the same with these weights."""
     with tempfile.TemporaryDirectory() as folder:
         native(c).save_pretrained(folder)
         save_file({k: v.contiguous() for k, v in w.items()}, folder + "/model.safetensors", metadata={"format": "pt"})
@@ -164,7 +164,7 @@ def make():
 
 
 def native_names(name):
-    """transformers' names for the parts of a tensor of the Hub."""
+    """transformers' names of the parts of a tensor in the Hub's layout."""
     for hub, own in (("roberta.", ""), ("encoder.layers", "layers"), ("emb_ln", "embeddings.LayerNorm"),
                      ("mixer.out_proj", "self_attn.o_proj"), ("norm1", "post_attention_layernorm"), ("norm2", "post_mlp_layernorm")):
         name = name.replace(hub, own)

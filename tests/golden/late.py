@@ -36,7 +36,7 @@ FILES = ("config.json", "model.safetensors", "modules.json", "config_sentence_tr
 
 
 def base(folder, kind, settings, tokenizer, more=()):
-    """A model and its tokenizer, as transformers saves them."""
+    """Saves a model and its tokenizer by transformers."""
     os.makedirs(folder)
     with tempfile.TemporaryDirectory() as temporary:
         shutil.copytree(os.path.join(GOLDEN, "settings", tokenizer), temporary, dirs_exist_ok=True)

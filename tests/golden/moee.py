@@ -105,7 +105,7 @@ def exhaustive(h, r):
 
 
 def vectors(similarity, width):
-    """Pairs of vectors of that cosine, in a few decimals; and the cosine they then have."""
+    """A pair of vectors of about that cosine, rounded to a few decimals, and its cosine after rounding."""
     one = np.zeros((len(similarity), width))
     one[:, 0] = 1
     two = np.zeros((len(similarity), width))

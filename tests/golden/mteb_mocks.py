@@ -31,7 +31,7 @@ LEFT_OUT = ("Dialog", "Parallel", "Aggregated")
 
 
 def mocks():
-    """The tasks, by name: a module may import one of another."""
+    """The tasks by name, because modules import each other's."""
     found = {}
     for name in TYPES:
         for word, task in vars(importlib.import_module("mteb.mocks.mock_tasks." + name)).items():

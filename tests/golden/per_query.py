@@ -13,7 +13,7 @@ rng = np.random.RandomState(23)
 run, qrels = {}, {}
 for q in range(12):
     documents = [f"d{i:03d}" for i in rng.permutation(200)[:rng.randint(3, 70)]]
-    if q not in (4, 9):  # nothing was found for these
+    if q not in (4, 9):  # no documents are found for these
         scores = np.round(rng.rand(len(documents)), 1 + q % 3)  # many are equal
         run[f"q{q}"] = dict(zip(documents, map(float, scores)))
     judged = rng.permutation(documents)[:8].tolist() + ["elsewhere"]

@@ -126,7 +126,7 @@ def token_pairs():
                 pair = (text(chance), text(chance))
                 try:
                     made = tokenizer([pair], truncation=mode, max_length=most)
-                except BaseException:  # the first text alone is too long
+                except BaseException:  # the first text alone exceeds the length
                     continue
                 types = made["token_type_ids"][0] if "token_type_ids" in made else [0]
                 case["pairs"].append(pair)

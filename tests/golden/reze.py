@@ -27,7 +27,7 @@ rng = np.random.RandomState(3)
 
 
 def draw():
-    """Relations and their sources, mixed."""
+    """Draws relations and their sources, in random order."""
     mixing = rng.normal(0, 1, (2 * HALF, 2 * HALF)) * [0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.02, 0.001]
     rows, sources = [], []
     for name, size in SIZES.items():

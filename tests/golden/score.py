@@ -44,7 +44,7 @@ def plain(values):
     return [float(v) for v in values]
 
 
-# sts: 80 pairs; the first 6 of equal vectors, pairs 10..15 repeated; scores in quarters
+# sts: 80 pairs; the first 6 have equal vectors, pairs 10..15 are repeated; scores are multiples of 1/4
 a = vectors(80, 8, 5)
 b = np.round(a * 0.6 + 0.8 * vectors(80, 8), 5)
 b[:6] = a[:6]

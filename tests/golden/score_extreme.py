@@ -41,7 +41,7 @@ with open(HERE / "score_extreme.tsv", "w") as file:
     file.write("# mteb 2.26 of score_extreme.trec in float32\n")
     for measure in (found.ndcg, found.map, found.recall, found.precision, found.mrr, found.naucs, found.naucs_mrr):
         for name, value in measure.items():
-            # a precision that is the same for all queries has no nAUC but that of rounding
+            # the nAUC of a precision that is equal for all queries is only rounding
             if name.startswith(("nAUC_P@100", "nAUC_P@1000")):
                 continue
             name = re.sub(r"(^|_)p@", r"\1precision@", name.lower())

@@ -39,7 +39,7 @@ def vectors(rows, scale=1.0):
 
 
 def classify(name, source, scale):
-    """As AbsTaskClassification._evaluate_subset does, the model's part left out."""
+    """AbsTaskClassification._evaluate_subset without its use of the model."""
     train, test = rows_of(f"{source}_train"), rows_of(f"{source}_test")
     task = SimpleNamespace(seed=42, samples_per_label=8, label_column_name="label")
     dataset = Dataset.from_dict({"label": [row["label"] for row in train]})
@@ -61,7 +61,7 @@ for scale in (0.01, 1, 5):
     classify(f"many_{scale}", "many", scale)
     classify(f"two_{scale}", "two", scale)
 
-# quick clustering: three levels of labels, the last of them not everywhere
+# quick clustering: three levels of labels; some texts lack the last
 rng = np.random.RandomState(11)
 first = rng.randint(0, 4, 600)
 second = first * 3 + rng.randint(0, 3, 600)

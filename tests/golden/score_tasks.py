@@ -55,7 +55,7 @@ def write_rows(name, rows):
 
 
 def write_expected(name, values):
-    """Lists of values by experiment become the first and the last."""
+    """Writes the values; of a list by experiment, only the first and the last."""
     with open(f"score_tasks_{name}.tsv", "w") as out:
         out.write(f"# {VERSIONS}\n")
         for key, value in values.items():
@@ -157,8 +157,8 @@ multilabel("multilabel_text", ["default"], 30, lambda i: str(i + 3))
 multilabel("multilabel_second", ["other", "default"], 3000, int)
 
 
-# retrieval with instructions: six topics, each asked with an original and with a changed instruction, of 30 candidates
-# each; of some candidates the changed instruction makes irrelevant.  Two documents are equal.
+# retrieval with instructions: six topics with 30 candidates, each with an original and a changed instruction, which makes
+# some candidates irrelevant. Two documents are equal.
 from mteb._evaluators import retrieval_metrics as measures  # noqa: E402
 
 CUTS = [1, 3, 5, 10, 20, 100, 1000]
@@ -208,7 +208,7 @@ write_rows("instruct_candidates", [{"query-id": q, "corpus-ids": ids} for q, ids
 write_rows("instruct_changed", [{"query-id": q, "corpus-ids": ids} for q, ids in changed.items()])
 write_judgements("instruct_qrels", qrels)
 nauc = measures.nauc
-# where a measure is the same for all queries, mteb divides what rounding has left
+# if a measure is equal for all queries, mteb divides rounding errors
 measures.nauc = lambda confidence, metric: np.nan if np.ptp(metric) < 1e-12 else nauc(confidence, metric)
 write_expected("instruct", flat(measures.evaluate_p_mrr_change(qrels, found(candidates), changed, CUTS)))
 

@@ -114,7 +114,7 @@ lists = {"similarity_scores": np.sum(unit(a) * unit(b), axis=1).astype("f").toli
 
 
 class Pairs(AbsTaskPairClassification):
-    """mteb's, and 1.x's, which cuts between equal scores too."""
+    """The metrics of pairs by mteb, and by 1.x, which also cuts between equal scores."""
 
     metadata = mteb.get_task("TwitterSemEval2015").metadata
     split_ties = False
@@ -130,7 +130,7 @@ class Pairs(AbsTaskPairClassification):
     def apart(self, scores, falling):
         if not self.split_ties:
             return scores
-        # equal scores a hair apart, in the order of the rows
+        # equal scores, made slightly different in the order of the rows
         return [s + (-i if falling else i) * 1e-12 for i, s in enumerate(scores)]
 
 

@@ -37,7 +37,7 @@ def mix(x):
 
 
 def normals(count, seed, stream):
-    """As rng_normal of lib/base/rng.c."""
+    """The numbers of rng_normal (lib/base/rng.c)."""
     x, s = mix(seed + 0x9E3779B97F4A7C15) ^ mix(stream + 0x632BE59BD9B4E019), []
     rotate = lambda x, by: (x << by | x >> 64 - by) & WORD
     for _ in range(4):
@@ -58,7 +58,7 @@ def normals(count, seed, stream):
 
 
 def projected(width, teacher):
-    """EmbedDistillLoss with a projection, which is a parameter of the loss."""
+    """EmbedDistillLoss with a projection as a parameter."""
     loss = losses.EmbedDistillLoss(None)
     loss.projection = torch.nn.Linear(WIDTH, width, bias=False)
     with torch.no_grad():
@@ -83,7 +83,7 @@ def cosine(a, b):
 
 
 def pairs_of(x, t, three):
-    """Columns of embeddings and scores as pairs: the documents, and with `three` the negatives row by row."""
+    """Pairs of embeddings with scores: the documents, and with `three` also the negatives, row by row."""
     if not three:
         return [x[0], x[1]], t[:, 0]
     left = torch.cat([x[0], x[0].repeat_interleave(NEGATIVES, 0)])
@@ -98,7 +98,7 @@ def nested(loss_of, widths):
 
 
 def joint(*more):
-    """InfoNCE with further similarities in the denominator."""
+    """InfoNCE with more similarities in the denominator."""
     loss = losses.MultipleNegativesRankingLoss(None, directions=("query_to_doc",) + more)
     return lambda x, t, y: loss.compute_loss_from_embeddings(x, None)
 

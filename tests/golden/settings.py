@@ -129,7 +129,7 @@ def cases(form, files):
         yield case(tokenizer_config__json={"additional_special_tokens": ["the"], "eos_token": "</s>"})
     if form in ("xlm-roberta", "camembert", "t5"):
         yield case(most=5, tokenizer_config__json={"truncation_side": "left"})
-        if form == "xlm-roberta":  # version 5 forgets what else is special of others then
+        if form == "xlm-roberta":  # version 5 then loses the other special tokens
             yield case(tokenizer_config__json={"additional_special_tokens": ["<ent2>"]})
         yield case(without=["tokenizer_config.json"])
 

@@ -93,7 +93,7 @@ def make(form, kind, settings, tokenizer, name, longest, pooling, more):
             files = ["config.json", "model.safetensors", "modules.json", "sentence_bert_config.json", "config_sentence_transformers.json",
                      "1_SpladePooling/config.json"]
             os.makedirs(folder + "/1_SpladePooling")
-        if form == "distilbert":  # as version 5 writes it
+        if form == "distilbert":  # as transformers 5 writes it
             modules = json.load(open(temporary + "/modules.json"))
             modules[0]["type"] = "sentence_transformers.sparse_encoder.models.MLMTransformer"
             modules[1]["type"] = "sentence_transformers.sparse_encoder.models.SpladePooling"

@@ -120,7 +120,7 @@ def sentence_cases(tokenizer):
                                 prompts={"query": "query: "})
     model.save(os.path.join(HERE, "root"), create_model_card=False)
     write("root", model.encode(TEXTS))
-    # as it saved them before, with a tokenizer that cuts, and no Normalize
+    # as earlier versions saved it: with a tokenizer that truncates, and without Normalize
     t.enable_truncation(7)
     model = SentenceTransformer(modules=[StaticEmbedding(t, embedding_dim=C)], device="cpu")
     model.save(os.path.join(HERE, "st"), create_model_card=False)

@@ -22,7 +22,7 @@ def insert(template, prompt, text):
 
 
 def moee(template, prompt, text):
-    """The prompt that MoEE's program makes of a text."""
+    """The prompt of a text in MoEE's program."""
     text = " ".join((prompt + text).split(" "))
     if not text:
         text = "."
@@ -62,7 +62,7 @@ def main():
             template = template or name
             for make, prompt, room in ((insert, "", 0), (insert, "", 9), (insert, "the sea: ", 30), (moee, "", 5), (moee, '"of" ', 0)):
                 if (number + len(prompt)) % 3 and not (name == "prompteol" and room):
-                    continue  # a third of them will do
+                    continue  # a third of the cases suffices
                 bare = len(tokenizer.encode(make(template, prompt, "a")).ids)
                 most = bare + room if room else 0
                 command = ["--template", name] + ["--prompt", prompt] * bool(prompt) + \

@@ -103,7 +103,7 @@ def bert_tokens(w, c, ids):
 
 
 def shapes(family, c):
-    """Of all tensors."""
+    """The shapes of all tensors."""
     nomic = family == "nomic_moe"
     C, I, L = ((c["n_embd"], c["n_inner"], c["n_layer"]) if nomic else
                (c["hidden_size"], c["intermediate_size"], c["num_hidden_layers"]))

@@ -38,7 +38,7 @@ os.chdir(HERE)
 
 
 def order(name):
-    """Sums of the tensors in a file of safetensors."""
+    """The sums of the tensors of a safetensors file."""
     with open(name, "rb") as f:
         header = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
     header.pop("__metadata__", None)

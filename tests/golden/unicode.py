@@ -13,14 +13,14 @@ from unigram import charsmap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CODES = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
-# what decomposes, composes or is a mark lies in these
+# characters that decompose, compose or are marks lie in these ranges
 NORMAL = [c for c in CODES if ord(c) < 0x3400 or 0xA000 <= ord(c) < 0xAD00 or 0xD700 <= ord(c) < 0x20000 or
           0x2F800 <= ord(c) < 0x2FA20 or 0xE0000 <= ord(c) < 0xE0200]
 AFTER = "\u0301\u0323", "\u1161\u11a8", "\u11a8"
 
 
 def without(pretokenizer):
-    """Characters that are in no piece."""
+    """Characters that no piece contains."""
     kept = set()
     for _, (start, end) in pretokenizer.pre_tokenize_str("".join(CODES)):
         kept.update(range(start, end))
@@ -49,8 +49,8 @@ def plain(**more):
 
 
 def clusters():
-    """What goes on with a cluster; what joins two consonants; what a linked consonant joins.  A charsmap replaces clusters of less
-    than six bytes as a whole, with the mark at their end."""
+    """Characters that extend a cluster; that join two consonants; that a linked consonant joins. A charsmap replaces a cluster of less
+    than six bytes as a whole, with the mark at its end."""
     a, ka, kha = (Precompiled(base64.b64decode(charsmap({key: "x"}))) for key in ("a", "\u0915", "\u0916"))
     codes = [c for c in CODES[1:] if c != "a"]
     yield "extends", [c for c in codes if a.normalize_str("a" + c) == "x"]

@@ -133,7 +133,7 @@ ALBERT = [replace("``", '"', "String"), replace("''", '"', "String"), {"type": "
 
 
 def pipelines(pieces, more_bytes, here, map):
-    """Names and: model, normalizer, pre_tokenizer, post_processor, decoder, further added tokens."""
+    """By name: model, normalizer, pre_tokenizer, post_processor, decoder, further added tokens."""
     precompiled = {"type": "Precompiled", "precompiled_charsmap": map}
     spaces = replace(" {2,}", "\u2581")
     yield "xlmr", unigram(pieces), precompiled, sequence("pretokenizers", WORDS, metaspace()), ROBERTA, metaspace(), []
@@ -170,7 +170,7 @@ def bpe_pipelines(model):
 
 
 def write(folder, name, model, normalizer, before, after, decoder, more):
-    """The file, and the reference that reads it."""
+    """Writes the file; returns the reference tokenizer that reads it."""
     end = len(model["vocab"])
     tokens = [added(piece, i) for i, piece in enumerate(SPECIALS)] + [added("<mask>", end, lstrip=True)]
     for content, flags in more:
@@ -189,7 +189,7 @@ def golden():
     pieces, _ = learn(CORPUS, 110)
     with_bytes, _ = learn(CORPUS, 110 + 256, byte_fallback=True)
     here = learn_here(CORPUS, 110)
-    # twice: the later counts; an unknown run that is a piece; scores that the reference's reader rounds twice
+    # a piece twice: the later counts; an unknown run that is a piece; scores that the reference's reader rounds twice
     pieces += [["\u2581the", -2.5], ["qqq", -99.0], ["ab", -15.275492379532281], ["xz", 0.1]]
     rng = random.Random(5)
     texts = TEXTS + ["".join(rng.choice(PIECES) for _ in range(rng.randint(1, 9))) for _ in range(30)]

@@ -75,7 +75,7 @@ def draw(kind, config, dtype, folder):
 
 
 def modules(folder, kind, pool, width):
-    """The modules that follow, as torch has them."""
+    """The modules after the transformer, in torch."""
     types, dense = ["Transformer", "Pooling"], []
     if kind == "gemma3":
         types += ["Dense", "Dense"]
