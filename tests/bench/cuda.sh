@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# cuda.sh [PART]... - what a device is asked, ours beside torch's (cuda_peer.py) of the same shapes in the same run: a table.
+# cuda.sh [PART]... - the speed of a device, beside torch (cuda_peer.py) with the same shapes in the same run; prints a table.
 #
-#	kernels	each kernel of a layer beside what the device can do (nn_bench_device.cu)	1 minute
-#	rate	TFLOP/s of torch's large bf16 products: what shares are of		1
-#	bert	tokens/s of texts of real lengths through BERT-base				3
-#	qwen	the same through the shapes of Qwen3-0.6B					4
-#	olmoe	the same through those of OLMoE-1B-7B, 14 GB				8
+#	kernels	each kernel of a layer beside the device's limits (nn_bench_device.cu)	1 minute
+#	rate	TFLOP/s of torch's large bf16 products; shares are of this rate		1
+#	bert	tokens/s of BERT-base, for texts of real lengths			3
+#	qwen	the same for the shapes of Qwen3-0.6B					4
+#	olmoe	the same for the shapes of OLMoE-1B-7B, 14 GB				8
 #	train	seconds of a step of 6,144 pairs of 64 tokens, gradient cache, BERT-base	5
 #	near	the 10 best of a million documents for 10,000 queries, width 384, f32		3
-#	cosine	embeddings against those of build/cpu in floats				3
+#	cosine	embeddings compared with those of build/cpu in floats			3
 #	scores	SciFact and STS Benchmark by both builds, of BENCH_MODEL, in BENCH_DATA	5
 #
-# Without a PART all of them.  What is drawn stays in WORK, so that parts can be run by themselves.  Throughput is that of as
-# many texts again, so that opening the model does not count; ours is of the program: reading, writing, copying.
+# Without a PART: all parts.  Random models and texts stay in WORK, so that parts can run separately.  Throughput is that of the second
+# half of the texts, so that opening the model does not count; ours is the whole program's: reading, writing, copying.
 #
-# LENGTHS	a file of texts' lengths in tokens, a line each, which are taken in turns
-# PEER_PYTHON	a python with torch; without it only ours are timed; PEER_COMPILE, PEER_SECONDS: see cuda_peer.py; its log: WORK/peer.log
+# LENGTHS	a file of texts' lengths in tokens, one a line, which are used in turns
+# PEER_PYTHON	a python with torch; without it only our times; PEER_COMPILE, PEER_SECONDS: see cuda_peer.py; its log: WORK/peer.log
 # BUILD, CPU	build/cuda, build/cpu
-# TINY=1, DEVICE=cpu, BUILD=build/cpu: tests of all this without a device
+# TINY=1, DEVICE=cpu, BUILD=build/cpu: tests this script without a device
 # shellcheck disable=SC2034 # some are for the peer
-[ "${BASH_SOURCE[0]}" = "$0" ] || return 0 # tests/bench/run takes all .sh for its parts
+[ "${BASH_SOURCE[0]}" = "$0" ] || return 0 # tests/bench/run sources every .sh
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build/cuda} cpu=${CPU:-build/cpu}
@@ -32,7 +32,7 @@ mkdir -p "$work"
 [ -z "$tiny" ] || export BATCH=200
 
 lengths=${LENGTHS:-$work/lengths.txt}
-# without a file: the shape of short texts, 67 tokens in the mean
+# without a file of lengths: those of short texts, 67 tokens in the mean
 [ -e "$lengths" ] ||
 	awk 'BEGIN { srand(1); for (i = 0; i < 1024; i++) { n = int(24 - 43 * log(1 - rand())); print (n > 512 ? 512 : n) } }' >"$lengths"
 
@@ -51,14 +51,14 @@ torch() {
 	[ -n "$peer" ] || { echo -; return; }
 	"$peer" tests/bench/cuda_peer.py "$@" 2>>"$work/peer.log" | tail -n 1 || echo failed
 }
-# busy COMMAND... - run it, and say what share of the time the device had work, as nvidia-smi samples it
+# busy COMMAND... - runs it and prints the share of the time in which the device worked, by samples of nvidia-smi
 busy() {
 	command -v nvidia-smi >/dev/null || { "$@"; echo - >"$work/busy"; return; }
 	nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits -lms 100 >"$work/samples" &
 	local sampler=$!
 	"$@"
 	kill "$sampler"
-	# the last half: the model is open by then
+	# the last half, when the model is open
 	awk '{ all[NR] = $1 } END { for (i = int(NR / 2) + 1; i <= NR; i++) { sum += all[i]; n++ }
 		if (n) printf "%.0f%%\n", sum / n; else print "-" }' "$work/samples" >"$work/busy"
 }
@@ -69,7 +69,7 @@ share() {
 	awk -v t="$1" -v f="$2" -v r="$(<"$work/rate")" 'BEGIN { if (r + 0 > 0) printf "%.1f%%\n", 100 * t * f / r / 1e12; else print "-" }'
 }
 
-# config NAME - config.json of the shapes, in $work/NAME-config
+# config NAME - writes config.json with the shapes to $work/NAME-config
 config() {
 	local family=$1 change=.
 	mkdir -p "$work/$1-config"
@@ -85,7 +85,7 @@ config() {
 	jq "$change | .torch_dtype = \"bfloat16\"" "tests/golden/$family/config.json" >"$work/$1-config/config.json"
 }
 
-# drawn NAME - a model of such shapes in bf16, in $work/NAME
+# drawn NAME - makes a random bf16 model with these shapes, $work/NAME
 drawn() {
 	config "$1"
 	[ ! -e "$work/$1/config.json" ] || return 0
@@ -94,14 +94,14 @@ drawn() {
 	rm -r "$work/$1.f32"
 }
 
-# texts COUNT VOCABULARY [SEED] - in records of 1,024, of the lengths in turns
+# texts COUNT VOCABULARY [SEED] - random texts in records of 1,024; the lengths are used in turns
 texts() {
 	awk -v count="$1" -v vocabulary="$2" -v most="${tiny:+20}" -v seed="${3:-1}" 'BEGIN { srand(seed) } { long[NR] = most && $1 > most ? most : $1 } END {
 		for (i = 0; i < count; i++) { for (t = long[i % NR + 1]; t > 0; t--) printf "%d ", 3 + int(rand() * (vocabulary - 3)); print "" }
 	}' "$lengths" | split -l 1024 --filter="$cpu/support/ids_stream text.ids"
 }
 
-# tokens COUNT - of such texts; flops CONFIG - of a token: products, and attention over its own text
+# tokens COUNT - the tokens of these texts; flops CONFIG - operations for a token: products, and attention over its own text
 tokens() {
 	awk -v count="$1" -v most="${tiny:+20}" '{ long[NR] = most && $1 > most ? most : $1 } END {
 		for (i = 0; i < count; i++) sum += long[i % NR + 1]; print sum }' "$lengths"
@@ -116,7 +116,7 @@ flops() {
 			4 * $s * $h * $d * (if .model_type == "bert" then 1 else 0.5 end))' "$1"
 }
 
-# wall COMMAND... - seconds
+# wall COMMAND... - its seconds
 wall() {
 	local start=$EPOCHREALTIME
 	"$@"
@@ -126,19 +126,19 @@ encoded() { # MODEL STREAM OPTION...
 	"$build/bin/encode" -q --any-tokenizer --level 0 --pooling mean --normalize -m "$1" "${@:3}" "$2" >"$work/made"
 }
 
-# encode_part NAME MODEL CONFIG COUNT OPTION... - tokens a second: of COUNT texts in what twice as many take longer
+# encode_part NAME MODEL CONFIG COUNT OPTION... - tokens a second: COUNT texts over the difference in time to twice as many
 encode_part() {
 	local name=$1 model=$2 config=$3 count=$4 ours theirs vocabulary
 	vocabulary=$(jq .vocab_size "$config")
 	texts "$count" "$vocabulary" >"$work/once.mts"
-	cat "$work/once.mts" <(texts "$count" "$vocabulary" 2) >"$work/twice.mts" # none is repeated
-	encoded "$model" "$work/once.mts" "${@:5}" # the files are in memory then
+	cat "$work/once.mts" <(texts "$count" "$vocabulary" 2) >"$work/twice.mts" # no text is repeated
+	encoded "$model" "$work/once.mts" "${@:5}" # the files are now in memory
 	for _ in $(seq "$runs"); do
 		echo "$(wall encoded "$model" "$work/once.mts" "${@:5}") $(wall encoded "$model" "$work/twice.mts" "${@:5}")"
 	done | awk -v tokens="$(tokens "$count")" '$2 > $1 { print int(tokens / ($2 - $1)) }' >"$work/rates"
 	ours=$(median <"$work/rates")
 	busy encoded "$model" "$work/twice.mts" "${@:5}"
-	# the peer's is of the same shapes whatever our precision
+	# the peer computes the same shapes, in bf16 whatever our precision is
 	[ "$config" = "${measured_config:-}" ] || measured=$(torch encode "$config" "$work/short" "$count")
 	measured_config=$config theirs=$measured
 	line "$name, tokens/s" "${ours:--}" "$theirs" "$(share "${ours:-0}" "$(flops "$config")")" "$(<"$work/busy")"
@@ -181,7 +181,7 @@ part_train() {
 		ours=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "tokens_per_second") at = i } NR > 2 { print $at }' \
 			"$work/trained.log.tsv" | median)
 		theirs=$(torch train "$work/bert-config/config.json" $pairs $length $steps ${tiny:+40})
-		# forward, forward again, and backward, which is two
+		# forward, forward again, and backward, which counts twice
 		line "step of $pairs pairs of $length, $precision, tokens/s" "$ours" \
 			"$(awk -v s="$theirs" -v t=$((2 * pairs * length)) 'BEGIN { if (s + 0 > 0) print int(t / s); else print s }')" \
 			"$(share "$ours" "$(awk -v f="$(flops "$work/bert-config/config.json")" 'BEGIN { print 4 * f }')")" "$(<"$work/busy")"
@@ -237,7 +237,7 @@ awk -v most="${tiny:+20}" '{ print (most && $1 > most ? most : $1) }' "$lengths"
 [ $# -gt 0 ] || set -- kernels rate bert qwen olmoe train near cosine scores
 "$build/bin/encode" --version | tail -n 1
 printf '%-44s %12s %12s %8s %8s %8s\n' "what (median of $runs)" ours torch ratio "of rate" busy
-set +e # the other parts are worth their time
+set +e # a part that fails does not stop the others
 for part; do
 	(
 		set -e

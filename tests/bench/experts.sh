@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # runs, work: run sets them
-# Four task experts beside the dense model that they were made of ("peer"), in turns: seconds of wall and
-# of processor (user and system), resident megabytes, each the median; the ratio is dense by experts.
-# BENCH_LENGTH: texts of a run (2000).
+# Four task experts beside the dense model that they were copied from ("peer"), in turns: seconds, processor seconds (user and
+# system) and resident megabytes, all medians; the ratio is the dense model's value over the experts'.
+# BENCH_LENGTH: the number of texts in a run (2000).
 FOUR=classification,clustering,search_query,search_document
 upcycle -m "$BENCH_MODEL" --experts "$FOUR" -o "$work/experts"
 
@@ -10,7 +10,7 @@ median_of() {
 	cut -d' ' -f"$2" "$1" | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
 }
 
-# timed COMMAND... - leaves a line: wall, user, system, kilobytes
+# timed COMMAND... - writes a line: seconds, user and system seconds, kilobytes
 timed() {
 	/usr/bin/time -f '%e %U %S %M' -a -o "$work/timed" "$@" >/dev/null 2>&1
 }

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154 # runs, work, peer: run sets them
-# gates.sh - what LoRA adapters beside the weights cost: sourced by run.
+# gates.sh - the cost of LoRA adapters beside the weights; sourced by run
 #
-# Encoding through one adapter, and through 50 in one stream, beside the base model ("peer"); the greatest memory
-# of 100 of them; a step that trains an adapter, of queries and values and of all layers, beside a dense one.
-# With PEER_PYTHON, PEFT's times for the same texts: one adapter, and 50 that it changes between batches.
+# Encoding through one adapter, and through 50 in one stream, beside the base model ("peer"); the greatest memory with 100 of
+# them; a training step of an adapter of queries and values and of one of all layers, beside a step of the dense model.
+# With PEER_PYTHON, also PEFT's times for the same texts: through one adapter, and through 50 that it changes between batches.
 
-# Files that many texts and gates are in.
+# Writes the files with the texts and the gates.
 gates_prepare() {
 	local i
 	mkdir -p "$work/gates"

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154 # runs, work: run sets them
-# A model with the shapes of OLMoE-1B-7B from mapped weights, in eight bits (kept beside them) and in bf16 ("peer"):
-# megabytes, resident at most and of them anonymous; and tokens per second of processor, of one thread, of texts of one
-# token each, of single texts of 32 and of batches of 2,048, once all weights are in memory: of as many texts again.
-# Then what share of the rate at which memory is read a token alone comes to, which reads every weight that it is routed to
-# once, and what share of large products' rate the batches.
-# BENCH_OLMOE=1, because it writes 21 GB in TMPDIR; BENCH_OLMOE_LAYERS (16): fewer for a trial, of 1 GB each.
+# A model with the shapes of OLMoE-1B-7B, its weights mapped, in 8 bits (from the weights cache) and in bf16 ("peer"): resident and
+# anonymous megabytes, at most; and tokens per second of processor time with one thread, for texts of one token, for single texts of
+# 32 tokens and for batches of 2,048, over the second half of the texts, when all weights are in memory.  Then the speed of single
+# tokens, each of which reads the weights of its experts once, as a share of the rate of reading memory; and the speed of the batches
+# as a share of the rate of large products.
+# It runs only with BENCH_OLMOE=1, because it writes 21 GB to TMPDIR; BENCH_OLMOE_LAYERS (16): fewer for a trial, 1 GB each.
 [ "${BENCH_OLMOE:-}" ] || return 0
 build=$1
 layers=${BENCH_OLMOE_LAYERS:-16}
@@ -31,7 +31,7 @@ once() {
 	awk -v most="$most" '{ printf "%.3f %.0f %.0f\n", $1 + $2, $3 / 1024, most / 1024 }' "$work/timed"
 }
 
-# rate WEIGHTS TEXTS LENGTH TOKENS - tokens a second of as many texts again: the median
+# rate WEIGHTS TEXTS LENGTH TOKENS - tokens a second in the second half of the texts: the median
 rate() {
 	for _ in $(seq "$runs"); do
 		echo "$(once "$1" "$2" "$3" "$4") $(once "$1" $((2 * $2)) "$3" "$4")"
@@ -57,7 +57,7 @@ line "single texts of 32, tokens/s" "$(rate int8 8 32 32)" "$(rate stored 8 32 3
 batch=$(rate int8 64 32 2048) whole_batch=$(rate stored 64 32 2048)
 line "batches of 2,048, tokens/s" "$batch" "$whole_batch"
 
-# a token's, in a block: q, k, v and out, the router, and of eight experts three matrices
+# the weights of a token in a block: q, k, v and out, the router, and three matrices of each of eight experts
 weights=$((layers * (4 * 2048 * 2048 + 64 * 2048 + 8 * 3 * 2048 * 1024)))
 rates=$("$build/support/nn_bench_large" 1 | awk '/^sum of squares/ { print $(NF - 1) }
 	/^2048 tokens, bf16/ { print $(NF - 1); exit }' || true)
