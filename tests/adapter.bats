@@ -286,6 +286,26 @@ native() { # MODEL
 	refused "make [8, 8]; the tensor 'encoder.layer.1.intermediate.dense.weight' of $GOLDEN/bert is [12, 8]"
 }
 
+@test "adapter: the dense MLP's module is refused by a model with task experts, which each have their own" {
+	printf '3 5 9\t4 6 7\n11 12 3\t8 9 30\n' | pairs_stream '{"temperature": 0.5}' |
+		train -q -m "$GOLDEN/bert" --lora rank=2,targets=intermediate.dense -o "$T/a" --lr 1 --warmup 0 --schedule constant -
+	forget "$T/a/adapter_model.safetensors"
+	upcycle -q -m "$GOLDEN/bert" --experts one,two -o "$T/mote"
+	why="'encoder.layer.0.intermediate.dense', of which each task expert of $T/mote has its own; an adapter names one of them, as in 'encoder.layer.0.intermediate.dense.experts.one'"
+	run -1 with "$T/a" "$T/mote" --any-tokenizer -e two
+	[[ $output == *"$why"* ]]
+	cd "$T"
+	dies "upcycle: $T/a/adapter_model.safetensors: changes $why" upcycle -m "$T/mote" --merge-lora "$T/a" -o out
+	relabel "$T/a/adapter_model.safetensors" 'with_entries(.key |= sub("dense"; "dense.experts.two"))' >"$T/renamed"
+	mv "$T/renamed" "$T/a/adapter_model.safetensors"
+	jq '.target_modules = ["two"]' "$T/a/adapter_config.json" >"$T/config"
+	mv "$T/config" "$T/a/adapter_config.json"
+	embeds() { ids_stream text.ids <"$GOLDEN/bert/ids.txt" | encode -q --any-tokenizer -m "$T/mote" "$@" | ids_stream --rows text.emb; }
+	embeds -e one >"$T/dense"
+	embeds --adapter "$T/a" -e one | cmp - "$T/dense"
+	run ! cmp -s "$T/dense" <(embeds --adapter "$T/a" -e two)
+}
+
 @test "adapter: values that are not finite are refused with the tensor's name" {
 	change .
 	printf '\0\0\300\177' | dd of="$T/a/adapter_model.safetensors" bs=1 conv=notrunc status=none \

@@ -50,7 +50,8 @@ embed() { # MODEL [OPTION]...
 		.pos_att_type = ["c2p"]|'pos_att_type' must have c2p and p2c
 		.pos_att_type = "p2c"|'pos_att_type' must have c2p and p2c
 		del(.pos_att_type)|'pos_att_type' must have c2p and p2c
-		.position_biased_input = true|'position_biased_input'
+		.position_biased_input = true|'position_biased_input' must be false (DeBERTa v3)
+		del(.position_biased_input)|'position_biased_input' must be false (DeBERTa v3)
 		.is_decoder = true|'is_decoder'
 		.conv_kernel_size = 3|'conv_kernel_size'
 		.embedding_size = 6|'embedding_size'

@@ -107,6 +107,18 @@ is_called(const struct tensor_names *names, int which, const char *last)
 	       (which == BLOCK_UP && names->plain && !strcmp(names->plain, last));
 }
 
+/* Dies if the tensor is a task expert's: the module of the dense model would change the first expert alone. */
+static void
+refuse_expert(const struct placing *placing, const struct parameter *p)
+{
+	const struct model *model = placing->model;
+
+	if (p->expert >= 0)
+		die("%s: changes '%s', of which each task expert of %s has its own; an adapter names one of them, as in '%.*s'",
+		    adapter_name(placing->adapter), placing->pair->module, model->dir,
+		    (int)(strlen(p->name) - strlen(".weight")), p->name);
+}
+
 /* Finds the matrices of a block that these names join in the module, one below the other: each is some rows of a tensor of
  * another name. */
 static bool
@@ -132,6 +144,7 @@ place_by_parameters(struct placing *placing, const struct tensor_names *names)
 		    part->tensor < 0 || !placing->marks[part->tensor])
 			continue;
 		const struct parameter *p = &model->weights.tensors[part->tensor];
+		refuse_expert(placing, p);
 		if (from + rows > pair->b->shape[0] || columns != pair->a->shape[1])
 			die_of_shape(placing, p->name, p->rows, p->columns);
 		add(placing, part->tensor, (int64_t)part->offset / columns, from, rows);

@@ -81,7 +81,8 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 	    !tree_boolean(config, "share_att_key", false))
 		tree_die(config,
 		    "'relative_attention' and 'share_att_key' must be true (DeBERTa v3)");
-	family_expect(config, "position_biased_input", false);
+	if (tree_boolean(config, "position_biased_input", true))
+		tree_die(config, "'position_biased_input' must be false (DeBERTa v3)");
 	family_sizes(spec, config, family);
 	tree_integer_or(config, "embedding_size", spec->width, spec->width, spec->width);
 	spec->types = (int)tree_integer_or(config, "type_vocab_size", 0, 0, 1 << 16);
