@@ -68,6 +68,15 @@ brute() {
 	[ "$count" -eq 18 ]
 }
 
+@test "sparse: the prefix of a wrapper is found once, also by the head that predicts tokens" {
+	cp -r "$GOLDEN/sparse/bert" "$T/wrapped"
+	relabel "$GOLDEN/sparse/bert/model.safetensors" 'with_entries(.key |= "module." + .)' >"$T/wrapped/model.safetensors"
+	for model in "$GOLDEN/sparse/bert" "$T/wrapped"; do
+		echo 5 6 7 | ids_stream text.ids | encode -v -m "$model" --emit sparse 2>"$T/log" | mts to jsonl
+	done | sort -u | wc -l | grep -qx 1
+	[ "$(grep -c "the names of its tensors begin with 'module" "$T/log")" -eq 1 ]
+}
+
 @test "sparse: a sparse encoder writes terms without --emit; the header has their number, model and similarity" {
 	folder bert_sum
 	terms bert_sum >"$T/plain.mts"

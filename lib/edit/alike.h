@@ -6,8 +6,8 @@
 
 struct model;
 
-/* Dies, naming the key or the file, unless both make the same of a text, their weights apart: configuration, head, tokenizer,
- * prompts. */
+/* Dies, naming the key or the file, unless configuration, head, tokenizer and prompts are the same, so that only the weights
+ * differ. */
 void demand_alike(const struct model *a, const struct model *b);
 
 #endif

@@ -13,7 +13,7 @@
 #include "model/model_struct.h"
 #include "model/save.h"
 
-/* What a block that comes again has in the place of a tensor. */
+/* The values of a tensor in a repeated block. */
 enum role { COPIED, ZEROS, GAIN, SHIFT };
 
 struct chosen {
@@ -88,8 +88,7 @@ moments(
 	if (slice.tensor < 0)
 		return;
 	const struct safetensor *stored = model->weights.stored[slice.tensor];
-	float *values = mem_new(stored->count, sizeof *values);
-	tensor_to_f32(values, stored->data, stored->dtype, stored->count);
+	float *values = safetensors_floats(stored);
 	for (size_t i = 0; i < stored->count; i++) {
 		*mean += (double)values[i] / (double)stored->count;
 		*square += (double)values[i] * (double)values[i] / (double)stored->count;
@@ -97,7 +96,7 @@ moments(
 	free(values);
 }
 
-/* The gain, or the bias, that gives back what the last norm before the block at `place` gave. */
+/* The gain or the bias with which a norm in a repeated block returns the output of the norm before it. */
 static float
 passing_on(const struct chosen *chosen, int place, int expert, enum role role)
 {
@@ -133,7 +132,7 @@ renumbered(const struct model *model, const struct parameter *p, int place)
 	return name;
 }
 
-/* The values of tensor i in a block that comes again, as they are stored. */
+/* The values of tensor i in a repeated block, in the tensor's type. */
 static const void *
 make(struct chosen *chosen, int i, int place)
 {
@@ -211,7 +210,7 @@ change_config(struct tree *config, const struct spec *spec, const int *blocks, i
 	}
 }
 
-/* Dies unless the new folder's config.json says of each block what the old one's does. */
+/* Dies unless each block has the same settings by the new folder's config.json as by the old one's. */
 static void
 demand_same_blocks(
     const struct model *model, const char *folder, const int *blocks, int count)

@@ -7,7 +7,7 @@
 /*
  * Writes a folder with the `count` blocks blocks[count] of the model `from`, numbered anew.
  *
- * A block that comes again is a copy that adds nothing yet, because the output layers of its attention and its MLP are
+ * A repeated block is a copy that adds nothing yet, because the output layers of its attention and its MLP are
  * zeros (LLaMA Pro; Wu et al. 2024): where norms stand before the sums, embeddings stay the same.  Where norms follow the
  * sums, x = g n + b comes from a norm, and is normed twice more; one gain sqrt(mean(g^2) + var(b)) and one bias mean(b)
  * for all channels give back x but for each token's own variance (of width C, about sqrt(2 / C) of it).

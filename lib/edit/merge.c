@@ -13,9 +13,8 @@
 static void
 put_f32(float *to, const struct safetensor *from)
 {
-	float *host = mem_new(from->count, sizeof *host);
+	float *host = safetensors_floats(from);
 
-	tensor_to_f32(host, from->data, from->dtype, from->count);
 	nn_upload(to, host, from->count * sizeof *host);
 	free(host);
 }

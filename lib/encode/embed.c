@@ -19,7 +19,7 @@ struct embedded_column {
 	char *name; /* X of X.ids */
 	struct token_column text;
 	int out; /* the column of embeddings; -1: none is asked for */
-	/* The embeddings of a record, [lists,width], of two records by turns; those that are pending are copied from rows
+	/* The embeddings [lists,width] of a record; two records take turns.  pending: they are still to be copied from rows
 	 * `place` of `cache`. */
 	struct embedded_rows {
 		float *made;
@@ -155,14 +155,11 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 		if (!dot || strcmp(dot, ".ids") || dot == name)
 			continue;
 		add_column(e, i, out);
-		if (!options->keep)
-			stream_drop(out, name);
-		int second = e->columns[e->count - 1].text.second;
-		if (!options->keep && second >= 0)
-			stream_drop(out, stream_column(in, second)->name);
-		int attended = e->columns[e->count - 1].text.attended;
-		if (!options->keep && attended >= 0)
-			stream_drop(out, stream_column(in, attended)->name);
+		const struct token_column *text = &e->columns[e->count - 1].text;
+		int used[] = { i, text->second, text->attended };
+		for (int j = 0; !options->keep && j < 3; j++)
+			if (used[j] >= 0)
+				stream_drop(out, stream_column(in, used[j])->name);
 	}
 	if (!e->count)
 		die("%s: has no column of token ids ('NAME.ids'); put 'tok -m %s' before",
@@ -215,8 +212,8 @@ finish(struct embed *e, int64_t record)
 	drop_cache(e);
 }
 
-/* Tokens of a group of batches: of one forward pass that is watched; of each thread, whose shares are the more even the
- * more there are; of a device, in batches of its own size. */
+/* Tokens of a group of batches.  WATCHED: of one forward pass whose hidden states are asked for.  EACH: of each thread; more tokens
+ * give threads more even shares.  QUEUE: batches of a device's own size. */
 enum { WATCHED = 2048, EACH = 8192, QUEUE = 8 };
 
 int64_t
@@ -277,7 +274,7 @@ is_zero(const struct embed *e, const struct sequence *s)
 	return e->options.zero && !s->length && model_spec(e->model)->layers;
 }
 
-/* Sets place[lists], the numbers of the texts in the cache, and `order`, those that are new; returns how many are. */
+/* Sets place[lists], each text's number in the cache, and e->order, the new texts; returns the number of new texts. */
 static int64_t
 look_up(struct embed *e, int64_t *place, int64_t lists)
 {

@@ -32,12 +32,12 @@
 
 struct emit;
 
-/* A NULL request is the embedding alone.  precision: of the product that makes terms.  Exits with a usage error where it cannot be parsed; dies where the model lacks
- * what it asks for.  Watches the model from here on. */
+/* request NULL: the embedding alone.  precision: of the product that makes the weights of terms.  Exits with a usage error if the
+ * request cannot be parsed; dies if the model lacks what it asks for.  Takes the model's model_watch. */
 struct emit *emit_new(struct model *model, const char *request, enum dtype precision);
 
-/* Sets the stream's properties "emb", "tokens", "hs", "rw" and "sparse" to the items that a request (or NULL) calls so, "hs:layers=3", unless
- * they are the plain ones. */
+/* Sets the stream's properties "emb", "tokens", "hs", "rw" and "sparse", each to the item of the request that has this name, such as
+ * "hs:layers=3"; a plain item, and request NULL, set none. */
 void emit_tell(struct writer *out, const char *request);
 
 /* The name of the embedding's column after "X.", or NULL when it is not asked for. */

@@ -23,6 +23,20 @@ first_of(const struct texts_at *at, int64_t row)
 	return at->rows ? at->rows[row] : row;
 }
 
+/* The index of the column NAME.SUFFIX; -1: there is none.  Dies if its type is another. */
+static int
+column_beside(const struct reader *in, const char *name, const char *suffix,
+    enum dtype dtype, int depth)
+{
+	char *whole = mem_format("%s.%s", name, suffix);
+	int index = stream_find(in, whole);
+
+	if (index >= 0)
+		stream_need(in, whole, dtype, depth);
+	free(whole);
+	return index;
+}
+
 struct token_column
 text_batch_column(const struct reader *in, int ids, const char *name,
     const char *expert_name, bool adapters)
@@ -30,33 +44,19 @@ text_batch_column(const struct reader *in, int ids, const char *name,
 	struct token_column column = {
 		.name = name, .expert_name = expert_name, .ids = ids, .adapter = -1
 	};
-	char *expert = mem_format("%s.expert", expert_name);
-	char *second = mem_format("%s.second", name);
-	char *attended = mem_format("%s.attended", name);
-	char *gate = mem_format("%s.gate", name);
+	int lists = ids >= 0 && stream_column(in, ids)->depth == 2;
 
-	column.expert = stream_find(in, expert);
-	if (column.expert >= 0)
-		stream_need(in, expert, DTYPE_U8, 1);
+	column.expert = column_beside(in, expert_name, "expert", DTYPE_U8, 1);
+	column.second = column_beside(in, name, "second", DTYPE_I32, lists);
+	column.attended = column_beside(in, name, "attended", DTYPE_I32, lists);
 	if (adapters) {
+		char *gate = mem_format("%s.gate", name);
 		const char *found = stream_find(in, gate) >= 0 ? gate : "gate";
 		int index = stream_find(in, found);
-		bool lists = index >= 0 && stream_column(in, ids)->depth == 2 &&
-			     stream_column(in, index)->depth == 2;
-		column.adapter = stream_need(in, found, DTYPE_U8, lists ? 2 : 1);
+		bool each = lists && index >= 0 && stream_column(in, index)->depth == 2;
+		column.adapter = stream_need(in, found, DTYPE_U8, each ? 2 : 1);
+		free(gate);
 	}
-	column.second = stream_find(in, second);
-	if (column.second >= 0)
-		stream_need(in, second, DTYPE_I32,
-		    ids >= 0 && stream_column(in, ids)->depth == 2);
-	column.attended = stream_find(in, attended);
-	if (column.attended >= 0)
-		stream_need(in, attended, DTYPE_I32,
-		    ids >= 0 && stream_column(in, ids)->depth == 2);
-	free(second);
-	free(attended);
-	free(expert);
-	free(gate);
 	return column;
 }
 

@@ -2,13 +2,13 @@
  * text_batch - the texts of a column "X.ids" of a record as sequences for a model, each with its task expert, its adapter
  * and the length of its prompt.
  *
- * The expert of a text is what its row has in the text column "X.expert", or else the record's attribute experts{X}, or
- * else a default; in a checkpoint with LoRAs for tasks (model/task_loras.h) the adapter is chosen so, -1 where no task is
- * given.  The adapter of a text is what its row, or the row's list, has in the text column "X.gate", or "gate", -1 where
- * that is empty; without such a column 0.  The prompt is as long as the attribute prompt_tokens{X} says.
+ * The expert of a text is named by its row in the text column "X.expert", else by the record's attribute experts{X}, else by
+ * a default.  In a checkpoint with LoRAs for tasks (model/task_loras.h) these name the adapter, -1 if no task is given.
+ * Otherwise the text column "X.gate", or "gate", names the adapter of each row or of each text: -1 if the name is empty, 0
+ * without such a column.  The attribute prompt_tokens{X} is the length of the prompt.
  *
- * Of pairs of texts the column "X.second" has the place where the second begins.  Of queries of a late-interaction model
- * "X.attended" has the number of tokens that attention sees.
+ * Column "X.second": where the second text of each pair begins.  Column "X.attended", of queries of a late-interaction model: the
+ * number of tokens that attention sees.
  *
  * All functions die naming stream, record and what is wrong.
  */
@@ -45,7 +45,7 @@ struct text_batch {
 int text_batch_option(const struct model *model, const char *task);
 
 /* The column of ids of index `ids`, called "X.ids", with the X.expert beside it, and with `adapters` the one of adapters.
- * name and expert_name are those that are given. */
+ * Borrows name and expert_name. */
 struct token_column text_batch_column(const struct reader *in, int ids, const char *name,
     const char *expert_name, bool adapters);
 

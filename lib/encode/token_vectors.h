@@ -2,8 +2,8 @@
  * token_vectors - a vector for each token of a text, of a late-interaction model (folder/late_interaction.h): the ragged column
  * "X.tokens", f32 [width], one level deeper than the texts.
  *
- * A query has a vector for each of its ids; in a document those of the skip list have none.  Which of them a text is, the
- * record's attribute experts{X} says, "query" or "document", as tok writes it.
+ * A query has a vector for each of its ids; in a document the ids of the skip list have none.  The record's attribute
+ * experts{X}, which tok writes, says "query" or "document".
  *
  * A model of BGE-M3's kind (model/bge_m3.h) has a vector, of length 1, for each token but the first.
  */

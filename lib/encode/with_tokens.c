@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "stream/gather.h"
 
-/* What is left of a record. */
+/* The kept rows of a record. */
 struct rest {
 	struct gather *gathers; /* [columns] */
 	struct array *columns;	/* [columns] */

@@ -1,6 +1,5 @@
 /*
- * with_tokens - the rows of records whose texts all have tokens: of every column "X.ids" the row's list, or each of its
- * lists, holds an id.
+ * with_tokens - leaves out rows that have a text without tokens: an empty list of ids in a column "X.ids".
  */
 #ifndef ENCODE_WITH_TOKENS_H
 #define ENCODE_WITH_TOKENS_H
@@ -13,7 +12,7 @@ struct with_tokens;
 
 struct with_tokens *with_tokens_new(const struct reader *in);
 
-/* Leave such rows in the record; its columns are valid until the call after the next. */
+/* Takes such rows out of the record, whose columns are valid until the call after the next. */
 void with_tokens_take(struct with_tokens *with, struct record *record);
 
 /* Rows left out so far. */

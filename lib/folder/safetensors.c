@@ -502,6 +502,15 @@ safetensors_note(const struct safetensors *file, const char *key)
 	return metadata ? tree_string(metadata, key, NULL) : NULL;
 }
 
+float *
+safetensors_floats(const struct safetensor *tensor)
+{
+	float *values = mem_new(tensor->count, sizeof *values);
+
+	tensor_to_f32(values, tensor->data, tensor->dtype, tensor->count);
+	return values;
+}
+
 void
 safetensors_let_go(const struct safetensor *tensor)
 {

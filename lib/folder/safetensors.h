@@ -54,6 +54,9 @@ const char *safetensors_note(const struct safetensors *file, const char *key);
 /* Sizes and modification times of the files as a text, to be freed.  Equal texts: the files have not changed. */
 char *safetensors_state(const struct safetensors *file);
 
+/* The values as f32 [count], to be freed. */
+float *safetensors_floats(const struct safetensor *tensor);
+
 /* Drops the tensor's pages from memory; the next access reads them again. */
 void safetensors_let_go(const struct safetensor *tensor);
 void safetensors_close(struct safetensors *file); /* tensors become invalid */

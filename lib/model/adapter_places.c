@@ -1,6 +1,5 @@
 #include "model/adapter_places.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,12 +263,6 @@ adapter_places_together(const struct adapter_places *places, size_t first)
 	return end - first;
 }
 
-static void
-read_floats(float *to, const struct safetensor *from)
-{
-	tensor_to_f32(to, from->data, from->dtype, from->count);
-}
-
 /* Joins pairs of several rows to one: A of all, one below the other; B scaled, zero in the columns of other pairs. */
 static struct linear_pair
 stacked(struct adapters *adapters, const struct adapter_place *places, size_t count,
@@ -284,9 +277,9 @@ stacked(struct adapters *adapters, const struct adapter_place *places, size_t co
 	for (size_t i = 0; i < count; i++) {
 		const struct adapter_pair *pair = places[i].pair;
 		size_t own = (size_t)pair->rank;
-		float *low = mem_new(pair->b->count, sizeof *low);
-		read_floats(a + before * columns, pair->a);
-		read_floats(low, pair->b);
+		float *low = safetensors_floats(pair->b);
+		tensor_to_f32(
+		    a + before * columns, pair->a->data, pair->a->dtype, pair->a->count);
 		for (size_t row = 0; row < (size_t)places[i].rows; row++)
 			for (size_t r = 0; r < own; r++)
 				b[((size_t)places[i].to + row) * rank + before + r] =

@@ -29,8 +29,8 @@ struct adapter_training {
 	size_t size; /* of values, in floats */
 	struct adapter_settings settings;
 	char **targets;
-	/* The adapter that training continues; NULL: none.  Its pair for each of `pairs`, and those that do not learn. */
-	struct adapter *adapter;
+	struct adapter *adapter; /* that training continues; NULL: none */
+	/* its pairs: [count] those of `pairs`, [beside_count] those that do not learn */
 	const struct adapter_pair **from, **beside;
 	int beside_count;
 };

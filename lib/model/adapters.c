@@ -1,7 +1,6 @@
 #include "model/adapters.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,6 +84,15 @@ adapters_add(const struct model *model, struct adapters *adapters, int index, in
 	adapters->pairs[tensor][index] = pair;
 }
 
+/* Frees the memory with the adapters. */
+static void
+own(struct adapters *adapters, void *at, size_t bytes)
+{
+	adapters->copies = mem_grow(adapters->copies, &adapters->copies_room,
+	    adapters->copied + 1, sizeof *adapters->copies);
+	adapters->copies[adapters->copied++] = (struct adapters_copy){ at, bytes };
+}
+
 struct nn_matrix
 adapters_mapped(struct adapters *adapters, const struct safetensor *tensor)
 {
@@ -92,12 +100,9 @@ adapters_mapped(struct adapters *adapters, const struct safetensor *tensor)
 	struct nn_matrix matrix =
 	    nn_matrix_of(tensor->data, tensor->dtype, tensor->count, &copied);
 
-	if (!copied)
-		return matrix;
-	adapters->copies = mem_grow(adapters->copies, &adapters->copies_room,
-	    adapters->copied + 1, sizeof *adapters->copies);
-	adapters->copies[adapters->copied++] = (struct adapters_copy){ (void *)matrix.at,
-		tensor->count * dtype_size(matrix.dtype) };
+	if (copied)
+		own(adapters, (void *)matrix.at,
+		    tensor->count * dtype_size(matrix.dtype));
 	return matrix;
 }
 
@@ -107,10 +112,7 @@ adapters_copy(struct adapters *adapters, const float *values, size_t n)
 	float *copy = nn_alloc(n * sizeof *copy);
 
 	nn_upload(copy, values, n * sizeof *copy);
-	adapters->copies = mem_grow(adapters->copies, &adapters->copies_room,
-	    adapters->copied + 1, sizeof *adapters->copies);
-	adapters->copies[adapters->copied++] =
-	    (struct adapters_copy){ copy, n * sizeof *copy };
+	own(adapters, copy, n * sizeof *copy);
 	return copy;
 }
 
@@ -264,22 +266,15 @@ adapters_demand_finite(const struct model *model)
 {
 	const struct adapters *adapters = model->adapters;
 
-	for (int index = 0; adapters && index < adapters->count; index++)
-		for (int i = 0; adapters->opened[index] &&
-				i < 2 * adapter_count(adapters->opened[index]);
-		     i++) {
-			const struct adapter *adapter = adapters->opened[index];
+	for (int index = 0; adapters && index < adapters->count; index++) {
+		const struct adapter *adapter = adapters->opened[index];
+		for (int i = 0; adapter && i < 2 * adapter_count(adapter); i++) {
 			const struct adapter_pair *pair = adapter_at(adapter, i / 2);
 			const struct safetensor *factor = i % 2 ? pair->b : pair->a;
-			bool copied;
-			const float *values = nn_weights(
-			    factor->data, factor->dtype, factor->count, &copied);
-			if (!nn_finite(values, factor->count))
-				die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
-				    adapter_name(adapter), factor->name);
-			if (copied)
-				nn_free((void *)values, factor->count * sizeof *values);
+			weights_demand_finite(
+			    adapter_name(adapter), factor, factor->name);
 		}
+	}
 	task_loras_demand_finite(model);
 }
 

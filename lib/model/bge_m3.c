@@ -1,12 +1,12 @@
 #include "model/bge_m3.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/safetensors.h"
+#include "model/weights.h"
 #include "nn/nn.h"
 
 enum { OUTPUTS = 1 << 16 };
@@ -33,13 +33,9 @@ static float *
 take(const struct safetensors *file, const struct safetensor *tensor)
 {
 	size_t bytes = tensor->count * sizeof(float);
-	float *host = mem_new(tensor->count, sizeof *host), *made = nn_alloc(bytes);
+	float *host = safetensors_floats(tensor), *made = nn_alloc(bytes);
 
-	tensor_to_f32(host, tensor->data, tensor->dtype, tensor->count);
-	for (size_t i = 0; i < tensor->count; i++)
-		if (!isfinite(host[i]))
-			die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
-			    safetensors_name(file), tensor->name);
+	weights_demand_finite(safetensors_name(file), tensor, tensor->name);
 	nn_upload(made, host, bytes);
 	free(host);
 	return made;

@@ -14,7 +14,8 @@
 
 enum { LABELS = 1 << 16 };
 
-static const char class_end[] = "ForSequenceClassification";
+static const char class_end[] = "ForSequenceClassification",
+		  of_language[] = "ForCausalLM";
 
 /* Dies unless the pairs are read without a prompt. */
 static void
@@ -69,13 +70,26 @@ architecture_of(const struct tree *config)
 	return name ? name : "";
 }
 
+/* Whether the name of the architecture ends in `end`. */
+static bool
+is_class(const struct tree *config, const char *end)
+{
+	const char *name = architecture_of(config);
+	size_t length = strlen(name), n = strlen(end);
+
+	return length >= n && !strcmp(name + length - n, end);
+}
+
 bool
 classifier_known(const struct tree *config)
 {
-	const char *name = architecture_of(config);
-	size_t length = strlen(name), end = strlen(class_end);
+	return is_class(config, class_end);
+}
 
-	return length >= end && !strcmp(name + length - end, class_end);
+bool
+classifier_is_language_model(const struct tree *config)
+{
+	return is_class(config, of_language);
 }
 
 static void

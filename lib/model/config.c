@@ -1,7 +1,6 @@
 #include "model/config.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -37,19 +36,6 @@ configure_balance(struct spec_mixture *mixture, const struct tree *config)
 	if (!(mixture->balance >= 0 && mixture->balance <= 1e6))
 		tree_die(tree_get(config, name), "'%s' is %g; it must be in 0..1e6", name,
 		    mixture->balance);
-}
-
-/* Whether the folder is of a model that continues texts, by "architectures", as the reference has it. */
-static bool
-is_language_model(const struct tree *config)
-{
-	const struct tree *names = tree_get(config, "architectures");
-	const char *end = "ForCausalLM", *name = NULL;
-
-	if (names && names->kind == TREE_LIST && names->count)
-		name = names->items[0]->string;
-	size_t length = name ? strlen(name) : 0;
-	return length >= strlen(end) && !strcmp(name + length - strlen(end), end);
 }
 
 /* Positions that no table holds go on as far as the folder has texts. */
@@ -95,7 +81,7 @@ configure_classifier(struct model *model)
 		    model->dir);
 	if (model->fresh)
 		classifier_begin(model->config, model->folder);
-	if (is_language_model(model->config))
+	if (classifier_is_language_model(model->config))
 		answers_read(&model->answers, model->dir, model->template);
 	classifier_configure(&model->head, &model->spec, model->config, model->dir,
 	    model->mode == MODEL_TRAIN, model->answers.is);
@@ -131,7 +117,8 @@ model_configure(struct model *model, const char *dir)
 			model->spec.beside = TOKEN_HEAD_PROJECTION ".weight";
 	if (model->classifies)
 		configure_classifier(model);
-	if (model->head.assumed && model->spec.causal && is_language_model(model->config))
+	if (model->head.assumed && model->spec.causal &&
+	    classifier_is_language_model(model->config))
 		model->head.pool[0] = NN_POOL_LAST;
 	token_experts_configure(&model->spec, model->config);
 	neuron_experts_configure(&model->spec, model->config);

@@ -1,9 +1,9 @@
 /*
- * dropout - in training, numbers become 0 with a probability, and the others are divided by the share that stays: of the embeddings,
- * of attention's weights, and of what attention and MLP add, wherever the reference of the family has it (spec.dropout).
+ * dropout - in training, values become 0 with probability p, and the others are divided by 1 - p: of the embeddings, of
+ * attention's weights, and of the outputs of attention and MLP, wherever the family's reference has dropout (spec.dropout).
  *
- * Which numbers become 0 depends on the seed, the draw of their sequence (batch.h), their place in it, and the block: the same
- * sequence loses the same ones in every pass, whatever stands beside it.  Sequences without a draw lose none.
+ * The seed, the draw of the sequence (batch.h), the place in it and the block decide which values become 0.  A sequence has the same
+ * mask in every pass and in any batch.  A sequence without a draw has no dropout.
  */
 #ifndef MODEL_DROPOUT_H
 #define MODEL_DROPOUT_H
@@ -22,8 +22,8 @@ struct batch_dropout {
 
 struct model;
 
-/* From now on a model has dropout: at the rates of config.json, or at `rate` wherever the reference has dropout, if rate is not
- * below 0.  Dies if it is not known of the family, or the kernels are a device's. */
+/* Turns dropout on: at the rates of config.json if rate < 0, else at `rate` wherever the reference has dropout.  Dies if the
+ * family's dropout is not known, or the kernels run on a device. */
 void dropout_begin(struct model *model, double rate, uint64_t seed);
 
 /* dropout_is: some rate of the model is above 0.  dropout_at: the batch has draws, and the rate at this place is above 0. */

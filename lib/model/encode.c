@@ -41,17 +41,11 @@ die_not_finite(const struct model *model)
 
 	for (int i = 0; i < weights->count; i++) {
 		const struct parameter *p = &weights->tensors[i];
-		const struct safetensor *stored = weights->stored[i];
-		bool copied = false;
-		const float *x =
-		    model->mode == MODEL_ENCODE
-			? nn_weights(stored->data, stored->dtype, p->count, &copied)
-			: model->values + p->offset;
-		if (!nn_finite(x, p->count))
+		if (model->mode == MODEL_ENCODE)
+			weights_demand_finite(name, weights->stored[i], p->name);
+		else if (!nn_finite(model->values + p->offset, p->count))
 			die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
 			    name, p->name);
-		if (copied)
-			nn_free((void *)x, p->count * sizeof *x);
 	}
 	adapters_demand_finite(model);
 	const char *kept = model->packed ? packed_weights_file(model->packed)
@@ -122,7 +116,7 @@ begin(struct model *model, const struct batch *batch, float *emb, bool stays)
 		.transfers = mem_new(texts, sizeof *e->transfers) };
 	e->cut = parts_cut(model, batch);
 	pass_need(model, batch->expert, nn_workers());
-	/* a device's kernels read them as they are stored */
+	/* a device's kernels read stored matrices */
 	if (e->cut.count > 1 && !nn_device())
 		packed_weights_floats(model, batch->expert);
 	for (size_t i = 0; i < e->cut.count; i++)

@@ -24,7 +24,7 @@ seen_at(
 		.skip = pass->skip };
 }
 
-/* Let who chooses adapters see what enters a block; those of this batch are the chosen ones from there on. */
+/* Calls model->choose with the hidden states that enter its block; from this block on the batch has the adapters that it chose. */
 static void
 choose_adapters(const struct model *model, struct pass *pass, const struct batch *batch,
     const float *hidden, int layer)
@@ -112,7 +112,7 @@ run_block(const struct model *model, struct pass *pass, const struct batch *batc
 	return pass->activations[layer].out;
 }
 
-/* The kernels with which all blocks keep bf16 activations; NULL: some block cannot, or someone asks for f32 between blocks. */
+/* The kernels that keep the activations of all blocks in bf16; NULL: some block cannot, or a callback needs f32 between blocks. */
 static const struct nn_bf16 *
 bf16_kernels(
     const struct model *model, const struct pass *pass, const struct batch *batch)

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Whether a glob fits a tensor: its name as it is written, or as the file has it. */
+/* Whether a glob fits a tensor's name, as model_save writes it or as the file has it. */
 static bool
 fits(const char *glob, const char *name, const struct safetensor *stored)
 {

@@ -96,9 +96,9 @@ module_part(struct model *model, const struct head_module *module,
     struct safetensors *file, int which, int64_t columns)
 {
 	const struct weights *weights = &model->weights;
-	const char *prefix = weights->wrapper ? weights->wrapper : weights->prefix;
 	const char *own = head_tensor_name(module, which);
-	char *sought = module->module ? classifier_tensor_name(prefix, module, which)
+	char *sought = module->module ? classifier_tensor_name(
+					    weights_prefix(weights), module, which)
 				      : mem_string(own);
 	char *name = module->module
 			 ? classifier_tensor_name(

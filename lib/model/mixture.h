@@ -6,7 +6,7 @@
  *		divided by the sum of the chosen ones
  *
  * Shazeer et al. 2017, with the softmax before the choice as in OLMoE, Qwen2-MoE, DeepSeekMoE and nomic-embed-text-v2-moe; only
- * the last has the bias.  Of equal probabilities the lower expert is taken.  A token's experts are summed in ascending order, so
+ * the last has the bias.  Between equal probabilities the lower expert wins.  A token's experts are summed in ascending order, so
  * that its bits do not depend on its batch.  Tokens are grouped by expert: one product for each expert and matrix, several
  * experts at once where that is quicker.
  *

@@ -1,7 +1,6 @@
 #include "model/packed_weights.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"

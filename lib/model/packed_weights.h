@@ -19,7 +19,7 @@ const char *packed_weights_file(
     const struct packed_weights *packed); /* they are mapped from; NULL: none */
 
 /* Packs the f32 matrices of the blocks of a task expert (-1: the dense ones), once, for a model that encodes many batches.
- * A model that trains is left alone: backward passes read matrices as they are stored. */
+ * Not in training: backward passes read the stored matrices. */
 void packed_weights_floats(struct model *model, int expert);
 
 /* Puts packed matrices, or those whose products are rounded, into the model's blocks. */

@@ -50,6 +50,20 @@ weights_check(
 		    tensor->name, dtype_name(tensor->dtype));
 }
 
+void
+weights_demand_finite(const char *file, const struct safetensor *tensor, const char *name)
+{
+	bool copied;
+	const float *values =
+	    nn_weights(tensor->data, tensor->dtype, tensor->count, &copied);
+
+	if (!nn_finite(values, tensor->count))
+		die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
+		    file, name);
+	if (copied)
+		nn_free((void *)values, tensor->count * sizeof *values);
+}
+
 int
 weights_add(struct weights *weights, const struct safetensor *stored, const char *file,
     struct parameter wanted)

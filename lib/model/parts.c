@@ -18,8 +18,8 @@ enum {
 	FORK = 1 << 13
 };
 
-/* What the kernels of one part take longer, because activations move between the cores: 1.3 and more, measured on two busy cores.
- * With this much parts of uneven work do not win. */
+/* Kernels whose threads share one part take longer by this factor, because activations move between cores: 1.3 and more, measured
+ * on two busy cores.  A smaller factor keeps parts of uneven work from winning. */
 static const double WHOLE = 1.15;
 
 /* Multiply-adds of all layers: of a token, and of a query and a key. */
@@ -185,7 +185,7 @@ threads_for(double total, const struct spec *spec)
 	return threads < nn_workers() ? threads : nn_workers();
 }
 
-/* The time of one part.  Each thread reads the weights, too, once for as many tokens as a worker takes. */
+/* The time of one part.  Each thread reads the weights once for every pass_worker_tokens of its tokens. */
 static double
 whole_time(size_t threads, const struct model *model, const struct batch *batch,
     const struct effort *work, double total)

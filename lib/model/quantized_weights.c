@@ -1,7 +1,6 @@
 #include "model/quantized_weights.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/err.h"

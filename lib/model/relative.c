@@ -1,10 +1,7 @@
 #include "model/relative.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/err.h"
-#include "base/mem.h"
 #include "model/linear.h"
 #include "model/model_struct.h"
 

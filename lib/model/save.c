@@ -114,10 +114,9 @@ put_converted(
     struct safetensors_writer *writer, const struct safetensor *tensor, enum dtype dtype)
 {
 	size_t size = dtype_size(dtype);
-	float *values = mem_new(tensor->count, sizeof *values);
+	float *values = safetensors_floats(tensor);
 	void *stored = mem_new(tensor->count, size);
 
-	tensor_to_f32(values, tensor->data, tensor->dtype, tensor->count);
 	tensor_from_f32(stored, dtype, values, tensor->count);
 	safetensors_put(writer, stored, tensor->count * size);
 	free(stored);

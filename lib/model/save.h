@@ -23,7 +23,7 @@ struct affine {
 void model_append(const struct model *model, const char *dir, bool normalize,
     const struct affine *affine);
 
-/* Pieces of these, for lib/edit. ---------------------------------------------------- */
+/* Steps of these, for lib/edit. ---------------------------------------------------- */
 
 /* Puts `count` floats of nn memory into a file that is being written, as `dtype`, some at a time. */
 void model_put(struct safetensors_writer *writer, const float *values, size_t count,
@@ -33,7 +33,7 @@ void model_put(struct safetensors_writer *writer, const float *values, size_t co
 struct safetensor model_tensor(
     const struct model *model, const struct parameter *p, enum dtype dtype);
 
-/* The task expert whose tensors lie beside this one in the file; -1: those that all share.  Matrices of one expert lie
+/* The task expert beside whose tensors this one lies in the file; -1: beside the shared ones.  Matrices of one expert lie
  * together, so that a process that encodes with another never touches them; vectors are converted when the folder is opened. */
 int model_file_group(const struct parameter *p);
 

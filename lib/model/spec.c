@@ -1,7 +1,6 @@
 #include "model/spec.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"

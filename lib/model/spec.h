@@ -148,7 +148,7 @@ struct spec {
 	/* The output matrix is not the embeddings' (not "tie_word_embeddings"). */
 	bool untied;
 	double initializer_range;
-	/* Rates of dropout by config.json, for training; below 0: the reference has none there.  And those that are applied. */
+	/* dropout: rates of config.json; below 0: the reference has no dropout there.  dropping: rates that training applies */
 	double dropout[SPEC_DROPS], dropping[SPEC_DROPS];
 	struct spec_mixture mixture;
 	int neuron_experts; /* groups of neighbouring channels of each MLP (neuron_experts.h); 0: none */

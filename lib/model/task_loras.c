@@ -62,15 +62,6 @@ add_linear(const struct model *model, struct adapters *adapters, int tensor)
 }
 
 static float *
-to_host(const struct safetensor *tensor)
-{
-	float *host = mem_new(tensor->count, sizeof *host);
-
-	tensor_to_f32(host, tensor->data, tensor->dtype, tensor->count);
-	return host;
-}
-
-static float *
 uploaded(const float *host, size_t n)
 {
 	float *to = nn_alloc(n * sizeof *to);
@@ -87,7 +78,8 @@ add_tokens(const struct model *model, struct adapters *adapters)
 	size_t rank = (size_t)model->spec.lora_rank, C = (size_t)p->columns;
 	struct nn_matrix a =
 	    adapters_mapped(adapters, factor_of(model, p, 'A', p->rows, (int64_t)rank));
-	float *b = to_host(factor_of(model, p, 'B', (int64_t)rank, p->columns));
+	float *b =
+	    safetensors_floats(factor_of(model, p, 'B', (int64_t)rank, p->columns));
 	float *transposed = mem_new(C * rank, sizeof *transposed);
 
 	for (int index = 0; index < adapters->count; index++) {
@@ -115,9 +107,10 @@ add_types(const struct model *model, struct adapters *adapters)
 		return;
 	const struct parameter *p = &model->weights.tensors[tensor];
 	size_t rank = (size_t)model->spec.lora_rank, C = (size_t)p->columns;
-	float *types = to_host(model->weights.stored[tensor]);
-	float *a = to_host(factor_of(model, p, 'A', p->rows, (int64_t)rank));
-	float *b = to_host(factor_of(model, p, 'B', (int64_t)rank, p->columns));
+	float *types = safetensors_floats(model->weights.stored[tensor]);
+	float *a = safetensors_floats(factor_of(model, p, 'A', p->rows, (int64_t)rank));
+	float *b =
+	    safetensors_floats(factor_of(model, p, 'B', (int64_t)rank, p->columns));
 	float *row = mem_new(C, sizeof *row);
 
 	for (int index = 0; index < adapters->count; index++) {
@@ -174,16 +167,9 @@ task_loras_demand_finite(const struct model *model)
 {
 	for (int i = 0; model->spec.loras && i < safetensors_count(model->file); i++) {
 		const struct safetensor *factor = safetensors_at(model->file, i);
-		bool copied;
-		if (!strstr(factor->name, WEIGHTS_BESIDE "0.lora_"))
-			continue;
-		const float *values =
-		    nn_weights(factor->data, factor->dtype, factor->count, &copied);
-		if (!nn_finite(values, factor->count))
-			die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
-			    safetensors_name(model->file), factor->name);
-		if (copied)
-			nn_free((void *)values, factor->count * sizeof *values);
+		if (strstr(factor->name, WEIGHTS_BESIDE "0.lora_"))
+			weights_demand_finite(
+			    safetensors_name(model->file), factor, factor->name);
 	}
 }
 

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -65,17 +64,11 @@ demand_finite(const struct model *model)
 {
 	for (int i = STEM_MLM_DENSE; i < STEM_PARAMETERS; i++) {
 		int tensor = model->weights.stem[i].tensor;
-		if (tensor < 0)
-			continue;
-		const struct safetensor *stored = model->weights.stored[tensor];
-		bool copied = false;
-		const float *x =
-		    nn_weights(stored->data, stored->dtype, stored->count, &copied);
-		if (!nn_finite(x, stored->count))
-			die("%s: tensor '%s' holds values that are not finite (NaN or infinity)",
-			    safetensors_name(model->file), stored->name);
-		if (copied)
-			nn_free((void *)x, stored->count * sizeof *x);
+		const struct safetensor *stored =
+		    tensor < 0 ? NULL : model->weights.stored[tensor];
+		if (stored)
+			weights_demand_finite(
+			    safetensors_name(model->file), stored, stored->name);
 	}
 }
 

@@ -336,14 +336,27 @@ weights_match(struct weights *weights, const struct spec *spec,
 		tensor_search_judge_extra(&search, predicts);
 }
 
+const char *
+weights_prefix(const struct weights *weights)
+{
+	return weights->wrapper ? weights->wrapper : weights->prefix;
+}
+
+/* A search by the names that weights_match found. */
+static struct tensor_search
+search_again(
+    struct weights *weights, const struct spec *spec, const struct safetensors *file)
+{
+	return (struct tensor_search){ weights, spec, file, weights->names,
+		weights_prefix(weights), -1 };
+}
+
 void
 weights_match_prediction(
     struct weights *weights, const struct spec *spec, const struct safetensors *file)
 {
-	struct tensor_search search = { weights, spec, file, spec->names,
-		spec->names->prefixes[0], -1 };
+	struct tensor_search search = search_again(weights, spec, file);
 
-	tensor_search_choose_names(&search);
 	match_stem(&search, true, STEM_MLM_DENSE);
 }
 
@@ -351,15 +364,12 @@ const struct safetensor *
 weights_output(
     struct weights *weights, const struct spec *spec, const struct safetensors *file)
 {
-	struct tensor_search search = { weights, spec, file, spec->names,
-		spec->names->prefixes[0], -1 };
-
-	tensor_search_choose_names(&search);
+	struct tensor_search search = search_again(weights, spec, file);
 	const struct safetensor *found = tensor_search_held_stem(
 	    &search, own_output(&search) ? STEM_OUTPUT : STEM_TOKENS);
 	if (!found || (spec->untied && !tensor_search_held_stem(&search, STEM_OUTPUT)))
 		die("%s: has no output matrix ('%s.weight')", safetensors_name(file),
-		    spec->names->stem[STEM_OUTPUT]);
+		    search.names->stem[STEM_OUTPUT]);
 	return found;
 }
 

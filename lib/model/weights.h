@@ -57,10 +57,11 @@ struct weights {
 	struct tensor_slice (*blocks)[BLOCK_PARAMETERS]; /* [layers x max(1, experts)] */
 	/* [layers x mixture.count], or NULL */
 	struct tensor_slice (*mixtures)[MLP_PARAMETERS];
-	/* prefix of the file's names, and the names after it */
+	/* the names of the file's tensors: a prefix of the family, and the names after it */
 	const char *prefix;
 	const struct tensor_names *names;
-	char *wrapper; /* a prefix of the file that is none of the family's; NULL: none */
+	char *
+	    wrapper; /* the prefix in the file where it is not the family's ("module."); NULL: it is */
 	/* Set by weights_lay_out: the floats of all tensors, each aligned to 64 bytes; those of the learning tensors, which
 	 * come first; the indices of the learning tensors, ascending */
 	size_t size, learning_size;
@@ -83,6 +84,9 @@ void weights_match_prediction(
     struct weights *weights, const struct spec *spec, const struct safetensors *file);
 void weights_free(struct weights *weights);
 
+/* The prefix of the transformer's names in the file, a wrapper's included. */
+const char *weights_prefix(const struct weights *weights);
+
 /* The matrix of the logits of tokens: the output matrix, or the embeddings that it is tied to.  Dies if there is none. */
 const struct safetensor *weights_output(
     struct weights *weights, const struct spec *spec, const struct safetensors *file);
@@ -96,6 +100,10 @@ void weights_of_classifier(struct weights *weights);
 /* Dies unless a tensor of the file has the shape of a parameter, and a floating type. */
 void weights_check(
     const char *file, const struct safetensor *tensor, const struct parameter *wanted);
+
+/* Dies, naming file and tensor, if the tensor holds NaN or infinity. */
+void weights_demand_finite(
+    const char *file, const struct safetensor *tensor, const char *name);
 
 /* Whether q, k and v are one tensor. */
 bool weights_fused(const struct weights *weights);

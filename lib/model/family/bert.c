@@ -20,8 +20,7 @@ static const struct tensor_names bert = {
 	.stem = { EMBEDDINGS("embeddings.LayerNorm"), CLS_PREDICTIONS },
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
-	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { .module = "classifier" } },
+	POOLED_CLASSIFIER,
 	.heads = { "cls.", "pooler.", "classifier.", "qa_outputs." },
 };
 
@@ -32,8 +31,7 @@ static const struct tensor_names jina_bert = {
 	.block = { SELF_ATTENTION, MLP("mlp.gated_layers", "mlp.gated_layers", "mlp.wo"),
 	    NORMS("attention.output.LayerNorm", "mlp.layernorm") },
 	.gate_first = true,
-	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { .module = "classifier" } },
+	POOLED_CLASSIFIER,
 	.heads = { "cls.", "pooler.", "classifier." },
 };
 
@@ -56,8 +54,7 @@ static const struct tensor_names ernie = {
 	    CLS_PREDICTIONS, [STEM_TASKS] = "embeddings.task_type_embeddings" },
 	.layers = "encoder.layer.",
 	.block = { BERT_BLOCK },
-	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { .module = "classifier" } },
+	POOLED_CLASSIFIER,
 	.heads = { "cls.", "pooler.", "classifier.", "qa_outputs." },
 };
 

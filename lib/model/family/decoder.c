@@ -5,13 +5,18 @@
 
 #include "model/family/family.h"
 
+/* What is not in a block. */
+#define AROUND_BLOCKS                                                                    \
+	.prefixes = { "", "model." },                                                    \
+	.init_prefix = "model.", /* transformers looks for lm_head beside it */          \
+	    .stem = { [STEM_TOKENS] = "embed_tokens",                                    \
+		    [STEM_FINAL_NORM] = "norm",                                          \
+		    [STEM_OUTPUT] = "lm_head" },                                         \
+	.layers = "layers.", .classifier = { { "score", .bare = true } },                \
+	.heads = { "lm_head.", "score." }
+
 static const struct tensor_names decoder = {
-	.prefixes = { "", "model." },
-	.init_prefix = "model.", /* transformers looks for lm_head beside it */
-	.stem = { [STEM_TOKENS] = "embed_tokens",
-	    [STEM_FINAL_NORM] = "norm",
-	    [STEM_OUTPUT] = "lm_head" },
-	.layers = "layers.",
+	AROUND_BLOCKS,
 	.block = { SELF_ATTN, GATED_MLP,
 	    NORMS("input_layernorm", "post_attention_layernorm"),
 	    [BLOCK_Q_NORM] = "self_attn.q_norm", [BLOCK_K_NORM] = "self_attn.k_norm",
@@ -20,26 +25,17 @@ static const struct tensor_names decoder = {
 	.mixture = { [MLP_UP] = "up_proj",
 	    [MLP_GATE] = "gate_proj",
 	    [MLP_DOWN] = "down_proj" },
-	.classifier = { { "score", .bare = true } },
 	.projects = true,
-	.heads = { "lm_head.", "score." },
 };
 
 /* of Gemma 2 too, which has no norms of q and k */
 static const struct tensor_names gemma3 = {
-	.prefixes = { "", "model." },
-	.init_prefix = "model.",
-	.stem = { [STEM_TOKENS] = "embed_tokens",
-	    [STEM_FINAL_NORM] = "norm",
-	    [STEM_OUTPUT] = "lm_head" },
-	.layers = "layers.",
+	AROUND_BLOCKS,
 	.block = { SELF_ATTN, GATED_MLP,
 	    NORMS("input_layernorm", "pre_feedforward_layernorm"),
 	    [BLOCK_Q_NORM] = "self_attn.q_norm", [BLOCK_K_NORM] = "self_attn.k_norm",
 	    [BLOCK_OUT_NORM] = "post_attention_layernorm",
 	    [BLOCK_DOWN_NORM] = "post_feedforward_layernorm" },
-	.classifier = { { "score", .bare = true } },
-	.heads = { "lm_head.", "score." },
 };
 
 /* Die where config.json asks for local attention. */

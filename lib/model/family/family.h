@@ -57,6 +57,11 @@ struct tensor_names {
 
 #define ACTIVATED(kind) .activated = true, .act = (kind)
 
+/* BERT's classifier, which reads the output of the pooler. */
+#define POOLED_CLASSIFIER                                                                \
+	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },          \
+		{ .module = "classifier" } }
+
 /* Modules that several families call alike. */
 #define EMBEDDINGS(norm)                                                                 \
 	[STEM_TOKENS] = "embeddings.word_embeddings",                                    \

@@ -21,8 +21,7 @@ static const struct tensor_names transformers = {
 	.layers = "layers.",
 	.block = { SELF_ATTN, GATED_MLP,
 	    NORMS("post_attention_layernorm", "post_mlp_layernorm") },
-	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { .module = "classifier" } },
+	POOLED_CLASSIFIER,
 	.heads = { "lm_head.", "pooler.", "classifier." },
 };
 
@@ -34,8 +33,7 @@ static const struct tensor_names unpacked = {
 	.block = { QKV("attention.q_proj", "attention.k_proj", "attention.v_proj",
 		       "attention.o_proj"),
 	    REST },
-	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { .module = "classifier" } },
+	POOLED_CLASSIFIER,
 	.heads = { "lm_head.", "pooler.", "classifier." },
 	.otherwise = &transformers,
 };
@@ -47,8 +45,7 @@ static const struct tensor_names packed = {
 	.block = { QKV("attention.qkv_proj", "attention.qkv_proj", "attention.qkv_proj",
 		       "attention.o_proj"),
 	    REST },
-	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { .module = "classifier" } },
+	POOLED_CLASSIFIER,
 	.heads = { "lm_head.", "pooler.", "classifier." },
 	.otherwise = &unpacked,
 };

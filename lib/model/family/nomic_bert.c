@@ -16,8 +16,7 @@ static const struct tensor_names transformers = {
 	.layers = "layers.",
 	.block = { SELF_ATTN, GATED_MLP,
 	    NORMS("post_attention_layernorm", "post_mlp_layernorm") },
-	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { .module = "classifier" } },
+	POOLED_CLASSIFIER,
 	.heads = { "cls.", "pooler.", "classifier." },
 };
 
@@ -36,8 +35,7 @@ static const struct tensor_names nomic_bert = {
 	    [MLP_GATE] = "mlp.experts.mlp.w1",
 	    [MLP_DOWN] = "mlp.experts.mlp.w2" },
 	.mixture_bias = "mlp.experts.bias",
-	.classifier = { { "pooler.dense", .inside = true, ACTIVATED(NN_TANH) },
-	    { .module = "classifier" } },
+	POOLED_CLASSIFIER,
 	.heads = { "cls.", "pooler.", "classifier." },
 	.otherwise = &transformers,
 };

@@ -1,5 +1,5 @@
 /*
- * count - who works how much in the parallel regions, for a test.
+ * count - the work of each thread in parallel regions, for a test.
  *
  * A program that defines these functions (nn_bench --balance) is told of each region and of the work that it gives to each thread;
  * products and attention are then counted, not computed.  Elsewhere they are NULL and cost a comparison.

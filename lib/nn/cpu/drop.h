@@ -1,5 +1,5 @@
 /*
- * drop - which numbers dropout takes: a hash of a row's key, a salt and the column.
+ * drop - which values dropout sets to 0: those whose hash of the row's key, a salt and the column is low.
  */
 #ifndef NN_CPU_DROP_H
 #define NN_CPU_DROP_H

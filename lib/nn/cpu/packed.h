@@ -1,5 +1,5 @@
 /*
- * packed - what nn_pack makes of weights on the CPU.
+ * packed - the layout of weights packed by nn_pack on the CPU.
  */
 #ifndef NN_CPU_PACKED_H
 #define NN_CPU_PACKED_H

@@ -5,9 +5,9 @@
 #define NN_HOST_CPU_LIMIT_H
 
 /*
- * Processors of the limit that control groups set to the processor time of this process, rounded up: cpu.max of version 2,
- * cpu.cfs_quota_us of version 1, of its group and the groups above it.  0: no limit.  root: where /proc/self/cgroup and /sys/fs/cgroup
- * are, "" but in tests.
+ * The processor time that control groups allow this process, in processors, rounded up: the least of cpu.max (version 2) or
+ * cpu.cfs_quota_us (version 1) of its group and the groups above it.  0: no limit.  root: the folder of proc/self/cgroup and
+ * sys/fs/cgroup in tests; else "".
  */
 int cpu_limit(const char *root);
 
