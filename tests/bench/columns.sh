@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # peer, work: run sets them
-# Labels, groups and pairs of real embeddings beside scikit-learn and sentence-transformers: what differs, seconds of both.
+# Labels, groups and pairs of real embeddings, compared with scikit-learn and sentence-transformers: differences, and seconds of both.
 columns_of() { # SET NAME
 	tok -m "$MOTES_MINILM" -f text "$MOTES_DATA/$1.jsonl.zst" | encode -m "$MOTES_MINILM" >"$work/$2.mts"
 	mts to npy -c text.emb "$work/$2.mts" >"$work/$2.npy"

@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154 # peer, work: run sets them
-# Tokens to embeddings beside ONNX Runtime, OpenVINO and llama.cpp, with weights exported from the same folder, those of eight bits ahead:
-# BENCH_TOKENS (32,768) drawn tokens in texts of one length (BENCH_LENGTHS: "32 128 512 0"; 0: a text of mixed lengths for each 32 of
-# them).  Ours are whole programs, from start to exit; of the peers the runs alone, sorted by length, in batches of 32 texts, or of up to
-# 512, 1,024 or 2,048 tokens (llama.cpp).  Then a text alone, of both from start to exit.  BENCH_SHAPES: of models drawn beside
-# BENCH_MODEL, "bert-base qwen3-0.6b".
+# The speed of encode beside ONNX Runtime, OpenVINO and llama.cpp, with weights exported from the same folder; their 8-bit
+# weights are made before the measurement.  BENCH_TOKENS (32,768) random tokens in texts of one length (BENCH_LENGTHS: "32 128 512 0"; 0: mixed lengths, a
+# text for every 32 tokens).  Our times are of whole programs, from start to exit; the peers' are of inference only, with texts
+# sorted by length, in batches of 32 texts, or of up to 512, 1,024 or 2,048 tokens (llama.cpp).  Then single texts, both from start
+# to exit.  BENCH_SHAPES: random models that are measured beside BENCH_MODEL, "bert-base qwen3-0.6b".
 [ "$peer" ] || return 0
 
 # drawn LENGTH - that many tokens a text; 0: lengths whose logarithms are normal, around 40, up to 256
