@@ -583,6 +583,7 @@ harmful() {
 	wrong cat --level 20 points.mts
 	wrong to npy points.mts
 	wrong to npy -c id,good points.mts
+	wrong to safetensors -c id,id points.mts
 	wrong cat --what
 }
 

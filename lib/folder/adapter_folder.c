@@ -2,23 +2,13 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/folder.h"
 #include "folder/model_folder.h"
 #include "folder/modules.h"
 #include "text/json.h"
-
-static bool
-has(const char *folder, const char *name)
-{
-	char *path = mem_format("%s/%s", folder, name);
-	bool is = !access(path, F_OK);
-
-	free(path);
-	return is;
-}
 
 /* The folder of the adapter's files, to be freed; NULL: there are none. */
 static char *
@@ -26,7 +16,7 @@ adapter_of(const char *dir)
 {
 	char *folder = modules_transformer(dir);
 
-	if (has(folder, "adapter_config.json"))
+	if (folder_has(folder, "adapter_config.json"))
 		return folder;
 	free(folder);
 	return NULL;
@@ -52,13 +42,13 @@ adapter_folder_base(const char *dir)
 {
 	char *adapter = adapter_of(dir);
 
-	if (!adapter || has(adapter, "config.json")) {
+	if (!adapter || folder_has(adapter, "config.json")) {
 		free(adapter);
 		return adapter ? mem_string(dir) : NULL;
 	}
 	char *name = name_of_base(adapter), *base = model_folder_find(name);
 	char *transformer = base ? modules_transformer(base) : NULL;
-	if (!base || !has(transformer, "config.json"))
+	if (!base || !folder_has(transformer, "config.json"))
 		die("%s: is a LoRA adapter of '%s', which is not a model's folder here, nor in the cache of the Hugging Face Hub; give that model with -m, and this folder with --adapter",
 		    dir, name);
 	free(transformer);
@@ -72,7 +62,7 @@ adapter_folder_refuse(const char *dir)
 {
 	char *adapter = adapter_of(dir);
 
-	if (adapter && !has(adapter, "config.json")) {
+	if (adapter && !folder_has(adapter, "config.json")) {
 		char *name = name_of_base(adapter);
 		die("%s: is a LoRA adapter of '%s', not a model; 'upcycle -m %s --merge-lora %s -o DIR' makes one, and 'train -m %s --lora %s' goes on from it",
 		    dir, name, name, adapter, name, adapter);

@@ -73,8 +73,8 @@ is_ours(const char *path, const char *name)
 	return matches(name, ours) || is_blank_card(path, name);
 }
 
-/* Something in a folder, to be freed: of its files one that matches, or anything else, its modules'
- * folders apart.  NULL: there is none. */
+/* The path of an entry of a folder, to be freed; NULL: there is none. matching: a file that fits a pattern; else any
+ * other entry but the modules' folders. */
 static char *
 find_in(const char *dir, const struct modules *modules, const char *const *patterns,
     bool matching)
@@ -105,7 +105,7 @@ find_in(const char *dir, const struct modules *modules, const char *const *patte
 	return found;
 }
 
-/* The same in a model's folder, then in its modules'. */
+/* The same, in a model's folder and then in its modules'. */
 static char *
 find(const char *dir, const struct modules *modules, const char *const *patterns,
     bool matching)
@@ -118,8 +118,8 @@ find(const char *dir, const struct modules *modules, const char *const *patterns
 	return found;
 }
 
-static bool
-has(const char *dir, const char *name)
+bool
+folder_has(const char *dir, const char *name)
 {
 	char *path = mem_format("%s/%s", dir, name);
 	bool is = !access(path, F_OK);
@@ -140,9 +140,9 @@ folder_check(const char *dir)
 		return;
 	}
 	found = S_ISDIR(status.st_mode) ? find_in(target, NULL, nothing, false) : NULL;
-	if (!S_ISDIR(status.st_mode) ||
-	    (found && !has(target, "config.json") && !has(target, "modules.json") &&
-		!has(target, "adapter_config.json")))
+	if (!S_ISDIR(status.st_mode) || (found && !folder_has(target, "config.json") &&
+					    !folder_has(target, "modules.json") &&
+					    !folder_has(target, "adapter_config.json")))
 		die("%s: exists and is not a model folder; choose another name", dir);
 	free(found);
 	struct modules *modules = modules_read(target);

@@ -16,7 +16,7 @@
 #define FOLDER_INT8 "model.int8.safetensors"
 /* ... and weights packed for int8 products. */
 #define FOLDER_PACKED "model.precision-int8.safetensors"
-/* What train notes of a run in the folder that it writes; no part of the model either. */
+/* train's notes on a run, which are no part of the model either. */
 #define FOLDER_TRAIN "train.json"
 
 /* Dies as folder_begin would; call before long work. */
@@ -47,6 +47,9 @@ void folder_link(const char *from, const char *to);
 
 /* Dies if `path` is a file: `what`, such as "a model", is a folder. */
 void folder_demand(const char *path, const char *what);
+
+/* Whether a folder has a file or folder of this name. */
+bool folder_has(const char *dir, const char *name);
 
 /* Whether a file name is that of weights, in any format of published models. */
 bool folder_is_weights(const char *name);

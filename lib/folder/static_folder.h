@@ -6,8 +6,8 @@
  * and the tensor is "embeddings"; optional tensors are "mapping", the row of each token, and "weights", a factor of
  * each token.
  *
- * Of a sparse encoder the table has one number for each token, "weight" (SparseStaticEmbedding): modules.json names that module, or
- * the folder is one of a Router's route, whose config.json has "frozen" and no "model_type".
+ * A sparse encoder's table, "weight", has one number for each token (SparseStaticEmbedding).  modules.json names that module; in a
+ * folder of a Router's route, config.json has "frozen" and no "model_type".
  */
 #ifndef FOLDER_STATIC_FOLDER_H
 #define FOLDER_STATIC_FOLDER_H

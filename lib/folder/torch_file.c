@@ -217,7 +217,7 @@ copy_in_order(char *to, const struct safetensor *tensor, const struct storage_vi
 /* size: of the file.  Several tensors may be views of one storage, as a tied weight and its transpose are; a file that asks
  * for more copies than that asks for memory without end. */
 static void
-copy_those_not(struct torch_file *file, const char *path, size_t size,
+copy_strided(struct torch_file *file, const char *path, size_t size,
     const struct storage_view *places)
 {
 	for (int i = 0; i < file->count; i++)
@@ -263,7 +263,7 @@ read_table(struct torch_file *file, struct torch_reader *source, size_t size)
 		    source, root->items[2 * i + 1], &file->tensors[i], &places[i]);
 		file->count++;
 	}
-	copy_those_not(file, source->path, size, places);
+	copy_strided(file, source->path, size, places);
 	free(places);
 }
 

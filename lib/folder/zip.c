@@ -70,8 +70,7 @@ find_list(struct zip_reader *file)
 		fail(file, "its list of entries lies outside the file");
 }
 
-/* Of an entry's further fields that of zip64, which has those numbers, in this order, that do not
- * fit where they belong. */
+/* Reads the numbers that do not fit into an entry's own fields, in this order, from its zip64 field. */
 static void
 widen(const struct zip_reader *file, const char *extra, size_t length, uint64_t **wide)
 {

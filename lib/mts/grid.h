@@ -11,7 +11,7 @@ struct text_grid;
 /* A letter a column: l text, to the left; r numbers, to the right. */
 struct text_grid *grid_new(const char *columns);
 
-/* The next cell, row by row; takes the text over.  What in it is no plain text becomes "?". */
+/* Adds the next cell, row by row, and takes the text over.  Invalid UTF-8 and harmful characters become "?". */
 void grid_add(struct text_grid *grid, char *cell);
 
 /* All rows, each a line; also frees. */

@@ -218,8 +218,8 @@ print_pair_json(const struct run *run, const struct row_pair *pair)
 	free(to.data);
 }
 
-/* Prints each pair of rows of which one is a hit of the other, once, best first; as two lines, or as {"score", "pair"}.
- * Memory: 24 bytes per hit. */
+/* Prints the pairs of rows of which one is a hit of the other: each once, best first, as two lines or as {"score",
+ * "pair"}. Memory: 24 bytes per hit. */
 static void
 print_pairs(const struct run *run, bool json, int width)
 {

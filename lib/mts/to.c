@@ -27,6 +27,9 @@ choose(const struct reader *reader, const char *const *names, int *count)
 		chosen[i] = *count ? stream_find(reader, names[i]) : i;
 		if (chosen[i] < 0)
 			stream_lacks(reader, names[i]);
+		for (int j = 0; j < i; j++)
+			if (chosen[j] == chosen[i])
+				die_usage("to: -c names '%s' twice", names[i]);
 	}
 	*count = wanted;
 	return chosen;
@@ -250,13 +253,7 @@ static void
 add_number(struct buffer *line, const struct column *column, const struct array *array,
     int64_t index)
 {
-	double real = 0;
-
-	if (dtype_is_float(column->dtype))
-		tensor_to_f64(&real,
-		    (const char *)array->data + (size_t)index * dtype_size(column->dtype),
-		    column->dtype, 1);
-	if (!isnan(real))
+	if (!isnan(tensor_number(array->data, column->dtype, index)))
 		print_number(line, column->dtype, array->data, index);
 }
 
@@ -306,15 +303,6 @@ add_name(struct buffer *line, const struct cells *cells, const struct column *co
 	}
 }
 
-static void
-jsonl_line(struct buffer *line, const struct cells *cells, const struct reader *reader,
-    const int *chosen, int count, const struct array *arrays, int64_t row)
-{
-	(void)cells;
-	print_object(line, reader, chosen, count, arrays, row);
-	print_text(line, "\n");
-}
-
 /* A line of TSV or CSV; row -1: the header. */
 static void
 table_line(struct buffer *line, const struct cells *cells, const struct reader *reader,
@@ -331,13 +319,10 @@ table_line(struct buffer *line, const struct cells *cells, const struct reader *
 	print_text(line, "\n");
 }
 
-typedef void print_line(struct buffer *line, const struct cells *cells,
-    const struct reader *reader, const int *chosen, int count, const struct array *arrays,
-    int64_t row);
-
+/* cells NULL: lines of JSON. */
 static void
 write_lines(struct reader *reader, const int *chosen, int count, struct output *output,
-    print_line *print, const struct cells *cells)
+    const struct cells *cells)
 {
 	struct buffer line = { 0 };
 	struct record record;
@@ -345,7 +330,14 @@ write_lines(struct reader *reader, const int *chosen, int count, struct output *
 	while (stream_next(reader, &record)) {
 		for (int64_t row = 0; row < record.rows; row++) {
 			line.used = 0;
-			print(&line, cells, reader, chosen, count, record.columns, row);
+			if (cells) {
+				table_line(&line, cells, reader, chosen, count,
+				    record.columns, row);
+			} else {
+				print_object(
+				    &line, reader, chosen, count, record.columns, row);
+				print_text(&line, "\n");
+			}
 			output_write(output, line.data, line.used);
 		}
 		output_flush(output); /* readers get each record at once */
@@ -359,7 +351,7 @@ to_jsonl(struct reader *reader, const char *const *names, int count, const char 
 {
 	int *chosen = choose(reader, names, &count);
 
-	write_lines(reader, chosen, count, output_open(path, false), jsonl_line, NULL);
+	write_lines(reader, chosen, count, output_open(path, false), NULL);
 	free(chosen);
 }
 
@@ -375,7 +367,7 @@ to_table(struct reader *reader, const char *const *names, int count, const char 
 	table_line(&line, &cells, reader, chosen, count, NULL, -1);
 	output_write(output, line.data, line.used);
 	free(line.data);
-	write_lines(reader, chosen, count, output, table_line, &cells);
+	write_lines(reader, chosen, count, output, &cells);
 	free(chosen);
 }
 

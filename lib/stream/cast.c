@@ -55,7 +55,7 @@ cast_new(
 	return cast;
 }
 
-/* What a column that comes from `in` says of its codes. */
+/* The coding of a column of `in`; NULL: it has none, or the column was added. */
 static struct coded *
 open_coded(const struct cast *cast, int index)
 {
@@ -247,7 +247,7 @@ put(struct cast *cast, struct record *record)
 	stream_put(cast->out, record);
 }
 
-/* The column as it comes, before stream_recast. */
+/* The column as it was before stream_recast. */
 static const struct column *
 column_from(const struct cast *cast, int index)
 {

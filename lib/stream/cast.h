@@ -38,7 +38,7 @@ void cast_column(struct cast *cast, int index);
 /* stream_put of the record.  Dies on NaN and infinity, and numbers too large for f16. */
 void cast_put(struct cast *cast, struct record *made);
 
-/* Writes what was held, and frees. */
+/* Writes the records held, and frees. */
 void cast_finish(struct cast *cast);
 
 #endif

@@ -25,7 +25,8 @@ struct coded {
 	float *least, *greatest, *step, *middle; /* [width]; NULL: bits */
 };
 
-/* What the properties say of a column of vectors; NULL: its elements are numbers.  Dies if they do not fit the column. */
+/* The coding of a column of vectors, by the stream's properties; NULL: its elements are numbers.  Dies if the
+ * properties do not fit the column. */
 struct coded *coded_open(const struct reader *reader, int column);
 
 struct coded *coded_bits(int width);

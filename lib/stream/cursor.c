@@ -8,7 +8,7 @@ struct cursor {
 	struct reader *reader;
 	struct record record;
 	int64_t at, taken;
-	struct array *arrays;	  /* [columns] what was taken */
+	struct array *arrays;	  /* [columns] the rows taken last */
 	struct row_slice *slices; /* [columns] */
 };
 

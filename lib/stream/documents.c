@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "stream/text_column.h"
 #include "text/no_text.h"
 
 const struct column documents_columns[DOCUMENTS_COLUMNS] = {
@@ -25,8 +26,8 @@ struct documents {
 	size_t count, capacity, bytes_capacity, next;
 	size_t prefix;	       /* length of the folder's path */
 	int64_t others, links; /* numbers of skipped entries */
-	struct buffer raw, columns[DOCUMENTS_COLUMNS];
-	struct numbers offsets[DOCUMENTS_COLUMNS];
+	struct buffer raw;
+	struct text_column columns[DOCUMENTS_COLUMNS];
 	struct array arrays[DOCUMENTS_COLUMNS];
 };
 
@@ -171,12 +172,16 @@ read_raw(struct buffer *raw, struct input *input)
 	return why;
 }
 
-static void
-put(struct documents *documents, int column, size_t used)
+/* Adds a text, with invalid UTF-8 replaced; returns the number of replacements. */
+static int64_t
+put(struct text_column *column, const char *text, size_t length)
 {
-	documents->columns[column].used += used;
-	numbers_add(
-	    &documents->offsets[column], (int64_t)documents->columns[column].used);
+	char *to = buffer_room(&column->bytes, mem_multiply(length, 3, "a text"));
+	int64_t repaired = 0;
+
+	column->bytes.used += utf8_repair(to, text, length, &repaired);
+	text_column_end(column);
+	return repaired;
 }
 
 /* Appends a file as a row; returns false if it is not text. */
@@ -185,7 +190,6 @@ put_file(struct documents *documents, struct input *input, const char *path)
 {
 	struct buffer *raw = &documents->raw;
 	char *why = read_raw(raw, input);
-	int64_t repaired = 0;
 
 	if (why && !documents->folder)
 		die("%s: %s", input_name(input), why);
@@ -197,16 +201,11 @@ put_file(struct documents *documents, struct input *input, const char *path)
 	bool mark = raw->used >= 3 && !memcmp(raw->data, "\xEF\xBB\xBF", 3);
 	char *from = raw->data + (mark ? 3 : 0);
 	size_t length = unify_lines(from, raw->used - (mark ? 3 : 0));
-	char *to = buffer_room(
-	    &documents->columns[DOCUMENTS_TEXT], mem_multiply(length, 3, "a text"));
-	put(documents, DOCUMENTS_TEXT, utf8_repair(to, from, length, &repaired));
+	int64_t repaired = put(&documents->columns[DOCUMENTS_TEXT], from, length);
 	if (repaired)
 		warn("%s: %lld invalid parts of UTF-8 were replaced by U+FFFD",
 		    input_name(input), (long long)repaired);
-	length = strlen(path);
-	to = buffer_room(
-	    &documents->columns[DOCUMENTS_PATH], mem_multiply(length, 3, "a path"));
-	put(documents, DOCUMENTS_PATH, utf8_repair(to, path, length, &repaired));
+	put(&documents->columns[DOCUMENTS_PATH], path, strlen(path));
 	return true;
 }
 
@@ -236,16 +235,14 @@ documents_next(
 {
 	int64_t count = 0;
 
-	for (int c = 0; c < DOCUMENTS_COLUMNS; c++) {
-		documents->columns[c].used = documents->offsets[c].count = 0;
-		numbers_add(&documents->offsets[c], 0);
-	}
-	while (count < rows && (int64_t)documents->columns[DOCUMENTS_TEXT].used < bytes &&
+	for (int c = 0; c < DOCUMENTS_COLUMNS; c++)
+		text_column_clear(&documents->columns[c]);
+	while (count < rows &&
+	       (int64_t)documents->columns[DOCUMENTS_TEXT].bytes.used < bytes &&
 	       (documents->input || documents->next < documents->count))
 		count += next_file(documents);
 	for (int c = 0; c < DOCUMENTS_COLUMNS; c++)
-		documents->arrays[c] = (struct array){ { documents->offsets[c].data },
-			documents->columns[c].data };
+		documents->arrays[c] = text_column_array(&documents->columns[c]);
 	*record = (struct record){ .rows = count, .columns = documents->arrays };
 	return count > 0;
 }
@@ -265,10 +262,8 @@ documents_close(struct documents *documents)
 {
 	for (size_t i = 0; i < documents->count; i++)
 		free(documents->paths[i]);
-	for (int c = 0; c < DOCUMENTS_COLUMNS; c++) {
-		free(documents->columns[c].data);
-		free(documents->offsets[c].data);
-	}
+	for (int c = 0; c < DOCUMENTS_COLUMNS; c++)
+		text_column_free(&documents->columns[c]);
 	if (documents->input)
 		input_close(documents->input);
 	free(documents->raw.data);

@@ -240,10 +240,7 @@ values_text(const struct column *column, const struct array *array, int64_t inde
 		*length = (size_t)snprintf(room, VALUES_ROOM, "%lld", (long long)value);
 		return room;
 	}
-	double value;
-	size_t size = dtype_size(column->dtype);
-	tensor_to_f64(
-	    &value, (const char *)array->data + (size_t)index * size, column->dtype, 1);
+	double value = (double)tensor_number(array->data, column->dtype, index);
 	bool single = dtype_is_float(column->dtype) && column->dtype != DTYPE_F64;
 	*length = strlen(number_write(room, value, single));
 	return room;
@@ -259,9 +256,7 @@ values_missing(const struct column *column, const struct array *array, int64_t i
 		return offsets[index + 1] == offsets[index];
 	}
 	if (dtype_is_float(column->dtype))
-		tensor_to_f64(&value,
-		    (const char *)array->data + (size_t)index * dtype_size(column->dtype),
-		    column->dtype, 1);
+		value = (double)tensor_number(array->data, column->dtype, index);
 	return isnan(value);
 }
 
@@ -272,12 +267,8 @@ values_number(
 	const struct column *column = stream_column(reader, index);
 	double value;
 
-	if (!column->text) {
-		size_t size = dtype_size(column->dtype);
-		tensor_to_f64(&value, (const char *)array->data + (size_t)at * size,
-		    column->dtype, 1);
-		return value;
-	}
+	if (!column->text)
+		return (double)tensor_number(array->data, column->dtype, at);
 	char room[VALUES_ROOM];
 	size_t length;
 	const char *text = values_text(column, array, at, room, &length);

@@ -34,8 +34,8 @@ expression_new(const char *file, const char *pattern, size_t length)
 	return made;
 }
 
-/* What a search of such a text may take: by itself Oniguruma limits a match (to ten million steps back), but not how
- * many a search tries.  The caller frees it. */
+/* The limit of a search's steps, which the caller frees.  Oniguruma limits the steps of one match (ten million back),
+ * not the number of matches that a search tries. */
 static OnigMatchParam *
 effort(const struct expression *expression, size_t length)
 {

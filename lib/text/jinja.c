@@ -13,7 +13,7 @@ enum { DEPTH = 64, VALUE = 128 }; /* VALUE: bytes that a value takes */
 /* Work of a rendering, and more of it for each byte of the texts. */
 enum { WORK_MOST = 1 << 26, WORK_BYTE = 64 };
 
-/* Words that end a block, without what follows them. */
+/* The words that end a block. */
 static const char *const ends[] = { "elif", "else", "endif", "endfor" };
 enum end { END_ELIF, END_ELSE, END_IF, END_FOR, END_TEXT };
 
@@ -240,7 +240,7 @@ loop_of(struct jinja_run *run, size_t i, size_t count)
 	return jinja_keep(run, loop, false);
 }
 
-/* What "for NAME in LIST" goes over; the name is set to it. */
+/* Reads "NAME in LIST" of a for tag; returns the list. */
 static const struct tree *
 read_loop(struct jinja_run *run, const char **name, size_t *length)
 {

@@ -223,7 +223,7 @@ element(struct jinja_run *run, const struct tree *of)
 	return i >= 0 && i < (int64_t)of->count ? of->items[i] : NULL;
 }
 
-/* A value with what follows it: .NAME, [ELEMENT], |FILTER. */
+/* Reads a value and the .NAME, [ELEMENT] and |FILTER after it. */
 static const struct tree *
 whole(struct jinja_run *run)
 {
@@ -287,7 +287,7 @@ holds(struct jinja_run *run, const struct tree *item, const struct tree *in)
 	return false;
 }
 
-/* What is after "is". */
+/* Reads the test after "is". */
 static const struct tree *
 tested(struct jinja_run *run, const struct tree *value)
 {

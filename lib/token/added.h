@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest that is supported: where a text begins like a token and goes on otherwise, all of that is read again from
- * the next byte on. */
+/* The longest token, in bytes.  After a mismatch the search goes on at the next byte, so its time grows with this
+ * length. */
 enum { ADDED_LONGEST = 1024 };
 
 struct added_token {

@@ -358,8 +358,8 @@ merge_few(const struct bpe *bpe, int32_t *id, size_t count)
 	return count;
 }
 
-/* Many: a heap of candidates over a chain of what is left; those that came to nothing since
- * are known by their ids. */
+/* For many symbols: a heap of candidate pairs over a linked list of the symbols.  A candidate is out of date if the
+ * ids at its place have changed. */
 struct merge_candidate {
 	uint32_t rank, at;
 	int32_t left, right, id;
@@ -467,8 +467,7 @@ merge_many(const struct bpe *bpe, int32_t *id, size_t count)
 	return kept;
 }
 
-/* The id of a piece that is a token as it is, or -1.  Long pieces are not looked at, unless
- * they must be. */
+/* The id of the token that is the whole piece, or -1. Long pieces are looked up only with ignore_merges. */
 static int32_t
 whole(const struct bpe *bpe, const char *text, size_t length)
 {

@@ -140,11 +140,9 @@ charsmap_new(const struct tree *node)
 
 /* Which characters stand for the input's first. ----------------------------------------- */
 
-/*
- * As the reference aligns what it makes: each character stands for the next one that is still there, more
- * than there were for the one before; of characters too many, so many are passed over behind the last that was
- * made, whichever that is.
- */
+/* The reference's alignment.  A character made stands for the next character of the text; those beyond the number
+ * replaced stand for the one before.  If fewer are made than replaced, the difference is skipped after the last
+ * character made, even if an earlier replacement made it. */
 struct trace {
 	size_t wanted; /* characters of the text that stand for the input's first */
 	size_t passed; /* of the text */

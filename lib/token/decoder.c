@@ -262,7 +262,7 @@ fallback(const char *text, size_t length)
 	return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/* A run of bytes is a text where it is UTF-8; else each byte is a U+FFFD. */
+/* A run of byte tokens becomes text if it is UTF-8, else one U+FFFD for each byte. */
 static void
 run_fallback(
     const struct decoder_step *step, const struct pieces *from, struct pieces *to)

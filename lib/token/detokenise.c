@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "stream/stream.h"
+#include "stream/text_column.h"
 #include "stream/values.h"
 #include "token/tokenizer.h"
 
@@ -16,9 +17,7 @@
 struct decoded_column {
 	int in, out;
 	int weights; /* of ids of terms: the column of their weights; -1: ids of tokens */
-	char *bytes;
-	int64_t *offsets;
-	size_t bytes_room, offsets_room;
+	struct text_column made;
 };
 
 /* A term of a text. */
@@ -152,11 +151,8 @@ decode_column(struct work *work, const struct record *record, struct record *mad
 	const struct array *ids = &record->columns[texts->in];
 	const int64_t *offsets = column_list_offsets(column, ids);
 	int64_t lists = column_lists(column, ids, record->rows);
-	size_t used = 0;
 
-	texts->offsets = mem_grow(texts->offsets, &texts->offsets_room, (size_t)lists + 1,
-	    sizeof *texts->offsets);
-	texts->offsets[0] = 0;
+	text_column_clear(&texts->made);
 	for (int64_t i = 0; i < lists; i++) {
 		size_t length;
 		char *text;
@@ -169,17 +165,14 @@ decode_column(struct work *work, const struct record *record, struct record *mad
 			    (size_t)(offsets[i + 1] - offsets[i]),
 			    work->options->specials, &length);
 		}
-		texts->bytes = mem_grow(texts->bytes, &texts->bytes_room,
-		    mem_add(used, length + 1, "texts"), 1);
-		memcpy(texts->bytes + used, text, length);
-		used += length;
-		texts->offsets[i + 1] = (int64_t)used;
+		text_column_add(&texts->made, text, length);
 		free(text);
 	}
 	struct array *to = &made->columns[texts->out];
-	to->data = texts->bytes;
+	struct array whole = text_column_array(&texts->made);
+	to->data = whole.data;
 	to->offsets[0] = ids->offsets[0];
-	to->offsets[column->depth - 1] = texts->offsets;
+	to->offsets[column->depth - 1] = whole.offsets[0];
 }
 
 void
@@ -202,10 +195,8 @@ detokenise(const struct detokenise_options *options, const char *path)
 	}
 	stream_finish(work.out);
 	progress_free(progress);
-	for (size_t i = 0; i < work.count; i++) {
-		free(work.columns[i].bytes);
-		free(work.columns[i].offsets);
-	}
+	for (size_t i = 0; i < work.count; i++)
+		text_column_free(&work.columns[i].made);
 	free(work.columns);
 	free(work.terms);
 	tokenizer_close(work.tokenizer);

@@ -84,7 +84,7 @@ set_strings(struct frame *frame, const char *prompt)
 	free(text);
 }
 
-/* Number of ids of a text with special tokens. */
+/* The ids of a text with special tokens. */
 static struct ids
 encode(const struct frame *frame, const char *text)
 {
@@ -94,7 +94,7 @@ encode(const struct frame *frame, const char *text)
 	return ids;
 }
 
-/* AFTER where a word stands before it, or by itself. */
+/* Sets TAIL (frame.h). */
 static void
 set_tail(struct frame *frame, size_t before, size_t after)
 {
@@ -153,7 +153,7 @@ frame_head(const struct frame *frame)
 	return frame->head_length ? frame->head_tokens : 0;
 }
 
-/* MoEE's, in place, where a byte more has room; the length after that. */
+/* Prepares a text as MoEE does, in place, where one byte more has room; returns its new length. */
 static size_t
 prepare(const struct frame *frame, char *text, size_t length)
 {

@@ -15,8 +15,8 @@
 #include "text/json.h"
 #include "text/json_string.h"
 
-/* A cursor that only walks; the strict parser reads again whatever it cannot, and
- * names the fault and its place. */
+/* The cursor of a fast reader without messages.  Where it fails, the strict parser reads the text again and names the
+ * fault and its place. */
 struct json_cursor {
 	const char *at, *end;
 };
@@ -209,8 +209,8 @@ take_integer(struct json_cursor *cursor, int64_t *number)
 
 enum { SURE = 19 }; /* a number of so many digits is below 2^64 */
 
-/* How many of eight bytes, from the first on, are digits, and their number onto `made`: pairs of them, pairs of
- * pairs, and those together. */
+/* Counts the leading digits of eight bytes, and appends their number to `made`: by pairs, pairs of pairs, and both
+ * fours. */
 static inline int
 add_digits(uint64_t word, uint64_t *made)
 {
@@ -228,8 +228,8 @@ add_digits(uint64_t word, uint64_t *made)
 	return count;
 }
 
-/* Digits onto `whole`, until one more would not fit; returns how many were there, *taken counts those
- * of the number that went on. */
+/* Appends digits to `whole` until one more would overflow.  Returns the number of digits read; *taken grows by the
+ * number appended. */
 static inline int
 take_digits(struct json_cursor *cursor, uint64_t *whole, int *taken)
 {

@@ -267,7 +267,7 @@ render(const struct pair_template *template, const char *instruction, const char
 	return text;
 }
 
-/* The same of short texts; its ids, too, if wanted. */
+/* Renders a pair of short texts, to be freed; also tokenises it, unless `ids` is NULL. */
 static char *
 sample(const struct pair_template *template, const char *instruction, const char *first,
     const char *second, struct ids *ids)

@@ -7,6 +7,7 @@
 #include "base/input.h"
 #include "base/mem.h"
 #include "stream/gather.h"
+#include "stream/text_column.h"
 
 const struct column passage_start = { .name = "start", .dtype = DTYPE_I64 };
 
@@ -22,8 +23,8 @@ struct passage_rows {
 	size_t places_capacity;
 	struct gather *gathers;
 	struct array *arrays;
-	struct buffer bytes;
-	struct numbers offsets, starts;
+	struct text_column made;
+	struct numbers starts;
 };
 
 struct passage_rows *
@@ -94,8 +95,7 @@ put(struct passage_rows *cut, int64_t row)
 	cut->places = mem_grow(
 	    cut->places, &cut->places_capacity, (size_t)row + 1, sizeof *cut->places);
 	cut->places[row] = (struct row_ref){ cut->from.columns, (int64_t)cut->row };
-	buffer_add(&cut->bytes, text + passage->from, passage->to - passage->from);
-	numbers_add(&cut->offsets, (int64_t)cut->bytes.used);
+	text_column_add(&cut->made, text + passage->from, passage->to - passage->from);
 	numbers_add(&cut->starts, passage->line);
 }
 
@@ -105,9 +105,10 @@ passage_rows_next(
 {
 	int64_t count = 0;
 
-	cut->bytes.used = cut->offsets.count = cut->starts.count = 0;
-	numbers_add(&cut->offsets, 0);
-	while (count < rows && (int64_t)cut->bytes.used < bytes && cut->row < cut->rows) {
+	text_column_clear(&cut->made);
+	cut->starts.count = 0;
+	while (count < rows && (int64_t)cut->made.bytes.used < bytes &&
+	       cut->row < cut->rows) {
 		if (cut->passage < cut->lists[cut->row].count) {
 			put(cut, count++);
 		} else {
@@ -119,7 +120,7 @@ passage_rows_next(
 		if (c != cut->text)
 			cut->arrays[c] = gather_rows(
 			    &cut->gathers[c], &cut->columns[c], c, cut->places, count);
-	cut->arrays[cut->text] = (struct array){ { cut->offsets.data }, cut->bytes.data };
+	cut->arrays[cut->text] = text_column_array(&cut->made);
 	cut->arrays[cut->count] = (struct array){ .data = cut->starts.data };
 	*record = (struct record){
 		.rows = count, .attributes = cut->from.attributes, .columns = cut->arrays
@@ -139,8 +140,7 @@ passage_rows_free(struct passage_rows *cut)
 	free(cut->places);
 	free(cut->gathers);
 	free(cut->arrays);
-	free(cut->bytes.data);
-	free(cut->offsets.data);
+	text_column_free(&cut->made);
 	free(cut->starts.data);
 	free(cut);
 }

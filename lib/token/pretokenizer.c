@@ -10,8 +10,8 @@
 #include "token/normalizer.h"
 #include "token/splitter.h"
 
-/* A splitter; a blank put before a piece that begins with none; bytes as characters; another character
- * for blanks, put before a piece as BLANK does. */
+/* SPLIT: a splitter.  BLANK: puts a blank before a piece that begins with none.  BYTES: writes bytes as characters.
+ * META: writes blanks as another character, and puts it before a piece as BLANK does. */
 enum kind { SPLIT, BLANK, BYTES, META };
 enum scheme { ALWAYS, FIRST, NEVER };
 enum { MOST = 64, SMALL = 256 }; /* most steps; bytes of a buffer on the stack */

@@ -42,8 +42,7 @@ field_free(struct text_field *field)
 	free(field->parts);
 	free(field->columns);
 	free(field->name);
-	free(field->bytes);
-	free(field->offsets);
+	text_column_free(&field->joined);
 	free(field);
 }
 
@@ -146,15 +145,13 @@ text_field_find(
 struct array
 text_field_texts(struct text_field *field, const struct record *record)
 {
-	size_t made = 0;
+	struct buffer *bytes = &field->joined.bytes;
 
 	if (field->count == 1)
 		return record->columns[field->columns[0]];
-	field->offsets = mem_grow(field->offsets, &field->offsets_room,
-	    (size_t)record->rows + 1, sizeof *field->offsets);
+	text_column_clear(&field->joined);
 	for (int64_t row = 0; row < record->rows; row++) {
-		size_t start = made;
-		field->offsets[row] = (int64_t)made;
+		size_t start = bytes->used;
 		for (size_t p = 0; p < field->count; p++) {
 			const struct array *array = &record->columns[field->columns[p]];
 			const int64_t *offsets = array->offsets[0] + row;
@@ -164,14 +161,10 @@ text_field_texts(struct text_field *field, const struct record *record)
 			size_t length = utf8_space_start(text, end, first) - first;
 			if (!length)
 				continue;
-			field->bytes = mem_grow(
-			    field->bytes, &field->bytes_room, made + length + 1, 1);
-			if (made > start)
-				field->bytes[made++] = ' ';
-			memcpy(field->bytes + made, text + first, length);
-			made += length;
+			buffer_add(bytes, " ", bytes->used > start);
+			buffer_add(bytes, text + first, length);
 		}
+		text_column_end(&field->joined);
 	}
-	field->offsets[record->rows] = (int64_t)made;
-	return (struct array){ .offsets = { field->offsets }, .data = field->bytes };
+	return text_column_array(&field->joined);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "stream/stream.h"
+#include "stream/text_column.h"
 
 struct text_field {
 	char *name;
@@ -20,9 +21,7 @@ struct text_field {
 	size_t count;
 	bool
 	    required; /* every record of a text file must have it; initially true unless joined */
-	char *bytes; /* joined texts of text_field_texts */
-	int64_t *offsets;
-	size_t bytes_room, offsets_room;
+	struct text_column joined; /* of text_field_texts */
 };
 
 struct text_field_list {

@@ -53,7 +53,7 @@ side_text(const struct tokenised_job *job, int side, int64_t i, const char **tex
 	return (size_t)(job->offsets[side][i + 1] - job->offsets[side][i]);
 }
 
-/* The same without special tokens. */
+/* The ids of one text of pair i, without special tokens. */
 static struct pair_side
 encode_side(const struct tokenised_job *job, int side, int64_t i, size_t limit,
     struct ids *ids, bool *repaired)

@@ -2,12 +2,12 @@
  * */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/adapter_folder.h"
+#include "folder/folder.h"
 #include "folder/modules.h"
 #include "folder/positions.h"
 #include "folder/prompt.h"
@@ -85,15 +85,12 @@ tokenizer_max_length(const char *dir)
 static bool
 has_tokenizer(const char *folder)
 {
-	static const char *const names[] = { "tokenizer.json", "vocab.txt",
-		"vocab.json" };
+	static const char *const names[] = { "tokenizer.json", "vocab.txt", "vocab.json",
+		"sentencepiece.bpe.model", "spiece.model" };
 	bool is = false;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names && !is; i++) {
-		char *path = mem_format("%s/%s", folder, names[i]);
-		is = !access(path, F_OK);
-		free(path);
-	}
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		is |= folder_has(folder, names[i]);
 	return is;
 }
 

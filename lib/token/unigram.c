@@ -15,7 +15,7 @@ static const double UNKNOWN_PENALTY = 10;
 static const char MARK[] = "\xe2\x96\x81";
 enum { SMALL = 256, AHEAD = 16, INLINE = 4, MARKED = sizeof MARK, GROUPS = 512 };
 
-/* Reached by a byte, its label, which stands apart, and `skip` bytes behind it. */
+/* A node is reached by a byte, its label (in trie_group.label), and `skip` bytes after it. */
 struct trie_node {
 	union {
 		uint32_t at;	    /* offset of the bytes in the vocabulary */
@@ -26,8 +26,8 @@ struct trie_node {
 	uint16_t skip, count;
 };
 
-/* The pieces that begin with a byte, or with MARK and a byte; they are a trie from the first text on that asks for
- * them, which most texts do for few groups. */
+/* The pieces that begin with a byte, or with MARK and a byte.  Their trie is built when a text first needs it; most
+ * texts need few groups. */
 struct trie_group {
 	atomic_bool built;
 	uint32_t count;
@@ -102,7 +102,7 @@ insert(struct piece_key *entry, size_t count)
 	}
 }
 
-/* The same for many: byte by byte, from the last.  Apart from sort, whose frames would hold its counts. */
+/* The same for many entries: byte by byte, from the last. noinline: else each frame of sort would hold its counts. */
 static __attribute__((noinline)) void
 scatter(struct piece_key *entry, struct piece_key *scratch, size_t count)
 {
@@ -161,8 +161,7 @@ sort(const struct unigram *unigram, struct piece_key *entry, struct piece_key *s
 
 /* Its trie. ---------------------------------------------------------------------------- */
 
-/* A node on the way to the piece that was put last, whose children are not all known: the bytes up to `depth` of
- * a text. */
+/* A node on the path to the piece added last, which may get more children: the first `depth` bytes of a text. */
 struct open_node {
 	uint32_t text, depth;
 	size_t children; /* their start in `loose` */
