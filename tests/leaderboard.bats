@@ -24,7 +24,8 @@ plan() {
 
 report() {
 	echo '{"task_type": "sts", "settings": {"pairs": "3108"}, "scores": {"main_score": 0.5,
-		"cosine_spearman": 0.12345678901, "list": [0.1234567, 1, 0.7654321], "none": null}}'
+		"cosine_spearman": 0.12345678901, "list": [0.1234567, 1, 0.7654321], "none": null,
+		"scores_per_experiment": [{"accuracy": 0.1234567}], "v_measures": {"Level 0": [0.1234567, 0]}}}'
 }
 
 # 1. known answers
@@ -231,7 +232,7 @@ report() {
 	tr -d ' \n' <<<"$output" >flat
 	revision=$(sed -n 's/^  STS12: .*revision: \([0-9a-f]*\),.*/\1/p' "$REGISTRY")
 	[ ${#revision} -eq 40 ]
-	grep -qF '{"dataset_revision":"'"$revision"'","task_name":"STS12","mteb_version":null,"scores":{"test":[{"main_score":0.123457,"cosine_spearman":0.123457,"list":[0.123457,1,0.765432],"none":null,"hf_subset":"default","languages":["eng-Latn"]}]},"evaluation_time":null,"kg_co2_emissions":null,"motes":' flat
+	grep -qF '{"dataset_revision":"'"$revision"'","task_name":"STS12","mteb_version":null,"scores":{"test":[{"main_score":0.123457,"cosine_spearman":0.123457,"list":[0.123457,1,0.765432],"none":null,"scores_per_experiment":[{"accuracy":0.123457}],"v_measures":{"Level0":[0.123457,0]},"hf_subset":"default","languages":["eng-Latn"]}]},"evaluation_time":null,"kg_co2_emissions":null,"motes":' flat
 	version=$(leaderboard --version | sed -n 's/leaderboard (motes) \([0-9.]*\).*/\1/p')
 	[ "$(jq -c .motes <<<"$output")" = \
 		"{\"version\":\"$version\",\"task_type\":\"STS\",\"main_score\":\"cosine_spearman\",\"other_size\":false,\"settings\":{\"pairs\":\"3108\"}}" ]

@@ -8,6 +8,7 @@
 #include "base/status_line.h"
 #include "geometry/eigen.h"
 #include "geometry/drift.h"
+#include "score/measure/stats.h"
 #include "score/per_query.h"
 #include "text/json.h"
 #include "text/lines.h"
@@ -226,25 +227,15 @@ print_tsv(double (*numbers)[NUMBERS], int components)
 	}
 }
 
-static double
-mean_of(const double *list, size_t count)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += list[i];
-	return sum / (double)count;
-}
-
 static void
 print_json(const struct drift *drift, double (*numbers)[NUMBERS], int components)
 {
 	struct tree *root = tree_object(), *list = tree_list();
+	int64_t texts = (int64_t)drift->texts;
 
-	tree_set(root, "texts", tree_of_integer((int64_t)drift->texts));
-	tree_set(
-	    root, "distance", tree_of_number(mean_of(drift->distances, drift->texts)));
-	tree_set(root, "cosine", tree_of_number(mean_of(drift->cosines, drift->texts)));
+	tree_set(root, "texts", tree_of_integer(texts));
+	tree_set(root, "distance", tree_of_number(stats_mean(drift->distances, texts)));
+	tree_set(root, "cosine", tree_of_number(stats_mean(drift->cosines, texts)));
 	tree_set(root, "components", list);
 	for (int i = 0; i < components + 2; i++) {
 		struct tree *line = tree_add(list, tree_object());

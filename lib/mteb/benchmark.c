@@ -85,19 +85,6 @@ is_in(const struct tree *names, const char *name)
 	return false;
 }
 
-/* Dies unless it is a name or a list of names; NULL is neither and passes. */
-static void
-check_names(const struct tree *names)
-{
-	bool list = names && names->kind == TREE_LIST;
-
-	if (names && !list && names->kind != TREE_STRING)
-		tree_die(names, "a name or a list of names is expected");
-	for (size_t i = 0; list && i < names->count; i++)
-		if (names->items[i]->kind != TREE_STRING)
-			tree_die(names->items[i], "names are expected");
-}
-
 void
 benchmark_check(const struct tree *benchmark)
 {
@@ -106,7 +93,7 @@ benchmark_check(const struct tree *benchmark)
 	};
 
 	tree_only(benchmark, keys);
-	check_names(tree_get(benchmark, "also"));
+	registry_names(benchmark, "also", NULL);
 	const struct tree *tasks = tree_need(benchmark, "tasks");
 	if (tasks->kind != TREE_LIST || !tasks->count)
 		tree_die(tasks, "tasks: a list of names is expected");
@@ -118,8 +105,8 @@ benchmark_check(const struct tree *benchmark)
 			tree_die(own,
 			    "tasks: names are expected, or NAME: { subsets: ..., splits: ... }");
 		tree_only(own->items[0], limits);
-		check_names(tree_get(own->items[0], "subsets"));
-		check_names(tree_get(own->items[0], "splits"));
+		registry_names(own->items[0], "subsets", NULL);
+		registry_names(own->items[0], "splits", NULL);
 	}
 }
 
@@ -218,7 +205,7 @@ print_benchmarks(const struct registry *registry, FILE *out)
 	}
 }
 
-/* The different languages of the parts that the words mean, and the number of these parts. */
+/* Prints the number of parts that the words mean, and the first languages of these. */
 static void
 print_parts(const struct registry *registry, const struct registry_task *task,
     char *const *words, int count, FILE *out)

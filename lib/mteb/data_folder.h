@@ -4,9 +4,11 @@
  *	DATA/SET/...  or  DATA/TYPE/SET/...  (or DATA/cqadupstack/android/...), with the files of data_files.h
  *
  * A folder matches the set of its name, ignoring case and punctuation, with or without the type and a subset: sts12,
- * STS-12, banking77, amazon_counterfactual_en; else the set whose rows have that name on the Hugging Face Hub: in its
- * cache, datasets--mteb--scifact (the newest snapshot), or where a benchmark is chosen, whose sets then go first.  A folder that matches no set is a new set; its type is the name of its parent folder, or Retrieval if it has a
- * corpus.  A set whose files do not allow the way in which mteb scores it has a fault.
+ * STS-12, banking77, amazon_counterfactual_en.  If there is none, a folder of the Hugging Face Hub's cache
+ * (datasets--mteb--scifact, its newest snapshot), or any folder if a benchmark is chosen, matches the set whose rows have
+ * that name on the Hub.  The benchmark's sets are tried first.  A folder that matches no set is a new set; its type is the
+ * name of its parent folder, or Retrieval if it has a corpus.  A set that mteb scores in a way that its files do not allow
+ * has a fault.
  */
 #ifndef MTEB_DATA_FOLDER_H
 #define MTEB_DATA_FOLDER_H

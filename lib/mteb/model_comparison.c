@@ -108,7 +108,7 @@ put_tests(const struct model_comparison *comparison)
 
 /* Comparisons by query. ------------------------------------------------------------ */
 
-/* The sets of a table that have one: rows of it, and what was found. */
+/* The data sets with scores of each query in both results. */
 struct by_query {
 	const struct score_row **rows; /* [count] */
 	struct set_comparison *sets;   /* [count] */

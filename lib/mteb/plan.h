@@ -39,7 +39,7 @@ void plan_print(const struct data_folder *folder, const char *data,
     const struct model_meta *model, const struct plan_choice *choice, FILE *out);
 
 /* Prints how many of the benchmark's sets are in `data`, and a line for each that is not, with its place on the Hugging
- * Face Hub.  Returns the number of those that are there. */
+ * Face Hub.  Returns the number of sets that are there. */
 size_t plan_missing(const struct data_folder *folder, const char *data,
     const struct plan_choice *choice, FILE *out);
 

@@ -98,9 +98,8 @@ set_sizes(struct registry_task *task, const struct tree *node)
 	task->sizes = sizes;
 }
 
-/* The key's name or list of names; `before` if the key is absent. */
-static const struct tree *
-names_of(const struct tree *node, const char *key, const struct tree *before)
+const struct tree *
+registry_names(const struct tree *node, const char *key, const struct tree *otherwise)
 {
 	const struct tree *names = tree_get(node, key);
 
@@ -109,7 +108,7 @@ names_of(const struct tree *node, const char *key, const struct tree *before)
 			tree_die(names->items[i], "%s: names are expected", key);
 	if (names && names->kind != TREE_LIST && names->kind != TREE_STRING)
 		tree_die(names, "%s: a name or a list of names is expected", key);
-	return names ? names : before;
+	return names ? names : otherwise;
 }
 
 /* The key's list of whole numbers; `before` if the key is absent. */
@@ -127,23 +126,6 @@ numbers_of(const struct tree *node, const char *key, const struct tree *before)
 	return numbers ? numbers : before;
 }
 
-/* The index of the key's word in `words`; `before` if the key is absent. */
-static int
-word_of(const struct tree *node, const char *key, const char *const *words, int before)
-{
-	const char *word = tree_string(node, key, NULL);
-	int i = 0;
-
-	if (!word)
-		return before;
-	while (words[i] && strcmp(words[i], word) != 0)
-		i++;
-	if (!words[i])
-		tree_die(
-		    tree_get(node, key), "%s: '%s' is not one of its values", key, word);
-	return i;
-}
-
 static void
 set_fast(struct registry_task *task, const struct tree *node)
 {
@@ -152,7 +134,8 @@ set_fast(struct registry_task *task, const struct tree *node)
 	bool all = documents && documents->kind == TREE_STRING &&
 		   !strcmp(documents->string, "all");
 
-	task->fast = (enum registry_fast)word_of(node, "fast", layouts, (int)task->fast);
+	task->fast =
+	    (enum registry_fast)tree_word(node, "fast", layouts, (int)task->fast);
 	if (!documents)
 		return;
 	task->documents = all ? 0 : tree_real(node, "documents", 0);
@@ -171,7 +154,7 @@ set_subsets(struct registry_task *task, const struct tree *node)
 		tree_die(subsets,
 		    "subsets: names with their languages are expected: { en: eng-Latn }");
 	for (size_t i = 0; i < subsets->count; i++)
-		names_of(subsets, subsets->items[i]->key, NULL);
+		registry_names(subsets, subsets->items[i]->key, NULL);
 	task->subsets = subsets;
 }
 
@@ -187,8 +170,8 @@ set_task(
 	task->main = tree_string(node, "main", task->main);
 	if (registry->v2)
 		task->main = tree_string(node, "main_v2", task->main);
-	task->splits = names_of(node, "split", task->splits);
-	task->subsets = names_of(node, "subset", task->subsets);
+	task->splits = registry_names(node, "split", task->splits);
+	task->subsets = registry_names(node, "subset", task->subsets);
 	set_subsets(task, node);
 	task->path = tree_string(node, "path", task->path);
 	task->data_revision = tree_string(node, "revision", task->data_revision);
@@ -196,23 +179,21 @@ set_task(
 	task->family = tree_string(node, "family", task->family);
 	task->train = tree_string(node, "train", task->train);
 	if (tree_get(node, "groups"))
-		task->groups = groups[word_of(node, "groups", groups, 0)];
+		task->groups = groups[tree_word(node, "groups", groups, 0)];
 	task->cuts = numbers_of(node, "at", task->cuts);
-	if (tree_get(node, "experiments"))
-		task->experiments = tree_integer_in(node, "experiments", 1, 1000);
-	if (tree_get(node, "samples"))
-		task->samples = tree_integer_in(node, "samples", 1, 1000000);
-	if (tree_get(node, "folds"))
-		task->folds = tree_integer_in(node, "folds", 2, 1000);
+	task->experiments =
+	    tree_integer_or(node, "experiments", task->experiments, 1, 1000);
+	task->samples = tree_integer_or(node, "samples", task->samples, 1, 1000000);
+	task->folds = tree_integer_or(node, "folds", task->folds, 2, 1000);
 	task->ignore_identical =
 	    tree_boolean(node, "ignore_identical_ids", task->ignore_identical);
 	set_sides(task->prompt, node, "prompt");
 	set_sides(task->instruction, node, "instruction");
-	task->protocol = word_of(node, "protocol", protocols, task->protocol);
+	task->protocol = tree_word(node, "protocol", protocols, task->protocol);
 	set_sizes(task, node);
 	set_fast(task, node);
-	task->languages = names_of(node, "languages", task->languages);
-	task->in = names_of(node, "in", task->in);
+	task->languages = registry_names(node, "languages", task->languages);
+	task->in = registry_names(node, "in", task->in);
 }
 
 /* The settings of a type. */
@@ -263,7 +244,7 @@ registry_task(const struct registry *registry, size_t number)
 	struct registry_task *task =
 	    of_type(registry, registry_name(registry, number), known);
 	task->languages =
-	    names_of(registry->files[entry->file], "languages", task->languages);
+	    registry_names(registry->files[entry->file], "languages", task->languages);
 	set_task(registry, task, node);
 	return entry->task = task;
 }

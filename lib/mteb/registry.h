@@ -100,6 +100,10 @@ const char *registry_type(const struct registry *registry, const char *name);
 const struct registry_task *registry_add(
     struct registry *registry, const char *name, const char *type);
 
+/* The key's name or list of names; `otherwise` if the key is absent.  Dies on other values. */
+const struct tree *registry_names(
+    const struct tree *node, const char *key, const struct tree *otherwise);
+
 /* Reads a size: a number of rows, or [queries, documents].  Dies on other values. */
 void registry_size(int64_t size[2], const struct tree *node);
 

@@ -18,18 +18,15 @@ enum { DECIMALS = 6 };
 
 /* Writing. ------------------------------------------------------------------------- */
 
+/* Rounds the numbers in lists and objects, too, as mteb does. */
 static struct tree *
-rounded(const struct tree *value)
+round_all(struct tree *value)
 {
-	struct tree *copy = tree_copy(value);
-
-	if (copy->kind == TREE_REAL)
-		copy->real = stats_round(copy->real, DECIMALS);
-	for (size_t i = 0; copy->kind == TREE_LIST && i < copy->count; i++)
-		if (copy->items[i]->kind == TREE_REAL)
-			copy->items[i]->real =
-			    stats_round(copy->items[i]->real, DECIMALS);
-	return copy;
+	if (value->kind == TREE_REAL)
+		value->real = stats_round(value->real, DECIMALS);
+	for (size_t i = 0; i < value->count; i++)
+		round_all(value->items[i]);
+	return value;
 }
 
 /* The number of rows in a setting: "5000", or of a sample "2998 of 5000". */
@@ -66,7 +63,6 @@ other_size(const char *task, const struct task_part *part, const struct tree *se
 static struct tree *
 languages_of(const struct tree *named)
 {
-
 	if (named && named->kind == TREE_LIST)
 		return tree_copy(named);
 	struct tree *list = tree_list();
@@ -108,10 +104,11 @@ score_entry(const struct registry_task *task, const struct part_report *of)
 	if (!main || (main->kind != TREE_REAL && main->kind != TREE_INTEGER))
 		tree_die(scores, "%s: has no value of %s, its main score", task->name,
 		    task->main);
-	tree_set(entry, "main_score", rounded(main));
+	tree_set(entry, "main_score", round_all(tree_copy(main)));
 	for (size_t i = 0; i < scores->count; i++)
 		if (strcmp(scores->items[i]->key, "main_score"))
-			tree_set(entry, scores->items[i]->key, rounded(scores->items[i]));
+			tree_set(entry, scores->items[i]->key,
+			    round_all(tree_copy(scores->items[i])));
 	tree_set(entry, "hf_subset", tree_of_string(of->part.subset));
 	tree_set(entry, "languages", languages_of(of->part.languages));
 	return entry;
@@ -268,7 +265,7 @@ mean_of_all(const struct tree *scores, const struct registry_task *task)
 	return count ? sum / (double)count : NAN;
 }
 
-/* The main score of a file.  Of sets whose subsets the registry does not list, all are taken. */
+/* The main score of a file.  If the registry does not list a task's subsets, it is the mean of all of them. */
 static double
 main_score(const struct registry *registry, const struct tree *scores,
     const struct registry_task *task, size_t *missing)

@@ -42,10 +42,11 @@ struct results {
 };
 
 /*
- * Reads the files of a folder, or of the only folder of results somewhere in it; model and revision are those of
- * model_meta.json, else the folders' names.  Reads mteb's own files, too.  A file without a score is left out with a warning: of mteb before 1.11, of another
- * format, or with a main_score of null or NaN.  Its score is the mean over the subsets and splits that the registry lists, or
- * that the registry's `benchmark` has; of a task that is not in it, over all subsets of "test" or of the only split.
+ * Reads the files of a folder, or of the only folder of results somewhere in it; also files that mteb wrote.  Model and
+ * revision are those of model_meta.json, else the folders' names.  Files without a score are left out with a warning: those
+ * of mteb before 1.11, of another format, or with a main_score of null or NaN.  A task's score is the mean over the subsets
+ * and splits that the registry lists, or that the registry's `benchmark` has; of a task that is not in the registry, over
+ * all subsets of "test" or of the only split.
  */
 struct results *results_read(const struct registry *registry, const char *dir);
 const struct task_result *results_find(const struct results *results, const char *task);

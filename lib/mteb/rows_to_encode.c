@@ -32,12 +32,10 @@ static bool
 is_judged(
     const struct qrels *qrels, const struct datafile *file, const struct tree *query)
 {
-	const struct tree *id = tree_get(query, "_id");
 	char room[TRIPLES_ID_ROOM];
 	struct tsv_column text;
 
-	id = id ? id : tree_get(query, "id");
-	if (!id || !triples_id(id, room, &text))
+	if (!triples_record_id(query, room, &text))
 		die("%s:%lld: there is no '_id' or 'id'", datafile_name(file),
 		    (long long)datafile_line(file));
 	return strings_find(qrels->queries, text.start, text.length) >= 0;

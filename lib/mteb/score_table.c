@@ -190,7 +190,7 @@ add_mean(struct score_table *table, const char *type, size_t tasks)
 	}
 }
 
-/* Of the rows from `tasks` on, the means of types. */
+/* Adds the mean of the types' means, the rows from `tasks` on. */
 static void
 add_mean_of_types(struct score_table *table, size_t tasks)
 {
@@ -207,7 +207,7 @@ add_mean_of_types(struct score_table *table, size_t tasks)
 	}
 }
 
-/* The rank, from 1, of the model among those that have a value; equal values have the mean of their ranks. */
+/* The rank of the model, from 1, among those with a value.  Equal values share the mean of their ranks. */
 static double
 rank_of(const double *values, size_t count, size_t model)
 {

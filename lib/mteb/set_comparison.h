@@ -13,8 +13,8 @@
 #include "mteb/results.h"
 
 struct set_comparison {
-	int64_t queries; /* that both have */
-	double value[2]; /* scores of these, fractions */
+	int64_t queries; /* in both tables */
+	double value[2]; /* scores over these queries, as fractions */
 	double error;	 /* standard error of value[1] - value[0]; NaN: a single query */
 	double *
 	    draws; /* [resamples]: the difference of queries drawn with replacement; NaN: undefined */

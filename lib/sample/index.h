@@ -28,7 +28,7 @@ void index_add(struct index *index, int64_t number);
 void index_next(struct index *index);
 void index_finish(struct index *index);
 
-/* NULL if there is none, or one of another state, of which it warns. */
+/* Opens an index.  NULL if there is none, or, with a warning, if it is of another state. */
 struct index *index_open(const char *path, uint64_t state);
 /* The same, but if there is none, *lock gives this process alone the right to make it.  Waits for another process that is making
  * it, and opens the result.  *lock: NULL if an index was found. */

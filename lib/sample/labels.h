@@ -19,8 +19,8 @@ struct labels *labels_new(void);
 void labels_add(
     struct labels *labels, const char *label, size_t length, uint64_t text, int64_t row);
 
-/* After the last row: adds the rows to `rows` in their order, without labels that have one text only, of which it warns by the data
- * set's name. */
+/* After the last row: appends the rows to `rows` in their order.  Leaves out labels with a single text, with a warning that
+ * names the data set. */
 void labels_finish(struct labels *labels, const char *dataset, struct numbers *rows);
 
 /* A row of the label with another text, chosen by a random number; chance NULL: the next text in a fixed cycle.  -1: none. */

@@ -18,29 +18,6 @@ const char *const recipe_duplicates[] = { "mark", "apart", "keep", NULL };
 const char *const recipe_sides[] = { "query", "document", NULL };
 static const char *const samplings[] = { "proportional", "uniform", NULL };
 
-/* The index of the word at `key`; dies if it is none of `words`. */
-static int
-word_of(
-    const struct tree *object, const char *key, const char *const *words, int otherwise)
-{
-	const char *word = tree_string(object, key, NULL);
-	char *known = mem_string("");
-
-	if (!word) {
-		free(known);
-		return otherwise;
-	}
-	for (int i = 0; words[i]; i++) {
-		if (!strcmp(words[i], word)) {
-			free(known);
-			return i;
-		}
-		known = mem_list(known, words[i]);
-	}
-	tree_die(tree_get(object, key), "'%s' is not known as '%s'; it is one of %s",
-	    word, key, known);
-}
-
 /* A number above 0; `otherwise` if the key is not given. */
 static double
 positive(const struct tree *object, const char *key, double otherwise)
@@ -51,14 +28,6 @@ positive(const struct tree *object, const char *key, double otherwise)
 		tree_die(tree_get(object, key),
 		    "'%s' is %g; it must be above 0 and at most 1e6", key, value);
 	return value;
-}
-
-static int64_t
-whole(const struct tree *object, const char *key, int64_t least, int64_t most,
-    int64_t otherwise)
-{
-	return tree_get(object, key) ? tree_integer_in(object, key, least, most)
-				     : otherwise;
 }
 
 /* Reads one string for both sides, or an object with one for each. */
@@ -217,7 +186,8 @@ read_negatives(const struct tree *node, struct recipe_source *source)
 	size_t count = 0;
 
 	read_names_of(node, "negatives", &source->negatives, &count);
-	source->max_negatives = whole(node, "max_negatives", 0, INT32_MAX, INT32_MAX);
+	source->max_negatives =
+	    tree_integer_or(node, "max_negatives", INT32_MAX, 0, INT32_MAX);
 	if (tree_get(node, "max_negatives") && source->max_negatives && !count)
 		tree_die(
 		    tree_get(node, "max_negatives"), "'max_negatives' needs 'negatives'");
@@ -246,7 +216,7 @@ read_type(const struct tree *node, struct recipe_source *source)
 
 	for (int t = 0; t < TASK_TYPES; t++)
 		words[t] = task_types[t].name;
-	int type = word_of(node, "type", words, TASK_TYPES);
+	int type = tree_word(node, "type", words, TASK_TYPES);
 	if (type == TASK_TYPES)
 		return;
 	source->type = task_types + type;
@@ -292,8 +262,8 @@ read_fields(struct tree *node, struct recipe_source *source)
 	for (int side = 0; side < SIDES; side++)
 		source->field[side] = field_of(node, recipe_sides[side]);
 	read_type(node, source);
-	source->group =
-	    whole(node, "group", 1, INT32_MAX, source->type ? source->type->group : 0);
+	source->group = tree_integer_or(
+	    node, "group", source->type ? source->type->group : 0, 1, INT32_MAX);
 	if (source->group)
 		refuse(node, of_groups, "does not apply to groups");
 	read_negatives(node, source);
@@ -388,7 +358,7 @@ read_part(const struct tree *node, struct recipe_source *source)
 		    text);
 	part[1]--; /* the last one of the part */
 	source->part_by =
-	    (enum recipe_side)word_of(node, "part_by", recipe_sides, SIDE_QUERY);
+	    (enum recipe_side)tree_word(node, "part_by", recipe_sides, SIDE_QUERY);
 }
 
 static void
@@ -416,8 +386,8 @@ add_source(struct recipe *recipe, struct tree *node, double task_weight)
 	if (tree_get(node, "part_by") && !tree_get(node, "part") &&
 	    !tree_get(node, "sample"))
 		tree_die(tree_get(node, "part_by"), "'part_by' needs 'part' or 'sample'");
-	source->sample = whole(node, "sample", 1, INT64_MAX, INT64_MAX);
-	source->first = whole(node, "first", 1, INT64_MAX, INT64_MAX);
+	source->sample = tree_integer_or(node, "sample", INT64_MAX, 1, INT64_MAX);
+	source->first = tree_integer_or(node, "first", INT64_MAX, 1, INT64_MAX);
 	source->weight = task_weight * positive(node, "weight", 1);
 }
 
@@ -435,13 +405,13 @@ add_task(struct recipe *recipe, struct tree *node)
 	*task = (struct recipe_task){
 		.name = node->key, .first = recipe->source_count, .node = node
 	};
-	int batching = word_of(top, "batching", recipe_batchings, BATCHING_HOMOGENEOUS);
+	int batching = tree_word(top, "batching", recipe_batchings, BATCHING_HOMOGENEOUS);
 	task->batching =
-	    (enum recipe_batching)word_of(node, "batching", recipe_batchings, batching);
+	    (enum recipe_batching)tree_word(node, "batching", recipe_batchings, batching);
 	if (task->batching == BATCHING_STATIC && !recipe->is_static)
 		tree_die(tree_get(node, "batching"),
 		    "static batches mix all tasks; give 'batching: static' at the top");
-	task->uniform = word_of(node, "sampling", samplings, 0);
+	task->uniform = tree_word(node, "sampling", samplings, 0);
 	task->temperature = positive(node, "temperature", recipe->temperature);
 	read_sides(node, "prompts", task->prompt);
 	read_experts(node, task);
@@ -462,16 +432,16 @@ recipe_open(const char *path)
 	struct tree *tree = recipe->tree = yaml_read(path);
 
 	tree_only(tree, keys);
-	recipe->seed = (uint64_t)whole(tree, "seed", 0, INT64_MAX, 0);
-	recipe->batch = whole(tree, "batch", 1, BATCH_MOST, 512);
-	recipe->epochs = whole(tree, "epochs", 1, INT32_MAX, 0);
+	recipe->seed = (uint64_t)tree_integer_or(tree, "seed", 0, 0, INT64_MAX);
+	recipe->batch = tree_integer_or(tree, "batch", 512, 1, BATCH_MOST);
+	recipe->epochs = tree_integer_or(tree, "epochs", 0, 1, INT32_MAX);
 	recipe->drop_last = tree_boolean(tree, "drop_last", false);
-	recipe->duplicates = (enum recipe_duplicates)word_of(
+	recipe->duplicates = (enum recipe_duplicates)tree_word(
 	    tree, "duplicates", recipe_duplicates, DUPLICATES_MARK);
 	recipe->temperature = positive(tree, "temperature", 0);
-	recipe->uniform = word_of(tree, "sampling", samplings, 0);
+	recipe->uniform = tree_word(tree, "sampling", samplings, 0);
 	recipe->is_static =
-	    word_of(tree, "batching", recipe_batchings, 0) == BATCHING_STATIC;
+	    tree_word(tree, "batching", recipe_batchings, 0) == BATCHING_STATIC;
 	struct tree *tasks = tree_need(tree, "tasks");
 	if (tasks->kind != TREE_OBJECT || !tasks->count)
 		tree_die(tasks,
@@ -510,10 +480,11 @@ recipe_tell_unused(const struct recipe *recipe)
 		const struct recipe_task *task = recipe->tasks + t;
 		if (recipe->is_static)
 			tell_unused(task->node, "temperature", mixed);
-		if (recipe->is_static || task->batching == BATCHING_HETEROGENEOUS)
-			tell_unused(task->node, "sampling",
-			    recipe_batchings[recipe->is_static ? BATCHING_STATIC
-							       : task->batching]);
+		if (recipe->is_static)
+			tell_unused(task->node, "sampling", mixed);
+		else if (task->batching == BATCHING_HETEROGENEOUS)
+			tell_unused(
+			    task->node, "sampling", recipe_batchings[task->batching]);
 	}
 }
 

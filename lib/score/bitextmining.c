@@ -131,13 +131,6 @@ check_sides(const struct bitext *bitext)
 			    (long long)sides[1].count);
 }
 
-static int
-earlier_first(const void *context, uint32_t a, uint32_t b)
-{
-	(void)context;
-	return (a < b) - (a > b);
-}
-
 /* The nearest sentence2 of each sentence1, to be freed.  The documents go in blocks, so that a GPU need not hold all. */
 static int32_t *
 find_nearest(const struct bitext *bitext)
@@ -148,8 +141,8 @@ find_nearest(const struct bitext *bitext)
 	int64_t block = BLOCK_BYTES / (width * (int64_t)sizeof(float)) + 1;
 	int32_t *nearest = mem_new((size_t)count, sizeof *nearest);
 	struct hits *hits = mem_new((size_t)count, sizeof *hits);
-	struct search *search = search_new(
-	    queries->at, count, bitext->width, 1, -INFINITY, earlier_first, NULL);
+	struct search *search =
+	    search_new(queries->at, count, bitext->width, 1, -INFINITY, NULL, NULL);
 
 	for (int64_t first = 0; first < documents->count; first += block) {
 		int64_t left = documents->count - first;

@@ -11,7 +11,6 @@
 #include "score/legacy_sum.h"
 #include "score/logistic_regression.h"
 #include "score/measure/confusion.h"
-#include "score/measure/stats.h"
 #include "base/mt19937.h"
 #include "score/score.h"
 #include "search/vectors.h"
@@ -337,10 +336,6 @@ report_metrics(struct report *report, const struct training *training, struct te
 			all[metric * experiments + i] = values[metric];
 	}
 	report_experiments(report, metrics, count, all, experiments);
-	for (int metric = 0; metric < count; metric++)
-		report_score(report,
-		    stats_mean(all + (int64_t)metric * experiments, experiments), "%s",
-		    metrics[metric]);
 	free(all);
 }
 

@@ -65,16 +65,17 @@ scan_tile(const struct knn_block *scan, int64_t first, int rows, int queries)
 	}
 }
 
+/* Predicts from the nearest rows [k]; votes [classes] are 0 before and after. */
 static void
-vote(const struct knn *with, const struct neighbour *found, int *votes,
-    int32_t *predicted, double *probability)
+vote(const struct knn *with, const int64_t *rows, int *votes, int32_t *predicted,
+    double *probability)
 {
-	int32_t best = with->label[found[0].row];
+	int32_t best = with->label[rows[0]];
 
 	for (int i = 0; i < with->k; i++)
-		votes[with->label[found[i].row]]++;
+		votes[with->label[rows[i]]]++;
 	for (int i = 1; i < with->k; i++) {
-		int32_t label = with->label[found[i].row];
+		int32_t label = with->label[rows[i]];
 		if (votes[label] > votes[best] ||
 		    (votes[label] == votes[best] && label < best))
 			best = label;
@@ -82,7 +83,7 @@ vote(const struct knn *with, const struct neighbour *found, int *votes,
 	*predicted = best;
 	*probability = (double)votes[best] / with->k;
 	for (int i = 0; i < with->k; i++)
-		votes[with->label[found[i].row]] = 0;
+		votes[with->label[rows[i]]] = 0;
 }
 
 static struct knn_block
@@ -122,41 +123,30 @@ free_block(struct knn_block *scan)
 	free(scan->found);
 }
 
-/* The number of queries from `first` that a block takes. */
-static int
-block_size(int64_t first, int64_t count)
-{
-	return count - first < QUERIES ? (int)(count - first) : QUERIES;
-}
-
-void
-knn_predict(const struct knn *knn, const float *x, int64_t count, int32_t *predicted,
-    double *probability)
-{
-	struct knn_block scan = start_block(knn);
-	int *votes = mem_zero((size_t)knn->classes, sizeof *votes);
-
-	for (int64_t first = 0; first < count; first += QUERIES) {
-		int some = block_size(first, count);
-		scan_block(&scan, x + first * knn->width, some);
-		for (int i = 0; i < some; i++)
-			vote(knn, scan.found + (int64_t)i * knn->k, votes,
-			    predicted + first + i, probability + first + i);
-	}
-	free_block(&scan);
-	free(votes);
-}
-
 void
 knn_rows(const struct knn *knn, const float *x, int64_t count, int64_t *rows)
 {
 	struct knn_block scan = start_block(knn);
 
 	for (int64_t first = 0; first < count; first += QUERIES) {
-		int some = block_size(first, count);
+		int some = count - first < QUERIES ? (int)(count - first) : QUERIES;
 		scan_block(&scan, x + first * knn->width, some);
 		for (int i = 0; i < some * knn->k; i++)
 			rows[first * knn->k + i] = scan.found[i].row;
 	}
 	free_block(&scan);
+}
+
+void
+knn_predict(const struct knn *knn, const float *x, int64_t count, int32_t *predicted,
+    double *probability)
+{
+	int64_t *rows = mem_new((size_t)count, (size_t)knn->k * sizeof *rows);
+	int *votes = mem_zero((size_t)knn->classes, sizeof *votes);
+
+	knn_rows(knn, x, count, rows);
+	for (int64_t i = 0; i < count; i++)
+		vote(knn, rows + i * knn->k, votes, predicted + i, probability + i);
+	free(rows);
+	free(votes);
 }

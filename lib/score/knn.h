@@ -1,8 +1,8 @@
 /*
  * knn - k-nearest-neighbours classification, as scikit-learn's KNeighborsClassifier.
  *
- * Squared Euclidean distance in double, uniform weights.  Of equal distances the earlier row is nearer (scikit-learn
- * does not define this); of equally frequent labels the lower number wins.
+ * Squared Euclidean distance in double, uniform weights.  Ties: the earlier row counts as nearer (scikit-learn leaves this
+ * open), and the label with the lower number wins the vote.
  */
 #ifndef SCORE_KNN_H
 #define SCORE_KNN_H

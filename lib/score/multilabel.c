@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "score/knn.h"
-#include "score/measure/stats.h"
 #include "score/multilabel_rows.h"
 #include "score/score.h"
 
@@ -288,9 +287,6 @@ report_all(struct multilabel *task, struct report *report)
 	report_set(
 	    report, "test", "%zu of %lld", task->scored.count, (long long)task->test.n);
 	report_experiments(report, metrics, METRICS, all, experiments);
-	for (int metric = 0; metric < METRICS; metric++)
-		report_score(report, stats_mean(all + metric * experiments, experiments),
-		    "%s", metrics[metric]);
 	report_main(report, "accuracy", "there is no test row");
 	free(all);
 }

@@ -224,9 +224,6 @@ report_metrics(const struct regression *regression, struct report *report)
 			all[metric * experiments + i] = values[metric];
 	}
 	report_experiments(report, metrics, METRICS, all, experiments);
-	for (int metric = 0; metric < METRICS; metric++)
-		report_score(report, stats_mean(all + metric * experiments, experiments),
-		    "%s", metrics[metric]);
 	report_main(report, "kendalltau", "all values or all predictions are equal");
 	free(all);
 }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/status_line.h"
+#include "score/measure/stats.h"
 #include "text/json.h"
 
 struct report *
@@ -77,6 +78,10 @@ report_experiments(struct report *report, const char *const *names, int metrics,
 			tree_set(experiment, names[metric],
 			    tree_of_number(values[(int64_t)metric * experiments + i]));
 	}
+	for (int metric = 0; metric < metrics; metric++)
+		report_score(report,
+		    stats_mean(values + (int64_t)metric * experiments, experiments), "%s",
+		    names[metric]);
 }
 
 struct report

@@ -37,7 +37,7 @@ void report_score(struct report *report, double value, const char *format, ...)
 void report_list(struct report *report, const double *values, int64_t count,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Reports "scores_per_experiment": values [metrics, experiments] by the metrics' names. */
+/* Reports "scores_per_experiment", values [metrics, experiments] by the metrics' names, and the mean of each metric. */
 void report_experiments(struct report *report, const char *const *names, int metrics,
     const double *values, int experiments);
 

@@ -121,8 +121,8 @@ number_documents(struct judge *judge)
 	}
 }
 
-/* Fills in the grades and similarities of a query's hits, by rank, with --judged-only of those that have a grade from 0, as trec_eval -J; returns
- * their number. */
+/* Fills in the grades and similarities of a query's hits, by rank; returns their number.  With --judged-only hits
+ * without a grade of 0 or more are left out, as by trec_eval -J. */
 static int64_t
 take_hits(struct judge *judge, int64_t query, int64_t number)
 {

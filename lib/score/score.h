@@ -116,7 +116,7 @@ void score_pairclassification(struct report *report, const struct score_options 
  * Main score: f1.
  *
  * Reads two vectors a row, or two lists of them (text_pairs_open); the right sentence2 is that of the same row, or
- * its number, from 0, in a column "gold".  Of equal similarities the first sentence2 counts.
+ * its number, from 0, in a column "gold".  The first sentence2 wins a tie.
  *
  *	precision, recall, f1	weighted by the sentences of each right sentence2, as scikit-learn's (confusion.h)
  *	accuracy
@@ -176,9 +176,8 @@ void score_retrieval(struct report *report, const struct score_options *options)
  * Classification: logistic regression on the embeddings.  Main score: accuracy.
  *
  * Reads two streams, train and test, each with vectors and a label (text or number).
- * As mteb: ten experiments, each of which undersamples the training rows (8 per label; numpy's shuffle from
- * seed 42, each experiment shuffling the permutation of the one before), fits a logistic regression and
- * predicts the test stream; scores are means over experiments.
+ * As mteb: ten experiments.  Each draws 8 training rows per label (numpy's shuffle from seed 42, of the permutation of the
+ * experiment before), fits a logistic regression and predicts the test stream.  Scores are means over experiments.
  * Memory: the vectors of the sampled training rows (of all rows if the stream is a pipe), and 4 bytes
  * per test row and experiment.
  */

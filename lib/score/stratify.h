@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * Of rows with numbers: ten bins by quantiles (pandas' qcut), and from each its share, by the test half of `datasets`'
+ * Rows with numbers: ten bins by quantiles (pandas' qcut).  Each bin gives its share, by the test half of `datasets`'
  * train_test_split(test_size=count, seed=seed, stratify_by_column=bin).
  *
  * Writes rows [count], of each bin in the order drawn; count < n.

@@ -215,20 +215,13 @@ cells_train(float *centroids, int cells, const float *vectors, int64_t count, in
 
 /* Queries. --------------------------------------------------------------------------- */
 
-static int
-first_cell(const void *none, uint32_t a, uint32_t b)
-{
-	(void)none;
-	return (a < b) - (a > b);
-}
-
 void
 cells_nearest(uint32_t *cell, int probe, const float *queries, int64_t count,
     const float *centroids, int cells, int width)
 {
 	struct hits *hits = mem_new((size_t)count, sizeof *hits);
 	struct search *search =
-	    search_new(queries, count, width, probe, -INFINITY, first_cell, NULL);
+	    search_new(queries, count, width, probe, -INFINITY, NULL, NULL);
 
 	search_add(search, centroids, cells, 1 + 0x1p-20);
 	struct hit *memory = search_finish(search, hits);

@@ -54,7 +54,7 @@ float codes_encode(uint8_t *codes, uint64_t *bits, const float *x,
 void codes_decode(float *x, const uint8_t *codes, float error,
     const struct code_columns *columns, int width);
 
-/* A query for the sums of codes and bits; memory of its own. */
+/* A query as the sums of codes and bits take it.  code_query_free frees it. */
 struct code_query {
 	int16_t *words;	    /* [stride], of q[c] step[c] / scale */
 	int8_t *high, *low; /* [stride]: words = 128 high + low */
@@ -79,7 +79,7 @@ typedef void code_sums(int32_t *sums, const struct code_query *query,
 typedef void bit_sums(int32_t *sums, const struct code_query *query, const uint64_t *bits,
     size_t rows, size_t words);
 
-/* The quickest on this processor, or those that MOTES_ISA names; the sums are equal. */
+/* The fastest functions on this processor, or those that MOTES_ISA names.  All give the same sums. */
 code_sums *code_sums_best(void);
 bit_sums *bit_sums_best(void);
 

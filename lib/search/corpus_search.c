@@ -108,7 +108,7 @@ read_queries(struct corpus_search *searching)
 	    options->queries, (long long)row.number + 1, strings_get(options->wanted, 0));
 }
 
-/* Whether the queries, too, are only the rows that meet conditions. */
+/* Whether the conditions apply to the queries, too. */
 static bool
 some_of_self(const struct search_options *options)
 {

@@ -55,8 +55,8 @@ struct corpus_search *corpus_search_open(const struct search_options *options);
 /* Dies if the corpus cannot be searched, whatever the queries; opens and closes it. */
 void corpus_search_check(const struct search_options *options);
 
-/* The best documents of the next queries, in stream order: of all queries at once, or if `live` of those read before a
- * pause.  The first run has at least one query; NULL after the last run. */
+/* Searches for all queries, or with `live` for those read before the next pause.  The run has the queries in stream
+ * order; the first run has at least one.  NULL after the last run. */
 struct run *corpus_search_next(struct corpus_search *searching);
 void corpus_search_close(struct corpus_search *searching);
 

@@ -13,7 +13,7 @@
 /* Writing, by vector_index_write.c: the columns of the names in `keeps`, a list. */
 struct index_columns;
 
-/* about: that of the index before; folder: where files are written. */
+/* about: index.json before the addition; folder: where the files are written. */
 struct index_columns *index_columns_new(const struct tree *about, const char *folder);
 
 /* Keeps the last row of the rows, or, if it is not wanted, only notes that it was read. */

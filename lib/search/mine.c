@@ -23,60 +23,47 @@ struct mine {
 	struct qrels *qrels;
 	int64_t last, positives; /* positives: the greatest number of a query */
 	struct row_texts queries, documents;
-	/* of the query in work: candidates, then the chosen ones */
+	/* of the query at work: its number in the run, its relevant documents, its candidates, then the chosen ones */
+	int64_t query;
+	struct numbers relevant;
 	struct hit *at;
 	int64_t count;
 	size_t room;
-	int64_t query, first, end; /* number in the run; its judgements */
 };
 
-static bool
-is_relevant(const struct mine *mine, int64_t judgement)
-{
-	return mine->qrels->judgements[judgement].grade > 0;
-}
-
-static const char *
-document_of(const struct mine *mine, int64_t judgement)
-{
-	return strings_get(
-	    mine->qrels->documents, mine->qrels->judgements[judgement].document);
-}
-
-/* The number in the run of a judged document, which is added if no query found it. */
-static int64_t
-number_of(struct mine *mine, int64_t judgement)
-{
-	int64_t number = mine->qrels->judgements[judgement].document;
-
-	return strings_add(mine->run->documents, document_of(mine, judgement),
-	    strings_length(mine->qrels->documents, number), NULL);
-}
-
-/* Sets the query; false if it is not judged. */
+/* Sets the query and its relevant documents, which are added to the run's unless a query found them; false if it is not judged. */
 static bool
 take_query(struct mine *mine, int64_t query)
 {
+	const struct qrels *qrels = mine->qrels;
 	int64_t number =
-	    strings_find(mine->qrels->queries, strings_get(mine->run->queries, query),
+	    strings_find(qrels->queries, strings_get(mine->run->queries, query),
 		strings_length(mine->run->queries, query));
 
 	if (number < 0)
 		return false;
 	mine->query = query;
-	mine->first = mine->qrels->starts[number];
-	mine->end = mine->qrels->starts[number + 1];
+	mine->relevant.count = 0;
+	for (int64_t j = qrels->starts[number]; j < qrels->starts[number + 1]; j++) {
+		int64_t document = qrels->judgements[j].document;
+		if (qrels->judgements[j].grade > 0)
+			numbers_add(&mine->relevant,
+			    strings_add(mine->run->documents,
+				strings_get(qrels->documents, document),
+				strings_length(qrels->documents, document), NULL));
+	}
 	return true;
 }
 
 static void
 count_positives(struct mine *mine)
 {
-	for (int64_t q = 0; q < strings_count(mine->qrels->queries); q++) {
+	const struct qrels *qrels = mine->qrels;
+
+	for (int64_t q = 0; q < strings_count(qrels->queries); q++) {
 		int64_t count = 0;
-		for (int64_t j = mine->qrels->starts[q]; j < mine->qrels->starts[q + 1];
-		     j++)
-			count += is_relevant(mine, j);
+		for (int64_t j = qrels->starts[q]; j < qrels->starts[q + 1]; j++)
+			count += qrels->judgements[j].grade > 0;
 		if (count > mine->positives)
 			mine->positives = count;
 	}
@@ -95,23 +82,22 @@ score_of(const struct mine *mine, int64_t document)
 }
 
 static bool
-is_positive(struct mine *mine, uint32_t document)
+is_relevant(const struct mine *mine, uint32_t document)
 {
-	for (int64_t j = mine->first; j < mine->end; j++)
-		if (is_relevant(mine, j) && number_of(mine, j) == (int64_t)document)
+	for (size_t i = 0; i < mine->relevant.count; i++)
+		if (mine->relevant.data[i] == (int64_t)document)
 			return true;
 	return false;
 }
 
 /* The least score of a relevant document. */
 static float
-hardest(struct mine *mine)
+hardest(const struct mine *mine)
 {
 	float least = INFINITY;
 
-	for (int64_t j = mine->first; j < mine->end; j++)
-		if (is_relevant(mine, j))
-			least = fminf(least, score_of(mine, number_of(mine, j)));
+	for (size_t i = 0; i < mine->relevant.count; i++)
+		least = fminf(least, score_of(mine, mine->relevant.data[i]));
 	return least;
 }
 
@@ -154,7 +140,7 @@ choose(struct mine *mine)
 
 	mine->count = 0;
 	for (int64_t k = 0; k < hits.count && k < mine->last + mine->positives; k++) {
-		if (is_positive(mine, hits.at[k].document) ||
+		if (is_relevant(mine, hits.at[k].document) ||
 		    !is_allowed(o, hits.at[k].score, positive))
 			continue;
 		if (number++ < o->first || number > mine->last)
@@ -180,11 +166,9 @@ read_texts(struct row_texts *texts, const struct strings *ids, const char *path)
 	const struct tree *record;
 
 	while ((record = datafile_next(file))) {
-		const struct tree *id = tree_get(record, "_id");
 		char digits[TRIPLES_ID_ROOM];
 		struct tsv_column found;
-		id = id ? id : tree_get(record, "id");
-		if (!id || !triples_id(id, digits, &found))
+		if (!triples_record_id(record, digits, &found))
 			die("%s:%lld: there is no '_id' or 'id', by which a text is found",
 			    datafile_name(file), (long long)datafile_line(file));
 		int64_t number = strings_find(ids, found.start, found.length);
@@ -271,17 +255,6 @@ last_of(const struct mine *mine)
 		       : o->first + o->count * (limited ? 10 : 1) + mine->positives;
 }
 
-/* Adds the documents that are relevant and that no query found, so that they have texts. */
-static void
-add_relevant(struct mine *mine)
-{
-	for (int64_t q = 0; q < strings_count(mine->run->queries); q++)
-		if (take_query(mine, q))
-			for (int64_t j = mine->first; j < mine->end; j++)
-				if (is_relevant(mine, j))
-					number_of(mine, j);
-}
-
 void
 mine(const struct mine_options *options)
 {
@@ -292,26 +265,25 @@ mine(const struct mine_options *options)
 
 	count_positives(&mine);
 	mine.last = last_of(&mine);
-	add_relevant(&mine);
-	if (options->texts) {
+	for (int64_t q = 0; q < strings_count(mine.run->queries); q++)
+		judged += take_query(&mine, q);
+	if (!judged)
+		die("%s: judges none of the queries of %s", options->qrels, options->run);
+	if (options->texts) { /* also of relevant documents that no query found */
 		read_texts(&mine.queries, mine.run->queries, options->query_texts);
 		read_texts(&mine.documents, mine.run->documents, options->texts);
 	}
 	for (int64_t q = 0; q < strings_count(mine.run->queries); q++) {
 		if (!take_query(&mine, q))
 			continue;
-		judged++;
 		choose(&mine);
-		for (int64_t j = mine.first; j < mine.end; j++) {
-			if (is_relevant(&mine, j) && mine.count)
-				print_pair(&mine, number_of(&mine, j));
-			without += is_relevant(&mine, j) && !mine.count;
-		}
+		for (size_t i = 0; i < mine.relevant.count && mine.count; i++)
+			print_pair(&mine, mine.relevant.data[i]);
+		without += mine.count ? 0 : (int64_t)mine.relevant.count;
 	}
-	if (!judged)
-		die("%s: judges none of the queries of %s", options->qrels, options->run);
 	row_texts_free(&mine.queries);
 	row_texts_free(&mine.documents);
+	free(mine.relevant.data);
 	free(mine.at);
 	run_free(mine.run);
 	qrels_free(mine.qrels);

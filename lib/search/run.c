@@ -92,18 +92,10 @@ by_id(const void *names, uint32_t a, uint32_t b)
 	return strings_compare(names, a, b);
 }
 
-/* Of rows without ids the earlier ranks first. */
-static int
-by_place(const void *names, uint32_t a, uint32_t b)
-{
-	(void)names;
-	return (a < b) - (a > b);
-}
-
 search_order *
 run_order(const struct run *run)
 {
-	return run->document_ids == ROW_PLACES ? by_place : by_id;
+	return run->document_ids == ROW_PLACES ? NULL : by_id;
 }
 
 /* Tags. ---------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ struct run {
 /* An empty run. */
 struct run *run_new(void);
 
-/* The order of equal scores; its context is run->documents. */
+/* The order of equal scores; its context is run->documents.  NULL: rows have no ids, the earlier ranks first. */
 search_order *run_order(const struct run *run);
 
 /* Hits in any order, from which run_commit makes a run. */

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "search/texts_by_id.h"
 
-/* Texts by number as ids without special tokens; those that no pair has are empty. */
+/* Token ids of texts, by the text's number, without special tokens.  Texts of no pair are empty. */
 struct side_tokens {
 	struct ids *texts;
 	int64_t count;

@@ -24,16 +24,13 @@ static int64_t
 find_document(const struct run *run, const struct datafile *file,
     const struct tree *record, int64_t number)
 {
-	const struct tree *id = tree_get(record, "_id");
 	char digits[TRIPLES_ID_ROOM];
 	struct tsv_column found;
 
 	if (run->document_ids == ROW_PLACES)
 		return strings_find(
 		    run->documents, digits, number_put_whole(digits, number + 1));
-	if (!id)
-		id = tree_get(record, "id");
-	if (!id || !triples_id(id, digits, &found))
+	if (!triples_record_id(record, digits, &found))
 		die("%s:%lld: there is no '_id' or 'id', by which a text is found",
 		    datafile_name(file), (long long)datafile_line(file));
 	return strings_find(run->documents, found.start, found.length);

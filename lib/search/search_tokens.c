@@ -120,7 +120,7 @@ multiply(const struct token_search *m, struct token_worker *w,
 	nn_download(w->products, w->products_at, rows * columns * sizeof(float));
 }
 
-/* best[columns] of the products [rows, columns]. */
+/* Writes best [columns]: the largest product of each column; 0 without rows. */
 static void
 find_best(float *best, const float *products, int64_t rows, int64_t columns)
 {

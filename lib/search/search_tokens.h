@@ -3,8 +3,8 @@
  *
  *	score = sum over the query's vectors of the largest dot product with a vector of the document
  *
- * A GEMM in float32 (nn.h: CPU or GPU) makes the products of a group of queries and some documents.  Of a document that may
- * be among the best `depth`, those products that may be the largest are made again on the CPU in double.  So the score
+ * A GEMM in float32 (nn.h: CPU or GPU) makes the products of a group of queries and some documents.  If a document may
+ * be among the best `depth`, the CPU recomputes in double those products that may be the largest.  So the score
  * depends on the two texts' vectors only, not on groups, threads or kernels, and equal documents tie exactly.  A text
  * without vectors scores 0.
  *

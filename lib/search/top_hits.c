@@ -13,9 +13,11 @@ compare(const struct hit_ranking *ranking, struct hit a, struct hit b)
 {
 	if (a.score != b.score)
 		return a.score > b.score ? -1 : 1;
-	return a.document == b.document
-		   ? 0
-		   : -ranking->order(ranking->context, a.document, b.document);
+	if (a.document == b.document)
+		return 0;
+	if (!ranking->order)
+		return a.document < b.document ? -1 : 1;
+	return -ranking->order(ranking->context, a.document, b.document);
 }
 
 static void

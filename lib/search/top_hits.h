@@ -16,7 +16,7 @@ typedef int search_order(const void *context, uint32_t a, uint32_t b);
 
 struct hit_ranking {
 	int64_t depth;
-	search_order *order;
+	search_order *order; /* NULL: the lower number first */
 	const void *context;
 };
 

@@ -20,8 +20,7 @@
 const char *const vector_index_names[INDEX_FILES] = { "vectors.f32", "codes.u8",
 	"bits.u64", "errors.f32", "places.u32", "cells.u64", "links.u32", "ids.u64",
 	"ids", "texts.u64", "texts" };
-static const char *const id_kinds[] = { "names", "numbers", "places" };
-static const char format[] = "motes index";
+const char *const vector_index_ids[] = { "names", "numbers", "places" };
 static const int64_t ROWS_MOST = UINT32_MAX - 1;
 enum {
 	LATER = 2 /* version with cells or without floats */,
@@ -146,7 +145,7 @@ parse(struct vector_index *index)
 	const char *ids = tree_string(about, "ids", "");
 	int64_t version = tree_integer(about, "version", 0);
 
-	if (strcmp(tree_string(about, "format", ""), format) != 0)
+	if (strcmp(tree_string(about, "format", ""), INDEX_FORMAT) != 0)
 		tree_die(about, "not the description of an index; 'mts index' makes one");
 	if (version != 1 && version != LATER)
 		tree_die(about,
@@ -164,7 +163,7 @@ parse(struct vector_index *index)
 	index->kind = tree_string(about, "kind", "embeddings");
 	if (!similarity_parse(tree_string(about, "similarity", ""), &index->similarity))
 		tree_die(about, "its similarity is not known");
-	while (index->ids <= ROW_PLACES && strcmp(ids, id_kinds[index->ids]) != 0)
+	while (index->ids <= ROW_PLACES && strcmp(ids, vector_index_ids[index->ids]) != 0)
 		index->ids++;
 	if (index->ids > ROW_PLACES)
 		tree_die(about, "its kind of ids is not known");

@@ -52,6 +52,10 @@ enum vector_index_file {
 #define INDEX_CENTROIDS "cells.f32"
 extern const char *const vector_index_names[INDEX_FILES];
 
+/* Values of "format", and of "ids" by enum row_ids, in index.json. */
+#define INDEX_FORMAT "motes index"
+extern const char *const vector_index_ids[];
+
 struct vector_index {
 	char *name;	    /* the folder, for messages */
 	struct tree *about; /* index.json */

@@ -26,7 +26,7 @@ struct addition {
 	struct hashed_file *files[INDEX_FILES];
 	struct hashed_file *raw; /* vectors in the order of rows, unless those are kept */
 	struct file_view raw_view;
-	uint32_t *order;       /* [count], of the vectors by cell; NULL: as they are */
+	uint32_t *order;       /* [count], vectors sorted by cell; NULL: not sorted */
 	struct strings *ids;   /* all so far */
 	int64_t count;	       /* of rows added */
 	double longest, worst; /* greatest error of a code, if vectors are not kept */
@@ -267,7 +267,7 @@ write_columns(struct addition *adding)
 	free(path);
 }
 
-/* Writes codes, bits and errors of the vectors [count, width]; order NULL: as they are. */
+/* Writes codes, bits and errors of the vectors [count, width] in this order; NULL: in their own. */
 static void
 put_codes(struct addition *adding, const float *vectors, const uint32_t *order)
 {
@@ -421,17 +421,16 @@ open_rows(const struct vector_index_options *options)
 static struct tree *
 describe(const struct addition *adding, const struct vector_index_options *options)
 {
-	static const char *const ids[] = { "names", "numbers", "places" };
 	const struct vector_index *index = adding->index;
 	struct tree *about = tree_object(), *stream = rows_about(adding->rows);
 	char *field = rows_field(adding->rows);
 
-	tree_set(about, "format", tree_of_string("motes index"));
+	tree_set(about, "format", tree_of_string(INDEX_FORMAT));
 	tree_set(
 	    about, "version", tree_of_integer(index->cells || index->codes_only ? 2 : 1));
 	tree_set(about, "width", tree_of_integer(index->width));
 	tree_set(about, "similarity", tree_of_string(similarity_name(index->similarity)));
-	tree_set(about, "ids", tree_of_string(ids[index->ids]));
+	tree_set(about, "ids", tree_of_string(vector_index_ids[index->ids]));
 	tree_set(about, "texts", tree_of_boolean(index->texts));
 	tree_set(about, "field", tree_of_string(field));
 	tree_set(about, "column", tree_of_string(rows_column(adding->rows)));

@@ -35,13 +35,6 @@ struct scan {
 	size_t jobs_count, jobs_room;
 };
 
-static int
-by_row(const void *none, uint32_t a, uint32_t b)
-{
-	(void)none;
-	return (a < b) - (a > b);
-}
-
 void
 vector_rescore(const struct vector_index *index, const float *q, uint32_t excluded,
     const struct hit_ranking *ranking, struct top_hits *top, const uint32_t *places,
@@ -315,7 +308,7 @@ vector_scan(const struct vector_index *index, const float *queries, int64_t coun
 		.code_sums = code_sums_best(),
 		.bit_sums = bit_sums_best(),
 		.exact = { depth, vector_index_order, index },
-		.rough = { wanted, by_row, NULL } };
+		.rough = { .depth = wanted } };
 	int64_t room = top_hits_room(options->rescore ? wanted : depth);
 	size_t workers = nn_workers() * GROUP;
 	struct hit *memory =

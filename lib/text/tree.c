@@ -161,6 +161,24 @@ die_unknown(const struct tree *member, const char *const *keys)
 	tree_die(member, "'%s' is not known here; known are %s", member->key, known);
 }
 
+int
+tree_word(
+    const struct tree *object, const char *key, const char *const *words, int otherwise)
+{
+	const char *word = tree_string(object, key, NULL);
+	char *known = NULL;
+
+	if (!word)
+		return otherwise;
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	for (int i = 0; words[i]; i++)
+		known = mem_list(known, words[i]);
+	tree_die(tree_get(object, key), "'%s' is not known as '%s'; it is one of %s",
+	    word, key, known);
+}
+
 bool
 tree_listed(const char *const *names, const char *name)
 {

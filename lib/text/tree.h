@@ -65,6 +65,10 @@ int64_t tree_integer_in(
 int64_t tree_integer_or(const struct tree *object, const char *key, int64_t otherwise,
     int64_t least, int64_t most);
 
+/* The index of the text in the NULL-terminated `words`; `otherwise` if it is absent.  Dies, naming the words, on another text. */
+int tree_word(
+    const struct tree *object, const char *key, const char *const *words, int otherwise);
+
 /* Whether a NULL-terminated list has the name. */
 bool tree_listed(const char *const *names, const char *name);
 

@@ -86,6 +86,17 @@ triples_id(const struct tree *value, char room[TRIPLES_ID_ROOM], struct tsv_colu
 	return true;
 }
 
+bool
+triples_record_id(
+    const struct tree *record, char room[TRIPLES_ID_ROOM], struct tsv_column *id)
+{
+	const struct tree *value = tree_get(record, "_id");
+
+	if (!value)
+		value = tree_get(record, "id");
+	return value && triples_id(value, room, id);
+}
+
 static void
 put(const struct triples_reader *reading, const struct triple *triple)
 {

@@ -56,4 +56,8 @@ enum { TRIPLES_ID_ROOM = NUMBER_ROOM };
 bool triples_id(
     const struct tree *value, char room[TRIPLES_ID_ROOM], struct tsv_column *id);
 
+/* The same of a record's member "_id", or else "id"; false also if it has neither. */
+bool triples_record_id(
+    const struct tree *record, char room[TRIPLES_ID_ROOM], struct tsv_column *id);
+
 #endif

@@ -56,15 +56,6 @@ struct trec {
 	struct series at_cuts[CUT_MEASURES][RANKING_CUTS];
 };
 
-/* A query: its hits and judged documents, and how many of them are relevant. */
-struct judged_list {
-	const int64_t *found, *judged; /* `judged` descending */
-	int64_t count, judgements;
-	int64_t relevant,
-	    irrelevant; /* of the judged documents; negative grades are neither */
-	int64_t hits;	/* relevant ones among `found` */
-};
-
 struct trec *
 trec_new(int64_t level, bool exponential, const struct cuts *cuts)
 {

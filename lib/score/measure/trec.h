@@ -6,7 +6,7 @@
  *	map		sum of the precisions at relevant hits / R;  gm_map: exp of the mean of log max(map, 1e-5)
  *	Rprec		relevant hits among the first R / R;  recip_rank: 1 / rank of the first relevant hit
  *	bpref		sum over relevant hits of 1 - min(n, R) / min(N, R), / R;  n: hits before it that are judged not
- *			relevant, N: all of these
+ *			relevant, N: all documents judged not relevant
  *	infAP		average precision, estimated where hits are not judged (grade -1: beyond the judged sample)
  *	ndcg		DCG / ideal DCG of the whole list (ranking.h), whatever the level
  *	iprec_at_recall_X, 11pt_avg		interpolated precision at recall 0.00 to 1.00, and its mean
