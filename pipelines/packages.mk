@@ -4,7 +4,7 @@
 # words does well, except for queries that share few words with the description, as users' questions do.
 # The adapter changes only queries (train --freeze-documents): a corpus encoded by the base model stays valid.
 STEPS ?= 200
-# the package lists of sources.list, in a private folder, which needs no root
+# the package lists of sources.list, Debian's or Ubuntu's universe, in a private folder, which needs no root
 APT    = timeout 120 apt-get -q -o Acquire::Languages=en -o APT::Sandbox::User=$$(id -un) -o Acquire::Retries=0 \
 	-o Acquire::http::Timeout=20 -o Dir::State::Lists=$(abspath $(LISTS)) -o Dir::Cache=$(abspath $(DEBIAN)/cache) \
 	$(patsubst %,-o Acquire::IndexTargets::deb::%::DefaultEnabled=false,DEP-11 DEP-11-icons-small DEP-11-icons Contents-deb)
@@ -28,7 +28,9 @@ $(LISTS)/Translation-en $(LISTS)/Packages &:
 	mkdir -p $(LISTS)/partial $(DEBIAN)/cache
 	$(APT) update >$(LISTS)/log 2>&1 || true
 	for kind in Translations:Translation-en Packages:Packages; do \
-		file=$$($(APT) indextargets --format '$$(FILENAME)' 'Label: Debian' "Created-By: $${kind%:*}" | sed -n 1p); \
+		file=$$(for of in Label:Debian Component:universe; do \
+			$(APT) indextargets --format '$$(FILENAME)' "$${of/:/: }" "Created-By: $${kind%:*}"; \
+		done | sed -n 1p); \
 		[ -e "$$file" ] && /usr/lib/apt/apt-helper cat-file "$$file" > $(LISTS)/$${kind#*:}; \
 	done
 
