@@ -73,7 +73,7 @@ brute() {
 	relabel "$GOLDEN/sparse/bert/model.safetensors" 'with_entries(.key |= "module." + .)' >"$T/wrapped/model.safetensors"
 	for model in "$GOLDEN/sparse/bert" "$T/wrapped"; do
 		echo 5 6 7 | ids_stream text.ids | encode -v -m "$model" --emit sparse 2>"$T/log" | mts to jsonl
-	done | sort -u | wc -l | grep -qx 1
+	done | sort -u | wc -l | found -x 1
 	[ "$(grep -c "the names of its tensors begin with 'module" "$T/log")" -eq 1 ]
 }
 
