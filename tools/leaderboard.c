@@ -137,9 +137,9 @@ plan(void *with, char **files, int count)
 {
 	const struct settings *settings = with;
 	struct model_meta model = settings->model;
+	struct registry *registry = need_registry(settings);
 
 	model_meta_find(&model);
-	struct registry *registry = need_registry(settings);
 	char *own = mem_format("%s/tasks.yaml", files[0]);
 	if (access(own, F_OK) == 0)
 		registry_read(registry, own);
