@@ -1,7 +1,5 @@
 # common.mk - folders of all pipelines, and the shell of heavy rules.  Included first, by the Makefile of the sources or, if
 # motes is installed, by the Makefile beside this file.
-# where the user's locale has a decimal comma, awk and sort -g read 0.5 as 0
-export LC_ALL := C.UTF-8
 PIPELINES ?= pipelines
 SHARE     ?= share
 OUT       ?= out
@@ -10,9 +8,11 @@ DOCS      := $(OUT)/documents
 DEMO      := $(OUT)/demo
 DEBIAN    := $(DEMO)/packages
 LISTS     := $(DEBIAN)/lists
+# in a locale with a decimal comma awk and sort -g read 0.5 as 0
+export LC_ALL := C.UTF-8
 # RUN starts the shells of the rules that encode, train and score, for example on another machine: srun -c 8.  HEAVY lists their
-# targets, as patterns for filter.  (A SHELL of each pattern's own would be simpler, but make 4.4 loses such variables, or crashes,
-# where one implicit rule leads to another.)
+# targets, as patterns for filter.  A pattern-specific SHELL would be simpler, but make 4.4 loses pattern-specific
+# variables in chains of implicit rules, or crashes.
 RUN        =
 HEAVY     :=
 SHELL      = $(strip $(if $(filter $(HEAVY),$@),$(RUN)) bash)

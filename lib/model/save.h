@@ -23,7 +23,7 @@ struct affine {
 void model_append(const struct model *model, const char *dir, bool normalize,
     const struct affine *affine);
 
-/* Steps of these, for lib/edit. ---------------------------------------------------- */
+/* Parts of model_save, for lib/edit. ----------------------------------------------- */
 
 /* Puts `count` floats of nn memory into a file that is being written, as `dtype`, some at a time. */
 void model_put(struct safetensors_writer *writer, const float *values, size_t count,

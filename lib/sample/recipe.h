@@ -77,7 +77,7 @@ void recipe_batch_as(struct recipe *recipe, enum recipe_batching batching);
 /* Warns of keys that do not apply to the batching. */
 void recipe_tell_unused(const struct recipe *recipe);
 
-/* Keeps the tasks of these names only.  Dies on a name that no task has. */
+/* Removes all tasks but the named ones.  Dies if no task has one of the names. */
 void recipe_choose(struct recipe *recipe, const char *const *names, int count);
 void recipe_close(struct recipe *recipe);
 

@@ -14,8 +14,8 @@
 /* The path of the folder with the files of harness_file. */
 const char *harness_folder(void);
 
-/* Writes a file `name` of these bytes to the folder, or to a folder in it; NULL: removes it.  The files are in memory,
- * not on a disk.  Returns the path. */
+/* Writes `size` bytes to the file `name` of the folder, which may be in a subfolder; bytes NULL: removes the file.  Files are
+ * kept in memory, not on a disk.  Returns the path. */
 const char *harness_file(const char *name, const void *bytes, size_t size);
 
 /* Part `index` of the input, whose parts are separated by bytes 0xff, which UTF-8 never has; NULL: there are fewer. */
