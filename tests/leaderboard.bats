@@ -87,6 +87,10 @@ report() {
 	expect "retrieval += CQADupstackAndroidRetrieval"
 	expect "reranking += FiQA2018Reranking"
 	[ "$(grep -c '.type := ' <<<"$output")" -eq 8 ]
+	# the first subset of the task
+	files e/classification/amazon_counterfactual_en_ext/{train,test}.jsonl
+	run -0 plan e
+	expect "AmazonCounterfactualClassification.reports += AmazonCounterfactualClassification@en-ext@test"
 }
 
 @test "leaderboard plan: the variables of a plan, in full; a set's name selects its parts" {
@@ -825,7 +829,7 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	put STS22.v2 "{\"test\": [$(entry 0.25 de), $(entry 0.75 fr)]}"
 	put AmazonReviewsClassification "{\"test\": [$(entry 0.25 en)], \"validation\": [$(entry 0.75 en)]}"
 	put STS13 "{\"train\": [$(entry 0.1 default)]}"
-	put mine "{\"dev\": [$(entry 0.1 default)], \"test\": [$(entry 0.6 default)]}"
+	put mine "{\"dev\": [$(entry 0.1 default)], \"test\": [$(entry 0.5 left), $(entry 0.7 right)]}"
 	put only "{\"validation\": [$(entry 0.7 default)]}"
 	put many "{\"validation\": [$(entry 0.7 default)], \"dev\": [$(entry 0.1 default)]}"
 	scores() { # OPTION...: sets and scores

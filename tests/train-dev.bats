@@ -86,6 +86,7 @@ searched() {
 	cmp out/model.safetensors stops/model.safetensors
 	train "${options[@]}" "${rough[@]}" -o plain train.mts
 	train "${options[@]}" "${rough[@]}" -o last --last-step --dev dev.mts --dev-every 1 train.mts
+	[ ! -e last.best ]
 	cmp plain/model.safetensors last/model.safetensors
 	cmp <(cut -f1-10 out.log.tsv | sed 2d) plain.log.tsv
 	cmp out.log.tsv last.log.tsv
