@@ -88,9 +88,9 @@ report() {
 	expect "reranking += FiQA2018Reranking"
 	[ "$(grep -c '.type := ' <<<"$output")" -eq 8 ]
 	# the first subset of the task
-	files e/classification/amazon_counterfactual_en_ext/{train,test}.jsonl
+	files e/sts/STS17_ko_ko/test.jsonl
 	run -0 plan e
-	expect "AmazonCounterfactualClassification.reports += AmazonCounterfactualClassification@en-ext@test"
+	expect "STS17.reports += STS17@ko-ko@test"
 }
 
 @test "leaderboard plan: the variables of a plan, in full; a set's name selects its parts" {
