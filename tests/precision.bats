@@ -39,6 +39,12 @@ check() { # runs a check with each of them
 		done
 	done <"$T/halves"
 }
+@test "precision: attention by int8 agrees with plain loops, for every kernel of int8" {
+	for kernel in $(kernels); do
+		MOTES_ISA=$kernel run -0 attention_check lengths masks constant not-finite
+		[ -z "$output" ]
+	done
+}
 @test "precision: rows of zeros, values that are not finite, and the widest rows" {
 	check edges
 	# a thread's stack where the system does not limit stacks
@@ -46,13 +52,23 @@ check() { # runs a check with each of them
 	check edges
 }
 
-@test "precision: every int8 kernel of this processor gives the same bits" {
+# window: a model and a text whose keys fill several blocks
+window() {
+	cp -r "$GOLDEN/families/modernbert" "$T/window"
+	chmod -R u+w "$T/window"
+	jq '.local_attention = 200' "$GOLDEN/families/modernbert/config.json" >"$T/window/config.json"
+	seq 600 | awk '{ printf "%d ", $1 * $1 % 37 + 2 }' | ids_stream text.ids >"$T/long.mts"
+}
+
+@test "precision: every int8 kernel of this processor gives the same bits, also of a text of many keys" {
 	kernels | found -x plain
+	window
 	for kernel in $(kernels); do
 		MOTES_ISA=$kernel packed_check bits
 		MOTES_ISA=$kernel encode -q -m "$M" --precision int8 "$T/ids.mts" | md5sum
+		MOTES_ISA=$kernel encode -q -m "$T/window" --precision int8 "$T/long.mts" | md5sum
 	done >"$T/bits"
-	[ "$(sort -u "$T/bits" | wc -l)" -eq 2 ]
+	[ "$(sort -u "$T/bits" | wc -l)" -eq 3 ]
 }
 
 # The least cosine, over the texts of each family's golden folder, is 0.9995 (ModernBERT); the models are 8 to 48 wide.
@@ -63,14 +79,6 @@ check() { # runs a check with each of them
 		run ! cmp -s "$T/f32" "$T/int8"
 		least_cosine "$T/f32" "$T/int8" | awk -v family="$family" '$1 < 0.999 { print family, $1; exit 1 }'
 	done
-}
-
-# window: a model and a text whose keys fill several blocks
-window() {
-	cp -r "$GOLDEN/families/modernbert" "$T/window"
-	chmod -R u+w "$T/window"
-	jq '.local_attention = 200' "$GOLDEN/families/modernbert/config.json" >"$T/window/config.json"
-	seq 600 | awk '{ printf "%d ", $1 * $1 % 37 + 2 }' | ids_stream text.ids >"$T/long.mts"
 }
 
 # An ARCH=any program has all kernels; this processor decides which of them are tested.
@@ -92,10 +100,12 @@ window() {
 		done
 	done
 	window
-	for kernel in $(kernels); do
-		[ $kernel = plain ] || MOTES_ISA=$kernel $encode -q -m "$T/window" "$T/long.mts" | md5sum
-	done | sort -u >"$T/bits"
-	[ "$(wc -l <"$T/bits")" -le 1 ]
+	for precision in f32 int8; do
+		for kernel in $(kernels); do
+			[ $kernel = plain ] || MOTES_ISA=$kernel $encode -q -m "$T/window" --precision $precision "$T/long.mts" | md5sum
+		done | sort -u >"$T/bits"
+		[ "$(wc -l <"$T/bits")" -le 1 ]
+	done
 	MOTES_ISA=plain $encode --version | found '128-bit vectors'
 	kernels | grep -cx avx2 || return 0
 	MOTES_ISA=avx2 $encode --version | found '256-bit vectors'
@@ -132,13 +142,18 @@ neon() { # OPTION...
 		done
 	done
 	window
-	neon -m "$T/window" "$T/long.mts" | cmp - <(encode -q -m "$T/window" "$T/long.mts" | ids_stream --rows text.emb)
+	for precision in f32 int8; do
+		neon -m "$T/window" --precision $precision "$T/long.mts" >"$T/neon"
+		encode -q -m "$T/window" --precision $precision "$T/long.mts" | ids_stream --rows text.emb | cmp - "$T/neon"
+	done
 }
 
 @test "precision: I8MM and DotProd of arm64, under qemu, give exact sums and the bits of every other kernel" {
-	arm64 bin/encode support/packed_check
+	arm64 bin/encode support/packed_check support/attention_check
 	MOTES_ISA=plain packed_check bits >"$T/bits"
 	encoded -m "$M" --precision int8 >"$T/int8"
+	window
+	encode -q -m "$T/window" --precision int8 "$T/long.mts" | ids_stream --rows text.emb >"$T/long"
 	for kernel in i8mm dotprod plain; do
 		export MOTES_ISA=$kernel
 		emulated bin/encode --version | found "int8 by $kernel, bf16 as f32"
@@ -146,6 +161,9 @@ neon() { # OPTION...
 		[ -z "$output" ]
 		emulated support/packed_check bits | cmp - "$T/bits"
 		neon -m "$M" --precision int8 "$T/ids.mts" | cmp - "$T/int8"
+		neon -m "$T/window" --precision int8 "$T/long.mts" | cmp - "$T/long"
+		run -0 emulated support/attention_check lengths masks
+		[ -z "$output" ]
 	done
 }
 

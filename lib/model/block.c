@@ -168,7 +168,8 @@ block_attention(const struct block *block)
 		.bias = block->batch->bias,
 		.softcap = block->spec->softcap,
 		/* as the products of the layers around it */
-		.bf16 = q->bf16 || (q->packed && q->dtype == DTYPE_BF16) };
+		.bf16 = q->bf16 || (q->packed && q->dtype == DTYPE_BF16),
+		.i8 = q->packed && q->dtype == DTYPE_I8 };
 }
 
 void

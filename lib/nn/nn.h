@@ -403,6 +403,8 @@ struct nn_attention {
 	const struct nn_relative *relative;
 	/* both sides of a GEMM may be rounded to bf16, forward and backward, where that is quicker; sums are float32 */
 	bool bf16;
+	/* both sides of a GEMM may be rounded to int8, whose sums are exact: forward, without lse and dropout; on processors only */
+	bool i8;
 	struct nn_attention_dropout dropout;
 };
 void nn_attention(float *out, float *lse, const float *q, const float *k, const float *v,

@@ -1,13 +1,14 @@
 /*
- * attention_check NAME... - attention whose products may be of bf16, forward and backward
+ * attention_check NAME... - attention whose products may be of bf16, forward and backward, or int8, forward
  *
  * q, k, v and the gradient of the result have values that bf16 represents, so that rounding does not change them.  What
  * remains is the rounding of p and of dscore, each by at most 2^-8 of itself; the bound of a result is the sum over its terms.
+ * By int8 q, k and v are wrong by half a step of their rows, and p by half of 2^-14.
  */
 #include "nn_check.h"
 #include "stream/tensor.h"
 
-/* attention of bf16 arrays (lib/nn/cuda/attention_bf16.h); the CPU backend lacks it */
+/* attention of bf16 arrays (lib/nn/cuda/attention_bf16.h); the CPU backend lacks it, and it alone has int8 */
 __attribute__((weak)) void attention_bf16(uint16_t *out, const uint16_t *q,
     const uint16_t *k, const uint16_t *v, const struct nn_attention *a);
 
@@ -34,14 +35,74 @@ array_rounded(size_t n)
 
 enum { Q, K, V, OUT, DOUT, DQ, DK, DV, BIAS, DBIAS, ARRAYS };
 
-/* The error bound of each element is the sum of the bounds of its terms. */
+/* The error bound of each element is the sum of the bounds of its terms; i8: that of OUT by int8. */
 struct attended {
 	struct array *x[ARRAYS];
-	double *error[ARRAYS];
+	double *error[ARRAYS], *i8;
 };
 
 /* The greatest relative rounding error of bf16, which has 8 significant bits. */
 static const double HALF = 1.0 / 256;
+
+/* Half a step of u8 that has these D values and 0. */
+static double
+half_step(const double *x, size_t ld, size_t n)
+{
+	double least = 0, most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		least = fmin(least, x[i * ld]);
+		most = fmax(most, x[i * ld]);
+	}
+	return (most - least) / 255 / 2;
+}
+
+/* The bound of a score of query i by int8: half a step of each q times its k, and of each k, less the mean of up to 128, times
+ * its q. */
+static double
+score_error(const struct nn_attention *a, const struct attended *s, size_t first,
+    size_t end, size_t q, size_t kv)
+{
+	size_t D = a->D, some = end - first < 128 ? end - first : 128;
+	const double *query = s->x[Q]->ref + q;
+	double mean[NN_MAX_HEAD] = { 0 }, worst = 0, most = 0;
+
+	for (size_t d = 0; d < D; d++)
+		most = fmax(most, fabs(query[d]));
+	for (size_t j = first; j < first + some; j++)
+		for (size_t d = 0; d < D; d++)
+			mean[d] += s->x[K]->ref[j * a->ldkv + kv + d] / (double)some;
+	for (size_t j = first; j < end; j++) {
+		double key[NN_MAX_HEAD], sum = 0;
+		for (size_t d = 0; d < D; d++)
+			key[d] = s->x[K]->ref[j * a->ldkv + kv + d] - mean[d];
+		double off = half_step(key, 1, D);
+		for (size_t d = 0; d < D; d++)
+			sum += fabs(query[d]) * off + (fabs(key[d]) + off) * most / 254;
+		worst = fmax(worst, sum);
+	}
+	return worst * (a->scale != 0 ? (double)a->scale : 1 / sqrt((double)D));
+}
+
+/* The bound of query i's results by int8, of p[first..end-1] and the exact results. */
+static void
+bound_i8(const struct nn_attention *a, struct attended *s, const double *p, size_t first,
+    size_t end, size_t i, size_t h)
+{
+	size_t D = a->D, kv = h / (a->H / a->K) * D, out = (i * a->H + h) * D;
+	double score = score_error(a, s, first, end, i * a->ldq + h * D, kv);
+
+	for (size_t d = 0; d < D; d++) {
+		const double *v = s->x[V]->ref + first * a->ldkv + kv + d;
+		double bound = half_step(v, a->ldkv, end - first);
+		for (size_t j = first; j < end; j++)
+			bound +=
+			    p[j] * expm1(2 * score) *
+				fabs(v[(j - first) * a->ldkv] - s->x[OUT]->ref[out + d]) +
+			    fabs(v[(j - first) * a->ldkv]) / 32766;
+		s->i8[out + d] = bound;
+	}
+}
 
 /* Query i of head h, which sees the keys from..to-1 of the sequence first..end-1 (nn_check_real.c). */
 static void
@@ -91,6 +152,7 @@ attend(const struct nn_attention *a, struct attended *s, size_t first, size_t en
 			s->error[DV][key] += HALF * p[j] * fabs(dout);
 		}
 	}
+	bound_i8(a, s, p, first, end, i, h);
 	free(p);
 	free(g);
 }
@@ -144,6 +206,7 @@ attended_of(const struct shape *shape, struct nn_attention *a)
 	}
 	if (shape->biased)
 		a->bias = s.x[BIAS]->at;
+	s.i8 = mem_zero(sizes[OUT], sizeof(double));
 	for (size_t n = 0; n < shape->N; n++)
 		for (int32_t i = shape->starts[n]; i < shape->starts[n + 1]; i++)
 			for (size_t h = 0; h < H; h++)
@@ -221,7 +284,7 @@ expect_queries(const struct attended *s, const struct nn_attention *all)
 	struct nn_attention one = *all;
 
 	nn_download(starts, all->sequences.starts, (N + 1) * sizeof *starts);
-	for (int kind = 0; kind < 6; kind++) {
+	for (int kind = 0; kind < 9; kind++) {
 		for (size_t i = 0; i < N; i++) {
 			int32_t length = starts[i + 1] - starts[i];
 			query[i] = kind % 3 == 1 ? length - 1 : 0;
@@ -229,6 +292,7 @@ expect_queries(const struct attended *s, const struct nn_attention *all)
 				query[i] = (int32_t)(7 * i + 40) % length;
 		}
 		one.bf16 = kind < 3;
+		one.i8 = kind >= 6;
 		one.queries = NULL;
 		nn_attention(full->at, NULL, s->x[Q]->at, s->x[K]->at, s->x[V]->at, &one);
 		one.queries = device_ints(query, N);
@@ -242,6 +306,22 @@ expect_queries(const struct attended *s, const struct nn_attention *all)
 	}
 	free(starts);
 	free(query);
+}
+
+/* By int8. */
+static void
+expect_i8(struct attended *s, const struct nn_attention *bf16)
+{
+	struct nn_attention a = *bf16;
+	double *error = s->error[OUT];
+
+	if (attention_bf16)
+		return;
+	a.i8 = true;
+	nn_attention(s->x[OUT]->at, NULL, s->x[Q]->at, s->x[K]->at, s->x[V]->at, &a);
+	s->error[OUT] = s->i8;
+	expect_near("out by int8", s, OUT);
+	s->error[OUT] = error;
 }
 
 /* Rows have `more` columns beside their heads. */
@@ -271,6 +351,7 @@ shape_case(const struct shape *shape, size_t more)
 	memcpy(again->ref, s.x[OUT]->ref, again->n * sizeof *again->ref);
 	s.x[OUT] = again; /* without lse; other kernels may compute this */
 	expect_near("out without lse", &s, OUT);
+	expect_i8(&s, &a);
 	if (attention_bf16)
 		expect_narrow(&s, &a);
 	expect_queries(&s, &a);
@@ -284,6 +365,7 @@ shape_case(const struct shape *shape, size_t more)
 	expect_between(&s, DV, a.ldkv, narrow);
 	for (int i = 0; i < ARRAYS; i++)
 		free(s.error[i]);
+	free(s.i8);
 	arrays_free();
 }
 
@@ -339,6 +421,74 @@ check_long(void)
 	shape_case(&(struct shape){ starts, 3, 1, 1, 128, 90, true, false }, 0);
 }
 
+/* By int8, keys that share a large component, as those of layers with biases do, are no less exact. */
+static void
+check_constant(void)
+{
+	enum { T = 300, D = 32 };
+	static const int32_t starts[] = { 0, T };
+	struct array *q = array_random(T * D, 1), *k = array_random(T * D, 1),
+		     *v = array_random(T * D, 1), *out = array_new(T * D);
+	struct nn_attention a = { .sequences = sequences_at(starts, 1),
+		.H = 1,
+		.K = 1,
+		.D = D,
+		.ldq = D,
+		.ldkv = D };
+	float *exact = mem_new(out->n, sizeof *exact);
+
+	nn_attention(out->at, NULL, q->at, k->at, v->at, &a);
+	nn_download(exact, out->at, out->n * sizeof *exact);
+	for (size_t i = 0; i < out->n; i++)
+		out->ref[i] = (double)exact[i];
+	for (size_t t = 0; t < T; t++)
+		k->ref[t * D] += 256;
+	array_upload(k);
+	a.i8 = true;
+	nn_attention(out->at, NULL, q->at, k->at, v->at, &a);
+	expect("out of keys that share a component", out->at, out->ref, out->n, 0.02);
+	free(exact);
+}
+
+/* By int8, a query, a key or a value that is not finite makes NaN, and no other number, of what sees it. */
+static void
+check_not_finite(void)
+{
+	enum { T = 200, D = 32, QUERY = 77, VALUE = 140, COLUMN = 5 };
+	static const int32_t starts[] = { 0, T };
+	const float wrong[] = { NAN, INFINITY, -INFINITY };
+	struct nn_attention a = { .sequences = sequences_at(starts, 1),
+		.H = 1,
+		.K = 1,
+		.D = D,
+		.ldq = D,
+		.ldkv = D,
+		.i8 = true };
+
+	if (attention_bf16)
+		return;
+	for (int kind = 0; kind < 6; kind++) {
+		struct array *x[4];
+		float *got = mem_new(T * D, sizeof *got);
+		for (int i = 0; i < 4; i++)
+			x[i] = array_random(T * D, 1);
+		size_t at = kind < 3 ? QUERY * D : VALUE * D + COLUMN;
+		x[kind < 3 ? 0 : 2]->ref[at] = (double)wrong[kind % 3];
+		array_upload(x[kind < 3 ? 0 : 2]);
+		nn_attention(x[3]->at, NULL, x[0]->at, x[1]->at, x[2]->at, &a);
+		nn_download(got, x[3]->at, T * D * sizeof *got);
+		for (size_t i = 0; i < T * D; i++)
+			if (isnan(got[i]) !=
+			    (kind < 3 ? i / D == QUERY : i % D == COLUMN)) {
+				printf(
+				    "kind %d: out[%zu] is %g\n", kind, i, (double)got[i]);
+				failures++;
+				break;
+			}
+		free(got);
+	}
+}
+
 /* A sequence gives the same bits in every batch. */
 static void
 check_company(void)
@@ -352,8 +502,9 @@ check_company(void)
 		     *one = array_new(63 * H * D);
 	struct nn_attention a = { .H = H, .K = H, .D = D, .ldq = H * D, .ldkv = H * D };
 
-	for (int kind = 0; kind < 2; kind++) {
-		a.bf16 = kind;
+	for (int kind = 0; kind < 3; kind++) {
+		a.bf16 = kind == 1;
+		a.i8 = kind == 2;
 		a.sequences = sequences_at(lengths, N);
 		nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
 		a.sequences = sequences_at(alone, 1);
@@ -402,7 +553,8 @@ main(int argc, char **argv)
 {
 	static const struct check checks[] = { { "lengths", check_lengths },
 		{ "sizes", check_sizes }, { "masks", check_masks },
-		{ "company", check_company }, { "long", check_long } };
+		{ "company", check_company }, { "long", check_long },
+		{ "constant", check_constant }, { "not-finite", check_not_finite } };
 
 	return check_main(argc, argv, checks, sizeof checks / sizeof *checks);
 }

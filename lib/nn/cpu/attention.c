@@ -1,5 +1,6 @@
 #include "nn/nn.h"
 
+#include "nn/cpu/attention_packed.h"
 #include "nn/cpu/attention_panel.h"
 #include "nn/cpu/attention_relative.h"
 #include "nn/cpu/drop.h"
@@ -360,7 +361,7 @@ attend_item(float *out, float *lse, const float *q, const float *k, const float 
 		}
 }
 
-/* Sequences of at most so many tokens are as quick in f32 as in bf16. */
+/* Sequences of at most so many tokens are as quick in f32 as in bf16 and int8. */
 enum { SHORT = 64 };
 
 static bool
@@ -369,15 +370,23 @@ is_short(const struct nn_attention *a, size_t sequence)
 	return length_of(a, sequence) <= SHORT;
 }
 
+/* The kind of the products; NULL: f32.  The backward computes p anew from f32 and lse. */
+static const struct attention_kind *
+kind_of(const struct nn_attention *a, const float *lse)
+{
+	if (lse || a->dropout.keys || a->softcap != 0)
+		return NULL;
+	if (a->i8)
+		return attention_of_i8();
+	return a->bf16 && microkernel(DTYPE_BF16) ? attention_of_bf16() : NULL;
+}
+
 void
 nn_attention(float *out, float *lse, const float *q, const float *k, const float *v,
     const struct nn_attention *a)
 {
-	/* the backward computes p anew from f32 and lse */
-	const struct microkernel *bf16 =
-	    a->bf16 && !lse && !a->dropout.keys && a->softcap == 0
-		? microkernel(DTYPE_BF16)
-		: NULL;
+	const struct attention_kind *kind = kind_of(a, lse);
+	const struct microkernel *kernel = kind ? microkernel(kind->dtype) : NULL;
 	size_t next = 0;
 	bool shared = a->sequences.T * a->H * a->D > NN_SERIAL;
 
@@ -390,8 +399,8 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 #pragma omp parallel if (shared)
 	{
 		struct item_position position = { 0 };
-		if (bf16 && bf16->begin)
-			bf16->begin();
+		if (kernel && kernel->begin)
+			kernel->begin();
 		for (;;) {
 			size_t item;
 #pragma omp atomic capture
@@ -402,13 +411,13 @@ nn_attention(float *out, float *lse, const float *q, const float *k, const float
 			if (nn_count_work &&
 			    nn_count_work(item, work_of_item(a, sequence, own)))
 				continue;
-			if (bf16 && !is_short(a, sequence))
-				nn_attend_item_bf16(out, q, k, v, a, sequence, own);
+			if (kind && !is_short(a, sequence))
+				attend_item_packed(kind, out, q, k, v, a, sequence, own);
 			else
 				attend_item(out, lse, q, k, v, a, sequence, own);
 		}
-		if (bf16 && bf16->end)
-			bf16->end();
+		if (kernel && kernel->end)
+			kernel->end();
 	}
 }
 

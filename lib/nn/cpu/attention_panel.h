@@ -1,5 +1,5 @@
 /*
- * attention_panel - shared by attention.c and attention_bf16.c: some queries of a head, whose scores are stored transposed,
+ * attention_panel - shared by attention.c and attention_packed.c: some queries of a head, whose scores are stored transposed,
  * st[key][query], so that softmax needs no sums across a vector.  `width` is the length of a row of st.
  */
 #ifndef NN_CPU_ATTENTION_PANEL_H
@@ -148,10 +148,5 @@ item_queries(const struct nn_attention *a, size_t sequence, size_t item, size_t 
 	}
 	return length - *first < ITEM ? length : *first + ITEM;
 }
-
-/* Item `item` of a sequence, as attention.c has it, with products of bf16: only with microkernel(DTYPE_BF16), between its begin and
- * end. */
-void nn_attend_item_bf16(float *out, const float *q, const float *k, const float *v,
-    const struct nn_attention *a, size_t sequence, size_t item);
 
 #endif

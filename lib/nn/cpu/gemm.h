@@ -8,6 +8,7 @@
 #define NN_CPU_GEMM_H
 
 #include "nn/cpu/cpu.h"
+#include "nn/cpu/quantize.h"
 
 /*
  * c[M,N] = act(alpha a b + beta c + bias): a is [M,K], or [K,M] if a_transposed; b is [K,N], or [N,K] if b_transposed, or
@@ -34,11 +35,8 @@ enum { GEMM_STRIP = 96 }; /* rows of a strip, at most */
 /* One step of the driver: `rows` rows from m on, `columns` columns from n on, `depth` terms from k on. */
 struct gemm_block {
 	size_t m, rows, n, columns, k, depth;
-	char *strip, *panels; /* a and b packed */
-	/* i8: row r of a is value scale + base */
-	struct gemm_scale {
-		float scale, base;
-	} scales[GEMM_STRIP];
+	char *strip, *panels;		     /* a and b packed */
+	struct row_scale scales[GEMM_STRIP]; /* of the rows of a; i8 */
 };
 
 /* How one kind of number is multiplied. */

@@ -1,6 +1,4 @@
 /* GEMM of bf16 and int8 by the microkernels: of weights that nn_pack made, or of floats rounded to bf16 on the way. */
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "nn/cpu/elementary.h"
@@ -10,9 +8,8 @@
 #include "nn/cpu/transpose.h"
 
 enum {
-	DEPTH = 512,  /* terms of floats that become bf16: whole PACKED_DEPTHs */
-	SPAN = 512,   /* columns: whole PACKED_WIDTHs */
-	AHEAD = 1024, /* floats of a that are fetched ahead */
+	DEPTH = 512, /* terms of floats that become bf16: whole PACKED_DEPTHs */
+	SPAN = 512,  /* columns: whole PACKED_WIDTHs */
 	/* bytes of a strip of a, at most: a thread has 2 MiB of stack where stacks are not limited */
 	STRIP_BYTES = PACKED_TILE * 2 * NN_MAX_PACKED
 };
@@ -123,77 +120,15 @@ pack_b(const struct gemm *g, struct gemm_block *b)
 
 /* Floats to int8. ------------------------------------------------------------------ */
 
-/* Least and greatest of a row and 0, and NaN if a value is not finite; by SIMD lane, because clang makes no vector code of a
- * minimum and maximum over a whole row. */
-struct row_extent {
-	float least[NN_LANES], most[NN_LANES], wrong[NN_LANES];
-};
-
-NN_INLINE void
-extend(struct row_extent *extent, const float *x, const float *smooth, size_t n)
-{
-#pragma omp simd
-	for (size_t i = 0; i < n; i++) {
-		float value = x[i] * smooth[i];
-		extent->least[i] = value < extent->least[i] ? value : extent->least[i];
-		extent->most[i] = value > extent->most[i] ? value : extent->most[i];
-		extent->wrong[i] += value * 0;
-	}
-}
-
-/* Quantises a row of x, smoothed, to asymmetric u8.  The scale of a row that is not finite is NaN, and so is all that is
- * computed from it. */
-static struct gemm_scale
-quantize_row(uint8_t *to, const float *x, const float *smooth, size_t C)
-{
-	const float round = 12582912.0f; /* 1.5 x 2^23: adding it rounds to an integer */
-	float least = 0, most = 0, wrong = 0;
-	struct row_extent lanes = { 0 };
-	size_t whole = C / NN_LANES * NN_LANES;
-
-	for (size_t c = 0; c < whole; c += NN_LANES) {
-		__builtin_prefetch(x + c + AHEAD, 0, 3);
-		extend(&lanes, x + c, smooth + c, NN_LANES);
-	}
-	extend(&lanes, x + whole, smooth + whole, C - whole);
-	for (size_t i = 0; i < NN_LANES; i++) {
-		least = lanes.least[i] < least ? lanes.least[i] : least;
-		most = lanes.most[i] > most ? lanes.most[i] : most;
-		wrong += lanes.wrong[i];
-	}
-	float range = most - least, scale = range / 255;
-	float inverse = scale > FLT_MIN ? 1 / scale : 0;
-	float zero = (least * -inverse + round) - round, from = zero + round;
-	int32_t base = nn_bits(round);
-#pragma omp simd
-	for (size_t c = 0; c < C; c++) {
-		/* the least rounds to 0, as zero does; the greatest may round to 256 */
-		int32_t value = nn_bits(x[c] * smooth[c] * inverse + from) - base;
-		to[c] = (uint8_t)(value > 255 ? 255 : value);
-	}
-	scale += wrong + (range <= FLT_MAX ? 0 : NAN);
-	return (struct gemm_scale){ scale, -zero * scale };
-}
-
 static void
 pack_a_i8(const struct gemm *g, struct gemm_block *b)
 {
-	const float *smooth = packed_parts(g->b.at, DTYPE_I8, g->N, g->K).smooth;
-	void (*widen)(uint16_t *, const char *, size_t, size_t) =
-	    microkernel(DTYPE_I8)->widen;
-	char narrow[PACKED_WIDE * NN_MAX_PACKED];
-	size_t bytes = row_bytes(g, b);
+	const struct row_map map = {
+		.smooth = packed_parts(g->b.at, DTYPE_I8, g->N, g->K).smooth
+	};
 
-	for (size_t r = 0; r < b->rows; r++) {
-		size_t first = r - r % PACKED_WIDE;
-		char *to = widen ? narrow + (r - first) * bytes : b->strip + r * bytes;
-		b->scales[r] =
-		    quantize_row((uint8_t *)to, g->a + (b->m + r) * g->lda, smooth, g->K);
-		memset(to + g->K, 0, bytes - g->K);
-		if (widen && (r - first == PACKED_WIDE - 1 || r == b->rows - 1))
-			widen((uint16_t *)(void *)b->strip + first * bytes, narrow,
-			    r - first + 1, bytes);
-	}
+	quantize_rows(b->strip, b->scales, g->a + b->m * g->lda, g->lda, &map, b->rows,
+	    g->K, row_bytes(g, b));
 }
 
 /* Epilogues. ----------------------------------------------------------------------- */
@@ -203,8 +138,8 @@ struct put {
 	float *c;
 	const float *addend; /* a bias, zeros, or c */
 	const union packed_sum *sums;
-	const float *scale, *offset;  /* of the columns; i8 */
-	const struct gemm_scale *row; /* i8 */
+	const float *scale, *offset; /* of the columns; i8 */
+	const struct row_scale *row; /* i8 */
 	const enum nn_act *act;
 	bool coarse; /* GELU by nn_gelu_coarse */
 };

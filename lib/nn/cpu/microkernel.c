@@ -31,7 +31,7 @@ never(void)
 	return false;
 }
 
-static const struct microkernel plain = { "plain", DTYPE_I8, 1, 512, plain_sums,
+static const struct microkernel plain = { "plain", DTYPE_I8, 1, 512, 4, plain_sums,
 	.quicker = never };
 
 #if !defined __x86_64__ && !defined __aarch64__

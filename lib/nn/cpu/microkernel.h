@@ -32,6 +32,7 @@ struct microkernel {
 	/* tokens of a batch with which a worker is quickest: enough to be worth reading the weights, few enough that a layer's
 	 * activations stay in L2 */
 	size_t tokens;
+	size_t step; /* `depth` of `sums` is a multiple of it, PACKED_DEPTH at most */
 	/*
 	 * sums[rows][PACKED_WIDTH] = x w^T in the columns of 1 to 4 `panels`; rows of x and w have `depth` bytes.
 	 *	x: a row each `depth` bytes, u8 or bf16; whole PACKED_TILEs of rows can be read; or what `widen` made

@@ -259,9 +259,9 @@ const struct microkernel *
 microkernels_native(void)
 {
 	static const struct microkernel all[] = {
-		{ "bf16", DTYPE_BF16, 24, 512, bf16_sums, .has = has_bf16 },
-		{ "i8mm", DTYPE_I8, 24, 512, i8mm_sums, .has = has_i8mm },
-		{ "dotprod", DTYPE_I8, 24, 512, dotprod_sums, .has = has_dotprod },
+		{ "bf16", DTYPE_BF16, 24, 512, 16, bf16_sums, .has = has_bf16 },
+		{ "i8mm", DTYPE_I8, 24, 512, 16, i8mm_sums, .has = has_i8mm },
+		{ "dotprod", DTYPE_I8, 24, 512, 16, dotprod_sums, .has = has_dotprod },
 		{ .name = NULL },
 	};
 

@@ -436,15 +436,15 @@ const struct microkernel *
 microkernels_native(void)
 {
 	static const struct microkernel all[] = {
-		{ "amx", DTYPE_I8, PACKED_HEIGHT, 128, amx_sums, .begin = amx_begin,
-		    .end = amx_end, .has = has_amx },
-		{ "amx", DTYPE_BF16, PACKED_HEIGHT, 128, amx_bf16_sums,
+		{ "amx", DTYPE_I8, PACKED_HEIGHT, 128, PACKED_DEPTH, amx_sums,
 		    .begin = amx_begin, .end = amx_end, .has = has_amx },
-		{ "avx512", DTYPE_I8, 24, 512, avx512_sums, .has = has_avx512 },
-		{ "avx512", DTYPE_BF16, 24, 512, avx512_bf16_sums, .has = has_avx512_bf16,
-		    .quicker = is_amd },
-		{ "avxvnni", DTYPE_I8, 24, 512, avxvnni_sums, .has = has_avxvnni },
-		{ "avx2", DTYPE_I8, 24, 512, avx2_sums, .widen = avx2_widen,
+		{ "amx", DTYPE_BF16, PACKED_HEIGHT, 128, PACKED_DEPTH, amx_bf16_sums,
+		    .begin = amx_begin, .end = amx_end, .has = has_amx },
+		{ "avx512", DTYPE_I8, 24, 192, 4, avx512_sums, .has = has_avx512 },
+		{ "avx512", DTYPE_BF16, 24, 192, 4, avx512_bf16_sums,
+		    .has = has_avx512_bf16, .quicker = is_amd },
+		{ "avxvnni", DTYPE_I8, 24, 512, 4, avxvnni_sums, .has = has_avxvnni },
+		{ "avx2", DTYPE_I8, 24, 512, 8, avx2_sums, .widen = avx2_widen,
 		    .has = has_avx2 },
 		{ .name = NULL },
 	};

@@ -1,0 +1,27 @@
+/*
+ * quantize - rows of floats as u8, each with a scale and a zero point of its own, as microkernel(DTYPE_I8) reads its x.
+ */
+#ifndef NN_CPU_QUANTIZE_H
+#define NN_CPU_QUANTIZE_H
+
+#include <stddef.h>
+
+/* A float of the row is about value * scale + base. */
+struct row_scale {
+	float scale, base;
+};
+
+/* What is quantised of a value: x - shift, or x smooth; of each column; at most one of them is not NULL. */
+struct row_map {
+	const float *shift, *smooth;
+};
+
+/*
+ * to, scales[rows] = rows of `terms` floats, ld apart, mapped.  A row of `to` has `bytes` bytes, at least `terms`, the rest of them
+ * zeros; twice as many if the microkernel widens.  terms is at most NN_MAX_PACKED.  The scale of a row that is not finite is NaN,
+ * and so is all that is computed from it.
+ */
+void quantize_rows(char *to, struct row_scale *scales, const float *x, size_t ld,
+    const struct row_map *map, size_t rows, size_t terms, size_t bytes);
+
+#endif
