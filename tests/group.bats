@@ -129,6 +129,9 @@ golden() { tail -n +2 "$GOLDEN/columns_group.tsv" | cut -f"$1"; }
 	run -0 --separate-stderr bash -c "group --threshold 0.9 --min-size 2 zero.mts | mts to tsv -c group"
 	[ "${lines[*]}" = "group 0 -1 0" ]
 	[[ $stderr == *"zero.mts: 1 vectors of x.emb are zero: they are in no group"* ]]
+	run -0 --separate-stderr bash -c "group --threshold 0 --min-size 2 zero.mts | mts to tsv -c group"
+	[ "${lines[*]}" = "group 0 0 0" ]
+	[ -z "$stderr" ]
 }
 
 # 5. the examples of the page

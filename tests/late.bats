@@ -130,6 +130,28 @@ change() {
 	[[ $stderr == *"'strategy' is 'some'; supported are 'fixed' and 'min'" ]]
 }
 
+@test "late: skiplist_tasks may be one task; without it, or if it is null, documents leave the words out" {
+	folder sentence_modernbert
+	mask=$(echo "$T"/sentence_modernbert/*_MultiVectorMask/config.json)
+	attended() { # JQ TASK - the attended tokens of the task's texts
+		change "$mask" "$1"
+		tok -m "$T/sentence_modernbert" --task "$2" "$L/$3.jsonl" | encode -q -m "$T/sentence_modernbert" |
+			mts to jsonl -c text.tokens | md5sum
+	}
+	for side in "query queries" "document documents"; do
+		none=$(attended '.skiplist_tasks = []' $side)
+		one=$(attended ".skiplist_tasks = [\"${side% *}\"]" $side)
+		[ "$one" != "$none" ]
+		[ "$(attended ".skiplist_tasks = \"${side% *}\"" $side)" = "$one" ]
+		[ "$side" = "query queries" ] || none=$one
+		[ "$(attended '.skiplist_tasks = null' $side)" = "$none" ]
+		[ "$(attended 'del(.skiplist_tasks)' $side)" = "$none" ]
+	done
+	change "$mask" '.skiplist_tasks = "clustering"'
+	dies "tok: $mask:" tok -m "$T/sentence_modernbert" --task query "$L/queries.jsonl" -o out
+	[[ $stderr == *"'skiplist_tasks' has 'clustering'; supported are 'query' and 'document'" ]]
+}
+
 @test "late: a projection that is damaged, of another size or missing is refused" {
 	for form in colbert pylate_bert; do
 		folder $form

@@ -712,7 +712,9 @@ rows_like() {
 
 @test "pairs: faulty rows are refused with their line" {
 	labelled
-	fails 'file: colours.jsonl, label: colour' "colours.jsonl:1: has no field 'colour'"
+	fails 'file: colours.jsonl, label: colour' "colours.jsonl:1: has no field 'colour'; it has 'text', 'label', 'n'"
+	echo '{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7, "h": 8, "i": 9}' >many.jsonl
+	fails 'file: many.jsonl, label: label' "many.jsonl:1: has no field 'text'; it has 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h' ..."
 	fails 'file: colours.jsonl, label: label, query: words' "colours.jsonl:1: has no field 'words'"
 	fails 'file: colours.jsonl, query: text, document: label, names: {red: rot}' "colours.jsonl:2: the 'label' is 'blue', for which 'names' has no name"
 	fails 'file: colours.jsonl, query: text, document: n, names: [a, b], where: n=2' "colours.jsonl:5: the 'n' is '2', for which 'names' has no name"

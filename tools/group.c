@@ -107,7 +107,7 @@ read_vectors(
 	if (*rows > INT32_MAX)
 		die("%s: it has more than %d rows; group a sample (mts rows --sample)",
 		    stream_name(reader), INT32_MAX);
-	if (cosines)
+	if (cosines && settings->threshold > 0)
 		vectors_warn_zero(vectors, "they are in no group");
 	vectors_close(vectors);
 	stream_close(reader);

@@ -174,6 +174,19 @@ read_lengths(struct late_interaction *late, const char *folder)
 	tree_free(config);
 }
 
+/* A task whose texts leave the skiplist's words out. */
+static void
+skip_role(struct late_interaction *late, const struct tree *task)
+{
+	enum late_role role = late_role_of(task->string ? task->string : "");
+
+	if (role == LATE_ROLES)
+		tree_die(task,
+		    "'skiplist_tasks' has '%s'; supported are 'query' and 'document'",
+		    task->string ? task->string : "");
+	late->side[role].skips = true;
+}
+
 static void
 read_mask(struct late_interaction *late, const char *folder)
 {
@@ -185,16 +198,11 @@ read_mask(struct late_interaction *late, const char *folder)
 		tree_die(only, "'keep_only_token_ids' is not supported; it must be null");
 	if (tree_get(config, "skiplist_words"))
 		add_words(late, tree_get(config, "skiplist_words"));
-	late->side[LATE_DOCUMENT].skips = !roles;
-	for (size_t i = 0; roles && i < roles->count; i++) {
-		const char *name = roles->items[i]->string;
-		enum late_role role = late_role_of(name ? name : "");
-		if (role == LATE_ROLES)
-			tree_die(roles,
-			    "'skiplist_tasks' has '%s'; supported are 'query' and 'document'",
-			    name ? name : "");
-		late->side[role].skips = true;
-	}
+	late->side[LATE_DOCUMENT].skips = tree_is_missing(roles);
+	if (!tree_is_missing(roles) && roles->kind != TREE_LIST)
+		skip_role(late, roles);
+	for (size_t i = 0; roles && roles->kind == TREE_LIST && i < roles->count; i++)
+		skip_role(late, roles->items[i]);
 	tree_free(config);
 }
 

@@ -508,6 +508,11 @@ results_read(const struct registry *registry, const char *named)
 	if (!results->count)
 		die("%s: there are no results in it (TASK.json)", dir);
 	qsort(results->items, results->count, sizeof *results->items, by_task);
+	for (size_t i = 1; i < results->count; i++)
+		if (!by_task(&results->items[i - 1], &results->items[i]))
+			die("%s: has the task '%s' already, as %s has it; take one of them away",
+			    results->items[i].path, results->items[i].task,
+			    results->items[i - 1].path);
 	results->protocol = common_protocol(results);
 	return results;
 }

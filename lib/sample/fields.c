@@ -38,11 +38,30 @@ fields_find(const struct tree *record, const char *name)
 	return tree_is_missing(value) ? NULL : value;
 }
 
+/* The first names of a record's fields, for an error; to be freed. */
+static char *
+names_of(const struct tree *record)
+{
+	enum { MOST = 8 };
+	char *names = mem_string("");
+
+	for (size_t i = 0; i < record->count && i < MOST; i++) {
+		bool last = i == MOST - 1 && record->count > MOST;
+		char *longer = mem_format("%s%s'%s'%s", names, i ? ", " : "",
+		    record->items[i]->key, last ? " ..." : "");
+		free(names);
+		names = longer;
+	}
+	return names;
+}
+
 const struct tree *
 fields_need(const struct tree *record, const char *name)
 {
 	const struct tree *value = member(record, name);
 
+	if (!value && record->kind == TREE_OBJECT && record->count)
+		tree_die(record, "has no field '%s'; it has %s", name, names_of(record));
 	if (!value)
 		tree_die(record, "has no field '%s'", name);
 	return value;
