@@ -28,24 +28,27 @@ pack_rows(char *to, struct row_scale *scales, const float *x, size_t ld,
 	    to, scales, x, ld, &(struct row_map){ .shift = shift }, rows, terms, depth);
 }
 
-/* The 1 / scale of each query; at->scale is `scale` times it, NaN of a query that is not finite. */
+/* inverse: 1 / step of each query.  at->scale: `scale` times the step, NaN if the query is not finite. */
 static void
 query_scales(
     struct packed_panel *at, float *inverse, const float *x, size_t terms, float scale)
 {
-	float most[QUERIES] = { 0 }, wrong[QUERIES] = { 0 };
-
-	for (size_t c = 0; c < terms; c++, x += QUERIES)
+	for (size_t first = 0; first < at->groups * PACKED_PANEL; first += PACKED_PANEL) {
+		float most[PACKED_PANEL] = { 0 }, wrong[PACKED_PANEL] = { 0 };
+		for (size_t c = 0; c < terms; c++)
 #pragma omp simd
-		for (size_t i = 0; i < QUERIES; i++) {
-			float size = fabsf(x[i]);
-			most[i] = size > most[i] ? size : most[i];
-			wrong[i] += x[i] * 0;
+			for (size_t i = 0; i < PACKED_PANEL; i++) {
+				float value = x[c * QUERIES + first + i];
+				float size = fabsf(value);
+				most[i] = size > most[i] ? size : most[i];
+				wrong[i] += value * 0;
+			}
+		for (size_t i = 0; i < PACKED_PANEL; i++) {
+			float step = most[i] / MOST;
+			bool normal = step > FLT_MIN && step <= FLT_MAX;
+			inverse[first + i] = normal ? 1 / step : 0;
+			at->scale[first + i] = scale * step + wrong[i];
 		}
-	for (size_t i = 0; i < QUERIES; i++) {
-		float step = most[i] / MOST;
-		inverse[i] = step > FLT_MIN && step <= FLT_MAX ? 1 / step : 0;
-		at->scale[i] = scale * step + wrong[i];
 	}
 }
 
@@ -59,20 +62,22 @@ pack_queries(
 	query_scales(at, inverse, x, terms, scale);
 	for (size_t first = 0; first < lanes; first += PACKED_PANEL) {
 		uint32_t *words = (uint32_t *)(void *)(at->q + first * depth);
-		int32_t sum[PACKED_PANEL] = { 0 };
+		uint32_t sum[PACKED_PANEL] = { 0 }; /* of NaN it may overflow */
 		memset(words, 0, PACKED_PANEL * depth);
 		for (size_t c = 0; c < terms; c++) {
 			uint32_t *word = words + c / 4 * PACKED_PANEL;
 			const float *from = x + c * QUERIES + first;
 #pragma omp simd
 			for (size_t i = 0; i < PACKED_PANEL; i++) {
-				int32_t value = nearest(from[i] * inverse[first + i]);
-				word[i] |= (uint32_t)(value & 255) << c % 4 * 8;
+				uint32_t value =
+				    (uint32_t)nearest(from[i] * inverse[first + i]);
+				word[i] |= (value & 255) << c % 4 * 8;
 				sum[i] += value;
 			}
 		}
 		for (size_t i = 0; i < PACKED_PANEL; i++)
-			at->offset[first + i] = at->scale[first + i] * (float)sum[i];
+			at->offset[first + i] =
+			    at->scale[first + i] * (float)(int32_t)sum[i];
 	}
 }
 
@@ -100,24 +105,23 @@ scores(float *st, const struct packed_panel *at, const struct key_tile *tile, si
 
 /* The halves of p[keys][QUERIES] as columns of `depth` keys, and their sums. */
 struct weights_i8 {
-	int32_t total[QUERIES];
+	uint32_t total[QUERIES]; /* of NaN it may overflow */
 	_Alignas(64) uint32_t high[QUERIES * KEYS / 4], low[QUERIES * KEYS / 4];
 };
 
 /* Four keys of a group of queries. */
 NN_INLINE void
-pack_four(uint32_t *high, uint32_t *low, int32_t *total, const float *p)
+pack_four(uint32_t *high, uint32_t *low, uint32_t *total, const float *p)
 {
 #pragma omp simd
 	for (size_t i = 0; i < PACKED_PANEL; i++) {
-		uint32_t h = 0, l = 0;
-		int32_t sum = 0;
+		uint32_t h = 0, l = 0, sum = 0;
 #pragma GCC unroll 4
 		for (size_t key = 0; key < 4; key++) {
-			int32_t value = nearest(p[key * QUERIES + i] * LEVELS);
+			uint32_t value = (uint32_t)nearest(p[key * QUERIES + i] * LEVELS);
 			sum += value;
-			h |= (uint32_t)(value >> HALF_BITS) << 8 * key;
-			l |= (uint32_t)(value & MOST) << 8 * key;
+			h |= (value >> HALF_BITS) << 8 * key;
+			l |= (value & MOST) << 8 * key;
 		}
 		high[i] = h;
 		low[i] = l;
@@ -164,7 +168,7 @@ mix(struct packed_panel *at, const struct key_tile *tile, float *st, size_t keys
 	for (size_t i = 0; i < lanes; i++) {
 		/* NaN if a score was */
 		unit[i] = 1.0f / LEVELS + (at->sum[i] - at->sum[i]);
-		total[i] = (float)w.total[i];
+		total[i] = (float)(int32_t)w.total[i];
 	}
 	for (size_t d = 0; d < D; d++)
 		for (size_t first = 0; first < lanes; first += PACKED_PANEL) {
@@ -173,8 +177,8 @@ mix(struct packed_panel *at, const struct key_tile *tile, float *st, size_t keys
 			float *out = at->out + row;
 #pragma omp simd
 			for (size_t i = 0; i < PACKED_PANEL; i++) {
-				int32_t sum =
-				    (high[row + i].i32 << HALF_BITS) + low[row + i].i32;
+				int32_t sum = high[row + i].i32 * (1 << HALF_BITS) +
+					      low[row + i].i32;
 				float mixed = nn_fused(
 				    (float)sum, v->scale, v->base * total[first + i]);
 				out[i] = nn_fused(

@@ -12,7 +12,6 @@
 #include "nn/cpu/quantize.h"
 
 enum {
-
 	QUERIES = PACKED_WIDTH,		   /* of a panel */
 	HEAD_BYTES = 2 * NN_MAX_HEAD,	   /* of a row of k */
 	KEY_BYTES = 2 * KEYS,		   /* of a row of v^T */
@@ -33,8 +32,8 @@ struct packed_panel {
 	struct panel panel;
 	size_t groups; /* of PACKED_PANEL queries */
 	_Alignas(64) float top[QUERIES], sum[QUERIES];
-	_Alignas(64) float scale[QUERIES],
-	    offset[QUERIES];			       /* of the queries, for `scores` */
+	/* of the queries; bf16 has no offsets */
+	_Alignas(64) float scale[QUERIES], offset[QUERIES];
 	_Alignas(64) float out[NN_MAX_HEAD * QUERIES]; /* [D][QUERIES] */
 	_Alignas(64) char q[QUERIES * HEAD_BYTES];     /* packed */
 };
@@ -52,7 +51,7 @@ struct attention_kind {
 	/* st[keys][QUERIES], of the tile's first keys; st has room for SUMS rows */
 	void (*scores)(float *st, const struct packed_panel *at,
 	    const struct key_tile *tile, size_t keys);
-	/* out[D][QUERIES] = out factor[QUERIES] + v^T p; st[keys][QUERIES] has p, and what it has next is lost */
+	/* out[D][QUERIES] = out factor[QUERIES] + v^T p, of p in st[keys][QUERIES], which is overwritten */
 	void (*mix)(struct packed_panel *at, const struct key_tile *tile, float *st,
 	    size_t keys, const float *factor, size_t D);
 };
