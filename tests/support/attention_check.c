@@ -421,20 +421,29 @@ check_long(void)
 	shape_case(&(struct shape){ starts, 3, 1, 1, 128, 90, true, false }, 0);
 }
 
+enum { HEAD = 32 };
+
+/* One head of a sequence. */
+static struct nn_attention
+one_head(const int32_t *starts)
+{
+	return (struct nn_attention){ .sequences = sequences_at(starts, 1),
+		.H = 1,
+		.K = 1,
+		.D = HEAD,
+		.ldq = HEAD,
+		.ldkv = HEAD };
+}
+
 /* By int8, keys that share a large component, as those of layers with biases do, are no less exact. */
 static void
 check_constant(void)
 {
-	enum { T = 300, D = 32 };
+	enum { T = 300, D = HEAD };
 	static const int32_t starts[] = { 0, T };
 	struct array *q = array_random(T * D, 1), *k = array_random(T * D, 1),
 		     *v = array_random(T * D, 1), *out = array_new(T * D);
-	struct nn_attention a = { .sequences = sequences_at(starts, 1),
-		.H = 1,
-		.K = 1,
-		.D = D,
-		.ldq = D,
-		.ldkv = D };
+	struct nn_attention a = one_head(starts);
 	float *exact = mem_new(out->n, sizeof *exact);
 
 	nn_attention(out->at, NULL, q->at, k->at, v->at, &a);
@@ -450,23 +459,41 @@ check_constant(void)
 	free(exact);
 }
 
+/* Scores that are capped are computed in f32. */
+static void
+check_capped(void)
+{
+	enum { T = 150, D = HEAD };
+	static const int32_t starts[] = { 0, T };
+	struct array *q = array_random(T * D, 1), *k = array_random(T * D, 1),
+		     *v = array_random(T * D, 1), *exact = array_new(T * D),
+		     *out = array_new(T * D);
+	struct nn_attention a = one_head(starts);
+
+	if (attention_bf16)
+		return;
+	a.softcap = 0.5f;
+	nn_attention(exact->at, NULL, q->at, k->at, v->at, &a);
+	for (int kind = 0; kind < 2; kind++) {
+		a.bf16 = kind == 0;
+		a.i8 = kind == 1;
+		nn_attention(out->at, NULL, q->at, k->at, v->at, &a);
+		expect_bits_of("of capped scores", out->at, exact->at, out->n);
+	}
+}
+
 /* By int8, a query, a key or a value that is not finite makes NaN, and no other number, of what sees it. */
 static void
 check_not_finite(void)
 {
-	enum { T = 200, D = 32, QUERY = 77, VALUE = 140, COLUMN = 5 };
+	enum { T = 200, D = HEAD, QUERY = 77, VALUE = 140, COLUMN = 5 };
 	static const int32_t starts[] = { 0, T };
 	const float wrong[] = { NAN, INFINITY, -INFINITY };
-	struct nn_attention a = { .sequences = sequences_at(starts, 1),
-		.H = 1,
-		.K = 1,
-		.D = D,
-		.ldq = D,
-		.ldkv = D,
-		.i8 = true };
+	struct nn_attention a = one_head(starts);
 
 	if (attention_bf16)
 		return;
+	a.i8 = true;
 	for (int kind = 0; kind < 6; kind++) {
 		struct array *x[4];
 		float *got = mem_new(T * D, sizeof *got);
@@ -531,6 +558,22 @@ check_company(void)
 		nn_attention(among->at, NULL, q->at, k->at, v->at, &a);
 		expect_bits_of("of a long one", among->at, all->at, 270 * H * D);
 	}
+	a.causal = false;
+	a.window = 0;
+	/* keys that may not be attended to do not count, as if they were not there */
+	static const int32_t first_keys[] = { 100 }, as_many[] = { 0, 100 };
+	struct array *first_rows = array_new(100 * H * D);
+	for (int kind = 0; kind < 3; kind++) {
+		a.bf16 = kind == 1;
+		a.i8 = kind == 2;
+		a.sequences = sequences_at(longer, 1);
+		a.sequences.attended = device_ints(first_keys, 1);
+		nn_attention(all->at, NULL, q->at, k->at, v->at, &a);
+		a.sequences = sequences_at(as_many, 1);
+		nn_attention(first_rows->at, NULL, q->at, k->at, v->at, &a);
+		expect_bits_of(
+		    "of the first keys", first_rows->at, all->at, first_rows->n);
+	}
 	/* queries without a visible key in their window give zeros, whatever the memory held */
 	static const int32_t first_only[] = { 1 };
 	struct array *none = array_new(220 * H * D);
@@ -554,7 +597,8 @@ main(int argc, char **argv)
 	static const struct check checks[] = { { "lengths", check_lengths },
 		{ "sizes", check_sizes }, { "masks", check_masks },
 		{ "company", check_company }, { "long", check_long },
-		{ "constant", check_constant }, { "not-finite", check_not_finite } };
+		{ "constant", check_constant }, { "capped", check_capped },
+		{ "not-finite", check_not_finite } };
 
 	return check_main(argc, argv, checks, sizeof checks / sizeof *checks);
 }
