@@ -133,42 +133,55 @@ pack_a_i8(const struct gemm *g, struct gemm_block *b)
 
 /* Epilogues. ----------------------------------------------------------------------- */
 
-/* One row of a tile. */
+/* Rows of a tile. */
 struct put {
 	float *c;
-	const float *addend; /* a bias, zeros, or c */
+	size_t ldc, rows;
+	const float *addend; /* a bias or zeros, of all rows; or c */
+	size_t ldf;	     /* from an addend to that of the next row */
 	const union packed_sum *sums;
 	const float *scale, *offset; /* of the columns; i8 */
 	const struct row_scale *row; /* i8 */
 	const enum nn_act *act;
-	bool coarse; /* GELU by nn_gelu_coarse */
 };
 
 NN_INLINE void
 put_i8(const struct put *p, size_t columns, bool gelu)
 {
+	for (size_t r = 0; r < p->rows; r++) {
+		const union packed_sum *sums = p->sums + r * PACKED_WIDTH;
+		const float *addend = p->addend + r * p->ldf;
+		float *c = p->c + r * p->ldc, scale = p->row[r].scale,
+		      base = p->row[r].base;
 #pragma omp simd
-	for (size_t i = 0; i < columns; i++) {
-		float value = (float)p->sums[i].i32 * (p->row->scale * p->scale[i]) +
-			      (p->row->base * p->offset[i] + p->addend[i]);
-		p->c[i] = gelu ? nn_gelu_coarse(value) : value;
+		for (size_t i = 0; i < columns; i++) {
+			float value = (float)sums[i].i32 * (scale * p->scale[i]) +
+				      (base * p->offset[i] + addend[i]);
+			c[i] = gelu ? nn_gelu_coarse(value) : value;
+		}
 	}
 }
 
 NN_INLINE void
 put_bf16(const struct put *p, size_t columns, bool gelu)
 {
+	for (size_t r = 0; r < p->rows; r++) {
+		const union packed_sum *sums = p->sums + r * PACKED_WIDTH;
+		const float *addend = p->addend + r * p->ldf;
+		float *c = p->c + r * p->ldc;
 #pragma omp simd
-	for (size_t i = 0; i < columns; i++) {
-		float value = p->addend[i] + p->sums[i].f32;
-		p->c[i] = gelu ? nn_gelu_coarse(value) : value;
+		for (size_t i = 0; i < columns; i++) {
+			float value = addend[i] + sums[i].f32;
+			c[i] = gelu ? nn_gelu_coarse(value) : value;
+		}
 	}
 }
 
+/* coarse: GELU by nn_gelu_coarse */
 NN_INLINE void
-put_columns(const struct put *p, size_t columns)
+put_columns(const struct put *p, size_t columns, bool coarse)
 {
-	bool gelu = p->coarse && p->act && *p->act == NN_GELU;
+	bool gelu = coarse && p->act && *p->act == NN_GELU;
 
 	if (p->scale && gelu)
 		put_i8(p, columns, true);
@@ -178,22 +191,27 @@ put_columns(const struct put *p, size_t columns)
 		put_bf16(p, columns, true);
 	else
 		put_bf16(p, columns, false);
-	if (p->act && !gelu)
-		nn_activate_serial(p->c, p->c, *p->act, columns);
+	for (size_t r = 0; p->act && !gelu && r < p->rows; r++)
+		nn_activate_serial(
+		    p->c + r * p->ldc, p->c + r * p->ldc, *p->act, columns);
 }
 
 /* The products. -------------------------------------------------------------------- */
 
-/* A row of a tile at column n of c, from its sums. */
+/* A tile at row r of the strip and column n of c, from its sums. */
 static void
-put_row(const struct gemm *g, const struct gemm_block *b, const struct packed_matrix *w,
-    const union packed_sum *sums, size_t r, size_t n, size_t columns)
+put_tile(const struct gemm *g, const struct gemm_block *b, const struct packed_matrix *w,
+    const union packed_sum *sums, size_t r, size_t rows, size_t n, size_t columns)
 {
 	static const float zeros[PACKED_WIDTH];
-	float *c = g->c + (b->m + r) * g->ldc + n;
-	struct put put = { .c = c, .sums = sums, .coarse = g->b.packed };
+	bool adds = b->k || g->beta != 0;
+	struct put put = { .c = g->c + (b->m + r) * g->ldc + n,
+		.ldc = g->ldc,
+		.rows = rows,
+		.ldf = adds ? g->ldc : 0,
+		.sums = sums };
 
-	put.addend = b->k || g->beta != 0 ? c : g->bias ? g->bias + n : zeros;
+	put.addend = adds ? put.c : g->bias ? g->bias + n : zeros;
 	put.act = b->k + b->depth == g->K ? g->act : NULL;
 	if (w->scale) {
 		put.scale = w->scale + n;
@@ -202,9 +220,9 @@ put_row(const struct gemm *g, const struct gemm_block *b, const struct packed_ma
 	}
 	/* so that the compiler knows the number of columns that most tiles have */
 	if (columns == PACKED_WIDTH)
-		put_columns(&put, PACKED_WIDTH);
+		put_columns(&put, PACKED_WIDTH, g->b.packed);
 	else
-		put_columns(&put, columns);
+		put_columns(&put, columns, g->b.packed);
 }
 
 static void
@@ -229,9 +247,7 @@ multiply(const struct gemm *g, const struct gemm_block *b)
 			    b->rows - r < kernel->rows ? b->rows - r : kernel->rows;
 			kernel->sums(sums, b->strip + r * strip, w.values + at * bytes,
 			    panels, rows, bytes);
-			for (size_t i = 0; i < rows; i++)
-				put_row(g, b, &w, sums + i * PACKED_WIDTH, r + i,
-				    b->n + at, columns);
+			put_tile(g, b, &w, sums, r, rows, b->n + at, columns);
 		}
 	}
 }
