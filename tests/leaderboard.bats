@@ -1118,7 +1118,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	wrong "r: there are no results in it (TASK.json)" leaderboard table --registry "$REGISTRY" r
 	[[ $stderr == "leaderboard: warning: r/x.json: is left out: there is no task_name: not a result of mteb"* ]]
 	echo '{"task_name": "STS12", "scores": {"test": [{"main_score": 0.5}]}}' | tee r/STS12.json >r/again.json
-	wrong "r/again.json: has the task 'STS12' already, as r/STS12.json has it; take one of them away" leaderboard table --registry "$REGISTRY" r
+	wrong "r/again.json: is a second result of the task 'STS12', beside r/STS12.json; remove one of them" leaderboard table --registry "$REGISTRY" r
 	echo '{"text": "x"}' >q.jsonl
 	wrong "q.jsonl:1: there is no 'label'" leaderboard drawn q.jsonl
 	wrong "*: is read twice: a regular file is needed" leaderboard drawn <(cat q.jsonl)

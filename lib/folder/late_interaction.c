@@ -174,7 +174,7 @@ read_lengths(struct late_interaction *late, const char *folder)
 	tree_free(config);
 }
 
-/* A task whose texts leave the skiplist's words out. */
+/* Texts of this task leave out the words of the skiplist. */
 static void
 skip_role(struct late_interaction *late, const struct tree *task)
 {

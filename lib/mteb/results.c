@@ -510,7 +510,7 @@ results_read(const struct registry *registry, const char *named)
 	qsort(results->items, results->count, sizeof *results->items, by_task);
 	for (size_t i = 1; i < results->count; i++)
 		if (!by_task(&results->items[i - 1], &results->items[i]))
-			die("%s: has the task '%s' already, as %s has it; take one of them away",
+			die("%s: is a second result of the task '%s', beside %s; remove one of them",
 			    results->items[i].path, results->items[i].task,
 			    results->items[i - 1].path);
 	results->protocol = common_protocol(results);

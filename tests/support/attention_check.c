@@ -421,92 +421,103 @@ check_long(void)
 	shape_case(&(struct shape){ starts, 3, 1, 1, 128, 90, true, false }, 0);
 }
 
+/* One sequence with one head. */
 enum { HEAD = 32 };
+struct single {
+	struct nn_attention a;
+	struct array *q, *k, *v, *out;
+};
 
-/* One head of a sequence. */
-static struct nn_attention
-one_head(const int32_t *starts)
+static struct single
+single_of(const int32_t *starts)
 {
-	return (struct nn_attention){ .sequences = sequences_at(starts, 1),
-		.H = 1,
-		.K = 1,
-		.D = HEAD,
-		.ldq = HEAD,
-		.ldkv = HEAD };
+	size_t n = (size_t)starts[1] * HEAD;
+
+	return (struct single){ .a = { .sequences = sequences_at(starts, 1),
+				    .H = 1,
+				    .K = 1,
+				    .D = HEAD,
+				    .ldq = HEAD,
+				    .ldkv = HEAD },
+		.q = array_random(n, 1),
+		.k = array_random(n, 1),
+		.v = array_random(n, 1),
+		.out = array_new(n) };
+}
+
+/* The result, freed by the caller. */
+static float *
+single_attention(const struct single *s)
+{
+	float *got = mem_new(s->out->n, sizeof *got);
+
+	nn_attention(s->out->at, NULL, s->q->at, s->k->at, s->v->at, &s->a);
+	nn_download(got, s->out->at, s->out->n * sizeof *got);
+	return got;
 }
 
 /* By int8, keys that share a large component, as those of layers with biases do, are no less exact. */
 static void
 check_constant(void)
 {
-	enum { T = 300, D = HEAD };
-	static const int32_t starts[] = { 0, T };
-	struct array *q = array_random(T * D, 1), *k = array_random(T * D, 1),
-		     *v = array_random(T * D, 1), *out = array_new(T * D);
-	struct nn_attention a = one_head(starts);
-	float *exact = mem_new(out->n, sizeof *exact);
+	static const int32_t starts[] = { 0, 300 };
+	struct single s = single_of(starts);
+	float *exact = single_attention(&s);
 
-	nn_attention(out->at, NULL, q->at, k->at, v->at, &a);
-	nn_download(exact, out->at, out->n * sizeof *exact);
-	for (size_t i = 0; i < out->n; i++)
-		out->ref[i] = (double)exact[i];
-	for (size_t t = 0; t < T; t++)
-		k->ref[t * D] += 256;
-	array_upload(k);
-	a.i8 = true;
-	nn_attention(out->at, NULL, q->at, k->at, v->at, &a);
-	expect("out of keys that share a component", out->at, out->ref, out->n, 0.02);
+	for (size_t i = 0; i < s.out->n; i++)
+		s.out->ref[i] = (double)exact[i];
+	for (size_t i = 0; i < s.k->n; i += HEAD)
+		s.k->ref[i] += 256;
+	array_upload(s.k);
+	s.a.i8 = true;
 	free(exact);
+	free(single_attention(&s));
+	expect(
+	    "out of keys that share a component", s.out->at, s.out->ref, s.out->n, 0.02);
 }
 
 /* Scores that are capped are computed in f32. */
 static void
 check_capped(void)
 {
-	enum { T = 150, D = HEAD };
-	static const int32_t starts[] = { 0, T };
-	struct array *q = array_random(T * D, 1), *k = array_random(T * D, 1),
-		     *v = array_random(T * D, 1), *exact = array_new(T * D),
-		     *out = array_new(T * D);
-	struct nn_attention a = one_head(starts);
+	static const int32_t starts[] = { 0, 150 };
+	struct single s = single_of(starts);
 
 	if (attention_bf16)
 		return;
-	a.softcap = 0.5f;
-	nn_attention(exact->at, NULL, q->at, k->at, v->at, &a);
+	s.a.softcap = 0.5f;
+	float *exact = single_attention(&s);
 	for (int kind = 0; kind < 2; kind++) {
-		a.bf16 = kind == 0;
-		a.i8 = kind == 1;
-		nn_attention(out->at, NULL, q->at, k->at, v->at, &a);
-		expect_bits_of("of capped scores", out->at, exact->at, out->n);
+		s.a.bf16 = kind == 0;
+		s.a.i8 = kind == 1;
+		free(single_attention(&s));
+		expect_bits_of("of capped scores", s.out->at, exact, s.out->n);
 	}
+	free(exact);
 }
 
-/* By int8, a query, a key or a value that is not finite makes NaN, and no other number, of what sees it. */
+/* By int8, the result of a query that is not finite is NaN, and so is the component of a value that is not; no other number is. */
 static void
 check_not_finite(void)
 {
-	enum { T = 200, D = HEAD, QUERY = 77, VALUE = 140, COLUMN = 5 };
-	static const int32_t starts[] = { 0, T };
+	enum { QUERY = 77, VALUE = 140, COLUMN = 5 };
+	static const int32_t starts[] = { 0, 200 };
 	const float wrong[] = { NAN, INFINITY, -INFINITY };
-	struct nn_attention a = one_head(starts);
 
 	if (attention_bf16)
 		return;
-	a.i8 = true;
 	for (int kind = 0; kind < 6; kind++) {
-		struct array *x[4];
-		float *got = mem_new(T * D, sizeof *got);
-		for (int i = 0; i < 4; i++)
-			x[i] = array_random(T * D, 1);
-		size_t at = kind < 3 ? QUERY * D : VALUE * D + COLUMN;
-		x[kind < 3 ? 0 : 2]->ref[at] = (double)wrong[kind % 3];
-		array_upload(x[kind < 3 ? 0 : 2]);
-		nn_attention(x[3]->at, NULL, x[0]->at, x[1]->at, x[2]->at, &a);
-		nn_download(got, x[3]->at, T * D * sizeof *got);
-		for (size_t i = 0; i < T * D; i++)
+		struct single s = single_of(starts);
+		bool query = kind < 3;
+		struct array *x = query ? s.q : s.v;
+		x->ref[query ? QUERY * HEAD : VALUE * HEAD + COLUMN] =
+		    (double)wrong[kind % 3];
+		array_upload(x);
+		s.a.i8 = true;
+		float *got = single_attention(&s);
+		for (size_t i = 0; i < s.out->n; i++)
 			if (isnan(got[i]) !=
-			    (kind < 3 ? i / D == QUERY : i % D == COLUMN)) {
+			    (query ? i / HEAD == QUERY : i % HEAD == COLUMN)) {
 				printf(
 				    "kind %d: out[%zu] is %g\n", kind, i, (double)got[i]);
 				failures++;

@@ -1,5 +1,5 @@
 /*
- * quantize - rows of floats as u8, each with a scale and a zero point of its own, as microkernel(DTYPE_I8) reads its x.
+ * quantize - floats to u8: each row has its own scale and zero point.  microkernel(DTYPE_I8) reads the result as its x.
  */
 #ifndef NN_CPU_QUANTIZE_H
 #define NN_CPU_QUANTIZE_H
@@ -11,7 +11,8 @@ struct row_scale {
 	float scale, base;
 };
 
-/* What is quantised of a value: x - shift, or x smooth; of each column; at most one of them is not NULL. */
+/* Before a row is quantised, shift[column] is subtracted from its values, or they are multiplied by smooth[column].  At least one
+ * of the two arrays is NULL. */
 struct row_map {
 	const float *shift, *smooth;
 };
