@@ -61,7 +61,7 @@ endef
 REZE_MAPS :=
 $(eval $(call reze_map,whitening,whiten))
 $(eval $(call reze_map,scale,whiten,--kind scale))
-$(eval $(call reze_map,flow,flow,--seed $$(call part,5)))
+$(eval $(call reze_map,flow,flow,--seed $$(call score_part,5)))
 # the least eigenvalue of whitening, as a share of the greatest
 FLOORS ?= 1e-4 1e-2 1e-1
 $(foreach floor,$(FLOORS),$(eval $(call reze_map,whitening-$(floor),whiten,--eps $(floor))))
@@ -145,30 +145,44 @@ $V/models/%/config.json: $$(if $$(filter ft,$$(call part,1)),$R/base,$V/pre/$$(c
 
 # Scores: scores/SPLIT/ARM/TARGET/SHOTS/SEED.  For whitening and flow, PFT's embeddings are mapped, and
 # make mteb finds them made.
-run       = $(call part,3)/$(call part,4)/$(call part,5)
-after     = $(filter $(REZE_MAPS),$(call part,2))
-of_pft    = $V/scores/$(call part,1)/pft/$(run)
-REZE_DATA = $(call small,$(REZE)/data/$(call part,1)/$(call part,3),$(DATA))
+score_path = $(@:$V/scores/%/scores.tsv=%)
+score_part = $(word $1,$(subst /, ,$(score_path)))
+run        = $(call score_part,3)/$(call score_part,4)/$(call score_part,5)
+pft_scores = $V/scores/$(call score_part,1)/pft/$(run)
+REZE_DATA  = $(call small,$(REZE)/data/$(call score_part,1)/$(call score_part,3),$(DATA))
 
-$V/scores/%/scores.tsv: $V/models/$$(if $$(after),pft,$$(call part,2))/$$(run)/config.json $$(if $$(after),$$(of_pft)/scores.tsv) \
-		$(call small,$(REZE)/data/$$(call part,1)/made,$R/scored) | $X/mteb-score $X/geom
-	@echo "score $*" >&2
+$V/scores/%/scores.tsv: $V/models/$$(call score_part,2)/$$(run)/config.json \
+		$(call small,$(REZE)/data/$$(call score_part,1)/made,$R/scored) | $X/mteb-score
+	$(score_run)
+
+# a rule for each map, because make uses a rule once for a file and what that file needs
+define map_scores
+$V/scores/$1/$2/%/scores.tsv: $V/models/pft/%/config.json $V/scores/$1/pft/%/scores.tsv \
+		$(call small,$(REZE)/data/$1/made,$R/scored) | $X/mteb-score $X/geom
+	$$(call score_run,$$(map_embeddings))
+	rm -rf $$(@D)/work $$(@D)/map.mts
+endef
+$(foreach split,dev test,$(foreach map,$(REZE_MAPS),$(eval $(call map_scores,$(split),$(map)))))
+
+define score_run
+@echo "score $(score_path)" >&2
 	rm -rf $(@D)
 	mkdir -p $(@D)
-	$(if $(after),$(map_embeddings))
-	$(call mteb_of,$(<D),$(subst /,-,$(run)),$(call small,,$(call part,3)),$(REZE_DATA))
+	$1
+	$(call mteb_of,$(<D),$(subst /,-,$(run)),$(call small,,$(call score_part,3)),$(REZE_DATA))
 	$(main_scores) > $@
-	$(if $(after),rm -rf $(@D)/work $(@D)/map.mts)
+endef
 
 $R/scored: always
 	@$(call says,$(abspath $(DATA)))
 
+score_map = $(call score_part,2)
 define map_embeddings
-$(call reze_pairs,$(call shots,$(call part,3),$(call part,4),$(call part,5)),$(<D)) | \
-		$X/geom $($(after).map) fit -q $($(after).how) -f query -f document -o $(@D)/map.mts
-	cp -r $(of_pft)/work $(@D)/work
+$(call reze_pairs,$(call shots,$(call score_part,3),$(call score_part,4),$(call score_part,5)),$(<D)) | \
+		$X/geom $($(score_map).map) fit -q $($(score_map).how) -f query -f document -o $(@D)/map.mts
+	cp -r $(pft_scores)/work $(@D)/work
 	find $(@D)/work -name '*.mts' | while read -r file; do \
-		$X/geom $($(after).map) apply -q $(@D)/map.mts $$file -o $$file.mapped && mv $$file.mapped $$file; done
+		$X/geom $($(score_map).map) apply -q $(@D)/map.mts $$file -o $$file.mapped && mv $$file.mapped $$file; done
 endef
 
 # The targets in MTEB's layout.

@@ -122,6 +122,13 @@ reze() {
 	awk -F'\t' '$4 == "all" { moved[$1] = $8 } END { exit !(moved["reze"] > 0 && moved["reze"] < moved["pft"]) }' $at/1e-3/drift.tsv
 	grep -c '<svg' $at/1e-3/figure4-lexicographer.svg
 	grep -P '^name\t\d+\t\d+\t\d+$' $at/table4.tsv
+	# other maps of PFT's embeddings, on the development split, which nothing has scored before
+	reze FLOORS=1e-1 reze-maps >maps
+	for arm in whitening whitening-1e-1 scale flow; do
+		head -n 1 maps | grep -F " $arm - pft |"
+		[ -s $at/1e-3/scores/dev/$arm/lexicographer/16/1/scores.tsv ]
+	done
+	[ -e $at/1e-3/scores/dev/pft/lexicographer/16/1/work ] && run ! ls -d $at/1e-3/scores/dev/flow/lexicographer/16/1/work
 	# the effect of the same statistics on the same pairs; without shrinkage none
 	reze reze-effect | grep -F '| language | plain | 4 | 160 | 0.0000 | 1.0000 | 1.0000 | 0.0000 |'
 	awk -F'\t' '$2 == "reze" { print $5, $6 }' $at/1e-3/effect.tsv | diff - <(reze-stats effect s.mts base.mts | awk '$1 == "all" { print $3, $4 }')
