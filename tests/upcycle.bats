@@ -601,6 +601,14 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 		{ d = ($1 + $2 + $3) / 3 - $4; if (d < 0) d = -d; if (d > 1e-6) { print; bad = 1 }; differ += $1 != $2 }
 		END { exit bad || differ < 1000 }'
 	cmp "$T/1/vocab.txt" "$T/mean/vocab.txt"
+	# modules behind the pooling too
+	for seed in 1 2; do
+		cut -f1 "$GOLDEN/train/pairs.txt" | grep . | ids_stream text.ids | encode -q -m "$T/$seed" | geom whiten fit -q --kind scale --power 0.$seed -m "$T/$seed" -o "$T/head$seed"
+	done
+	upcycle -m "$T/head1" --mean "$T/head2" -o "$T/heads"
+	linear() { od -An -v -w4 -tf4 -j "$((8 + $(od -An -tu8 -N8 "$1"/*_Dense/model.safetensors)))" "$1"/*_Dense/model.safetensors; }
+	paste <(linear "$T/head1") <(linear "$T/head2") <(linear "$T/heads") | awk '{ d = ($1 + $2) / 2 - $3; if (d < 0) d = -d; differ += $1 != $2
+		if (d > 1e-6) { print; bad = 1 } } END { exit bad || !differ }'
 	upcycle -m "$T/2" --mean "$T/2" -o "$T/same"
 	cmp "$T/2/model.safetensors" "$T/same/model.safetensors"
 	model_copy "$T/1" "$T/half" bf16

@@ -97,7 +97,7 @@ tokens() {
 }
 
 @test "geom whiten: whitening and scaling of few vectors, computed by hand" {
-	# variances 2 and 8 about (1, 2)
+	# variances 1 and 4 about (1, 2)
 	printf '{"x.emb":[%s]}\n' 2,4 0,4 2,0 0,0 1,2 | mkstream >x.mts
 	geom whiten fit x.mts | geom whiten apply - x.mts | mts to jsonl | jq -c '.["x.emb"] | map(. * 1e4 | round / 1e4)' |
 		diff - <(printf '[%s]\n' 1,1 -1,1 1,-1 -1,-1 0,0)
@@ -109,6 +109,22 @@ tokens() {
 		diff - <(printf '[%s]\n' -1,-1 1,1 0,0)
 	geom whiten fit -q --kind scale --eps 0.5 line.mts | geom whiten apply - line.mts | mts to jsonl | jq -c '.["x.emb"] | map(. * 1e4 | round / 1e4)' |
 		diff - <(printf '[%s]\n' -1,-0.7071 1,0.7071 0,0)
+}
+
+@test "geom whiten --power, --centre: whitening in part and about zero, computed by hand" {
+	rounded='.["x.emb"] | map(. * 1e4 | round / 1e4)'
+	printf '{"x.emb":[%s]}\n' 2,4 0,4 2,0 0,0 1,2 | mkstream >x.mts # variances 1 and 4 about (1, 2)
+	whitened() { geom whiten fit "$@" x.mts | geom whiten apply - x.mts | mts to jsonl | jq -c "$rounded"; }
+	whitened --power 0.5 | diff - <(printf '[%s]\n' 1,1.4142 -1,1.4142 1,-1.4142 -1,-1.4142 0,0)
+	whitened --power 0 | diff - <(printf '[%s]\n' 1,2 -1,2 1,-2 -1,-2 0,0)
+	whitened --centre zero | diff - <(printf '[%s]\n' 2,2 0,2 2,0 0,0 1,1)
+	whitened --centre zero --power 0 | diff - <(mts to jsonl x.mts | jq -c "$rounded")
+	whitened --kind pca --power 0.5 --dim 1 | tr -d - | diff - <(printf '[%s]\n' 1.4142 1.4142 1.4142 1.4142 0)
+	# its covariance is L^(1 - power): the eigenvalues of the whitened fit are the old ones' roots
+	crooked 300 >x.mts
+	geom whiten fit --power 0.5 x.mts -o half.mts
+	geom whiten apply half.mts x.mts | geom whiten fit | mts to jsonl -c eigenvalues | jq '.eigenvalues[]' |
+		within <(mts to jsonl -c eigenvalues half.mts | jq '.eigenvalues[] | sqrt') 1e-5
 }
 
 @test "geom whiten: a row's result does not depend on its record; several columns are fitted together" {
@@ -147,6 +163,30 @@ tokens() {
 	encode -m three tokens.mts | mts to jsonl -c text.emb - | jq -e '.["text.emb"] | length == 3' >/dev/null
 }
 
+@test "geom whiten fit -m --centre zero: a model that normalises still does, after the Dense; cosines are the whitened stream's" {
+	cp -r "$GOLDEN/nomic_bert" model
+	cp -r model raw
+	jq 'map(if .type | endswith("Normalize") then .path = "9_Unit" else . end)' "$GOLDEN/nomic_bert/modules.json" >model/modules.json
+	jq 'map(select(.type | endswith("Normalize") | not))' "$GOLDEN/nomic_bert/modules.json" >raw/modules.json
+	tokens 200 >tokens.mts
+	encode -m model tokens.mts >x.mts
+	geom whiten fit -q --power 0.6 --centre zero x.mts -o w.mts
+	geom whiten fit -q --power 0.6 --centre zero x.mts -m model -o part
+	jq -r '.[].type | split(".")[-1]' part/modules.json | tail -n 2 | paste -sd' ' | found -x 'Dense Normalize'
+	jq -e 'length as $n | [.[].idx] == [range($n)] and [.[].name] == [range($n) | tostring] and .[-1].path == "9_Unit"' part/modules.json
+	jq -e '.bias | not' part/*_Dense/config.json
+	encode -m part tokens.mts >made.mts
+	geom whiten apply w.mts x.mts | mts to jsonl -c text.emb | jq -c '.["text.emb"] | (map(. * .) | add | sqrt) as $l | map(. / $l)' >wanted
+	mts to jsonl -c text.emb made.mts | jq -c '.["text.emb"]' | jq -s 'flatten[]' | within <(jq -s 'flatten[]' wanted) 1e-4
+	# it learns on, and says the same after upcycle --mean with itself
+	upcycle -q -m part --mean part -o mean
+	encode -m mean tokens.mts | mts diff --atol 1e-6 - made.mts
+	# one that does not normalise ends with the Dense
+	encode -m raw tokens.mts >raw.mts
+	geom whiten fit -q --centre zero raw.mts -m raw -o last
+	jq -r '.[-1].type | split(".")[-1]' last/modules.json | found -x Dense
+}
+
 @test "geom whiten fit -m: embeddings that were made in another way than the folder's are refused" {
 	model=$GOLDEN/nomic_bert
 	tokens 60 >tokens.mts
@@ -179,7 +219,7 @@ tokens() {
 @test "geom isoscore, geom whiten: usage errors exit 2" {
 	crooked 10 >x.mts
 	for wrong in "whiten" "whiten train" "whiten apply" "whiten apply a b c" "whiten apply - -" "whiten fit - -" \
-		"whiten fit --kind cholesky x.mts" "whiten fit --dim 2 x.mts" "whiten fit --eps 0 x.mts" \
+		"whiten fit --kind cholesky x.mts" "whiten fit --dim 2 x.mts" "whiten fit --eps 0 x.mts" "whiten fit --power 2 x.mts" "whiten fit --centre median x.mts" \
 		"whiten fit -m $GOLDEN/nomic_bert x.mts" "isoscore --relations x.mts" "isoscore - -" "isoscore --kind pca"; do
 		run -2 --separate-stderr geom $wrong </dev/null
 		[ -z "$output" ]

@@ -69,6 +69,11 @@ static const struct cli_option options[] = {
 	{ 0, "eps", "X",
 	    "whiten fit: smallest eigenvalue, as a share of the greatest (default: 1e-12)",
 	    CLI_REAL(whitening.least, 1e-300, 1) },
+	{ 0, "power", "X",
+	    "whiten fit: whiten in part, eigenvalues to the power -X/2 (default: 1)",
+	    CLI_REAL(whitening.power, 0, 1) },
+	{ 0, "centre", "mean|zero", "whiten fit: subtract the mean (default), or nothing",
+	    CLI_WORD(whitening.centre, WHITENING_MEAN) },
 	{ 0, "dim", "K", "whiten fit --kind pca: keep the first K components",
 	    CLI_INTEGER(whitening.width, 1, 1 << 20) },
 	{ 'm', "model", "MODEL", "whiten fit: write this model, whitened, to -o DIR",
@@ -192,7 +197,7 @@ static int
 whiten(void *with, char **files, int count)
 {
 	static const char *const known[] = {
-		"field any-model kind eps dim model threads output",
+		"field any-model kind eps power centre dim model threads output",
 		"field any-model level threads output"
 	};
 	const struct settings *settings = with;
@@ -242,7 +247,8 @@ static const struct cli_command commands[] = {
 	{ "correlation", "correlation of models' rankings of the same pairs",
 	    "column blocks output", 2, -1, correlation },
 	{ "whiten", "whiten embeddings: mean 0, covariance the identity",
-	    "field any-model kind eps dim model level threads output", 1, -1, whiten },
+	    "field any-model kind eps power centre dim model level threads output", 1, -1,
+	    whiten },
 	{ "flow", "map embeddings to a normal distribution, and back",
 	    "field any-model flow-steps hidden epochs batch lr seed inverse level threads output",
 	    1, -1, flow },
@@ -267,6 +273,7 @@ static const struct cli cli = { "geom", "measure and change the geometry of embe
 	"  geom drift base.mts reze.mts\n"
 	"  geom agreement -k 100 -f text.hs -f text.rw texts.mts\n"
 	"  geom whiten fit train.mts | geom whiten apply - test.mts > white.mts\n"
+	"  geom whiten fit --power 0.4 --centre zero -m MODEL -o BETTER texts.mts\n"
 	"  geom flow fit train.mts -o flow.mts\n"
 	"  geom flow apply flow.mts test.mts > z.mts\n",
 	nn_about, commands,
@@ -277,7 +284,7 @@ main(int argc, char **argv)
 {
 	struct settings settings = { .output = "-",
 		.level = -1,
-		.whitening = { .least = 1e-12 },
+		.whitening = { .least = 1e-12, .power = 1 },
 		.shape = { .steps = 6, .hidden = 512 },
 		.training = { .epochs = 10, .batch = 16, .rate = 1e-4, .seed = 42 } };
 

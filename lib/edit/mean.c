@@ -22,16 +22,10 @@ same_shape(const struct safetensor *a, const struct safetensor *b)
 static void
 demand_same_tensors(const struct model *a, const struct model *b)
 {
-	const struct model *both[] = { a, b };
-
-	for (int i = 0; i < 2; i++)
-		if (both[i]->weights.count > both[i]->weights.own)
-			die("%s: has weights behind its pooling, which cannot be averaged",
-			    both[i]->dir);
-	if (a->weights.own != b->weights.own)
+	if (a->weights.count != b->weights.count)
 		die("%s: has %d tensors, %s %d; models of one shape have a mean", b->dir,
-		    b->weights.own, a->dir, a->weights.own);
-	for (int i = 0; i < a->weights.own; i++) {
+		    b->weights.count, a->dir, a->weights.count);
+	for (int i = 0; i < a->weights.count; i++) {
 		const char *x = a->weights.tensors[i].name,
 			   *y = b->weights.tensors[i].name;
 		if (strcmp(x, y) ||
@@ -132,6 +126,37 @@ write_means(const struct model *models, int count, const char *folder)
 	free(chosen);
 }
 
+/* Puts the means of the modules behind the pooling into the stored tensors of the first model, where model_begin_folder finds
+ * them.  Returns the means, which the caller frees with free_heads. */
+static struct safetensor *
+mean_of_heads(struct model *models, int count)
+{
+	struct weights *weights = &models->weights;
+	size_t heads = (size_t)(weights->count - weights->own);
+	struct safetensor *means = mem_zero(heads + 1, sizeof *means);
+	const struct safetensor **row = mem_new((size_t)count, sizeof *row);
+
+	for (size_t i = 0; i < heads; i++) {
+		size_t at = (size_t)weights->own + i;
+		for (int m = 0; m < count; m++)
+			row[m] = models[m].weights.stored[at];
+		means[i] = *row[0];
+		means[i].data = mean_of_tensors(row, count);
+	}
+	for (size_t i = 0; i < heads; i++)
+		weights->stored[(size_t)weights->own + i] = &means[i];
+	free(row);
+	return means;
+}
+
+static void
+free_heads(struct safetensor *means, size_t heads)
+{
+	for (size_t i = 0; i < heads; i++)
+		free((void *)means[i].data);
+	free(means);
+}
+
 void
 model_mean(const char *const *from, int count, const char *dir)
 {
@@ -144,9 +169,11 @@ model_mean(const char *const *from, int count, const char *dir)
 			demand_alike(models, &models[m]);
 		}
 	}
+	struct safetensor *heads = mean_of_heads(models, count);
 	char *folder = model_begin_folder(models, dir);
 	write_means(models, count, folder);
 	folder_commit(folder, dir);
+	free_heads(heads, (size_t)(models->weights.count - models->weights.own));
 	for (int m = 0; m < count; m++)
 		model_close_stored(&models[m]);
 	free(models);

@@ -30,9 +30,10 @@ struct whitening {
 
 enum { TOGETHER = 16 }; /* rows per reading of the matrix */
 
-/* 1 / sqrt of the eigenvalues, small ones raised. */
+/* The eigenvalues to the power -power/2, small ones raised. */
 static double *
-scales_of(struct whitening *whitening, const struct eigen *eigen, double least)
+scales_of(
+    struct whitening *whitening, const struct eigen *eigen, double least, double power)
 {
 	double *scales = mem_new((size_t)eigen->rank, sizeof *scales);
 	double floor = least * eigen->values[0];
@@ -40,7 +41,7 @@ scales_of(struct whitening *whitening, const struct eigen *eigen, double least)
 	for (int i = 0; i < eigen->rank; i++) {
 		bool low = !(eigen->values[i] >= floor && eigen->values[i] > 0);
 		whitening->raised += low;
-		scales[i] = 1 / sqrt(low ? floor : eigen->values[i]);
+		scales[i] = pow(low ? floor : eigen->values[i], -power / 2);
 	}
 	return scales;
 }
@@ -95,11 +96,12 @@ solve(const struct covariance *covariance, const struct whitening_options *optio
 	struct eigen *eigen = eigen_symmetric(matrix, in, in);
 	free(matrix);
 	for (int i = 0; i < in; i++) {
-		whitening->mean[i] = covariance->mean[i];
+		whitening->mean[i] =
+		    options->centre == WHITENING_ZERO ? 0 : covariance->mean[i];
 		whitening->values[i] = eigen->values[i];
 	}
 	eigen->rank = out;
-	double *scales = scales_of(whitening, eigen, options->least);
+	double *scales = scales_of(whitening, eigen, options->least, options->power);
 #pragma omp parallel for
 	for (int i = 0; i < out; i++)
 		fill_row(whitening->matrix + (size_t)i * width, eigen, scales,
@@ -317,7 +319,7 @@ check_model(struct model *model, const struct embeddings *embeddings,
 
 static void
 write_model(struct model *model, const struct whitening *whitening, const char *dir,
-    bool normalize)
+    bool normalize, bool centred)
 {
 	size_t in = (size_t)whitening->in, out = (size_t)whitening->out;
 	float *weight = mem_new(in * out, sizeof *weight);
@@ -332,7 +334,8 @@ write_model(struct model *model, const struct whitening *whitening, const char *
 		bias[i] = (float)sum;
 	}
 	model_append(model, dir, normalize,
-	    &(struct affine){ whitening->in, whitening->out, weight, bias });
+	    &(struct affine){
+		whitening->in, whitening->out, weight, centred ? bias : NULL });
 	free(weight);
 	free(bias);
 }
@@ -379,7 +382,8 @@ whitening_fit(const char *const *paths, int count,
 		normalize = check_model(opened, embeddings, covariance);
 	struct whitening *whitening = whiten(embeddings, covariance, options);
 	if (model) {
-		write_model(opened, whitening, output, normalize);
+		write_model(opened, whitening, output, normalize,
+		    options->centre == WHITENING_MEAN);
 		model_close(opened);
 		lock_end(lock);
 	} else {

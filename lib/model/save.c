@@ -357,28 +357,52 @@ write_dense(const char *dir, const char *name, const struct affine *affine)
 		    .data = affine->bias },
 	};
 
-	safetensors_write(path, tensors, 2, NULL, NULL);
+	safetensors_write(path, tensors, affine->bias ? 2 : 1, NULL, NULL);
 	free(path);
+}
+
+/* The last two of modules.json change places. */
+static void
+swap_last(struct tree *modules)
+{
+	size_t count = modules->count;
+	struct tree *last = modules->items[count - 1];
+	char name[24];
+
+	modules->items[count - 1] = modules->items[count - 2];
+	modules->items[count - 2] = last;
+	for (size_t i = count - 2; i < count; i++) {
+		snprintf(name, sizeof name, "%zu", i);
+		tree_set(modules->items[i], "name", tree_of_string(name));
+		tree_set(modules->items[i], "idx", tree_of_integer((int64_t)i));
+	}
 }
 
 void
 model_append(const struct model *model, const char *dir, bool normalize,
     const struct affine *affine)
 {
-	struct head_module dense = { .in = affine->in, .out = affine->out, .bias = true };
+	const struct head *head = &model->head;
+	bool unit_last =
+	    head->count && head->modules[head->count - 1].kind == HEAD_NORMALIZE;
+	struct head_module dense = {
+		.in = affine->in, .out = affine->out, .bias = affine->bias
+	};
 	struct head_module unit = { .kind = HEAD_NORMALIZE };
 
-	if (model->head.count + normalize >= HEAD_MODULES)
+	if (head->count + normalize >= HEAD_MODULES)
 		die("%s: has %d modules after the pooling, and can have no more",
-		    model->dir, model->head.count);
+		    model->dir, head->count);
 	char *folder = folder_begin(dir);
 	folder_link(model->dir, folder);
-	if (model->head.assumed)
-		head_write(&model->head, folder, model->spec.width);
+	if (head->assumed)
+		head_write(head, folder, model->spec.width);
 	struct tree *modules = json_need(folder, "modules.json");
 	if (normalize)
 		add_module(modules, "Normalize", &unit);
 	add_module(modules, "Dense", &dense);
+	if (unit_last && !affine->bias)
+		swap_last(modules);
 	head_write_dense(&dense, folder);
 	write_dense(folder, dense.name, affine);
 	folder_write_json(folder, "modules.json", modules);
