@@ -5,11 +5,12 @@
 # adds everyday descriptions.  Instructions are left to the demo.
 # The mean of two runs from one language model, with few and with many everyday descriptions, is better than either at both
 # definitions and descriptions.  A third run starts from it and learns documentation (documents.mk) as well, and a fourth goes on
-# from its end.  The base is half the fourth run's end, a quarter the third's and a quarter its start (tests/bench/FIGURES.md).
+# from its end.  Half the fourth run's end, a quarter the third's and a quarter its start are averaged, and the mean is whitened in
+# part, as a Dense module: searches in texts of other kinds gain (tests/bench/FIGURES.md).
 # The JSON files of share/models/base define it; tokenizer and weights are made here.
 BASE       := $(SHARE)/models/base
 BASE_OUT   := $(OUT)/base
-BASE_JSON  := config.json modules.json 1_Pooling/config.json sentence_bert_config.json \
+BASE_JSON  := config.json 1_Pooling/config.json sentence_bert_config.json \
 	config_sentence_transformers.json
 BASE_RUNS  := base base-more
 FIND_RUNS  := documents more-documents
@@ -23,17 +24,18 @@ MORE_STEPS ?= 2300
 
 ## base-model train share/models anew, from text to weights (five hours on two cores, 8 GB)
 base-model: $(BASE_OUT)/model/model.safetensors
-	cp $(BASE_OUT)/model/*.safetensors $(BASE_OUT)/start/*tokenizer* $(BASE_OUT)/start/vocab.txt $(BASE)
+	cp -r $(addprefix $(BASE_OUT)/model/,*.safetensors modules.json 2_Dense) $(BASE_OUT)/start/*tokenizer* $(BASE_OUT)/start/vocab.txt $(BASE)
 	cp -r $(BASE_OUT)/mlm $(dir $(BASE))
 
 $(BASE_OUT)/text.txt: $(TEXT)/corpus.txt $(TEXT)/asking.txt
 	mkdir -p $(@D)
 	cat $^ > $@
 
-$(BASE_OUT)/start/tokenizer.json: $(BASE_OUT)/text.txt $(addprefix $(BASE)/,$(BASE_JSON)) | $X/tok
+$(BASE_OUT)/start/tokenizer.json: $(BASE_OUT)/text.txt $(addprefix $(BASE)/,$(BASE_JSON) modules.json) | $X/tok
 	mkdir -p $(@D)/1_Pooling
 	$X/tok --learn wordpiece --vocab-size $(VOCABULARY) -o $(@D) $<
 	$(foreach file,$(BASE_JSON),cp $(BASE)/$(file) $(@D)/$(file);)
+	jq 'map(select(.type | endswith("Dense") | not))' $(BASE)/modules.json > $(@D)/modules.json
 
 $(BASE_OUT)/text.mts: $(BASE_OUT)/text.txt $(BASE_OUT)/start/tokenizer.json | $X/tok
 	$X/tok -q -m $(BASE_OUT)/start --max-length 128 $< > $@
@@ -71,7 +73,15 @@ $(FIND_RUNS:%=$(BASE_OUT)/run/%/model.safetensors):
 $(BASE_OUT)/half/model.safetensors: $(BASE_OUT)/words/model.safetensors $(BASE_OUT)/run/documents/model.safetensors | $X/upcycle
 	$X/upcycle -m $(BASE_OUT)/words --mean $(BASE_OUT)/run/documents -o $(@D)
 
-$(BASE_OUT)/model/model.safetensors: $(BASE_OUT)/half/model.safetensors $(BASE_OUT)/run/more-documents/model.safetensors | $X/upcycle
+$(BASE_OUT)/mean/model.safetensors: $(BASE_OUT)/half/model.safetensors $(BASE_OUT)/run/more-documents/model.safetensors | $X/upcycle
 	$X/upcycle -m $(BASE_OUT)/half --mean $(BASE_OUT)/run/more-documents -o $(@D)
+
+# the covariance of definitions and passages
+$(BASE_OUT)/covered.mts: $(TEXT)/corpus.txt $(DOCS)/passages.tsv $(BASE_OUT)/mean/model.safetensors | $X/tok $X/encode
+	{ shuf -n 30000 --random-source=$< $<; cut -f3 $(word 2,$^) | shuf -n 30000 --random-source=$(word 2,$^); } | \
+		$X/tok -q -m $(BASE_OUT)/mean --max-length 128 | $X/encode -m $(BASE_OUT)/mean > $@
+
+$(BASE_OUT)/model/model.safetensors: $(BASE_OUT)/covered.mts | $X/geom
+	$X/geom whiten fit -q --power 0.4 --centre zero --eps 1e-3 -m $(BASE_OUT)/mean -o $(@D) $<
 
 .PHONY: base-model

@@ -298,7 +298,7 @@ report() {
 	[ "$(revision copy)" != "$named" ]
 	rm copy/ab.json
 	# the transformer in a subfolder, as in older models, and a Dense module with weights
-	mkdir copy/{0_Transformer,2_Dense}
+	mkdir -p copy/{0_Transformer,2_Dense}
 	mv copy/{config.json,model.safetensors,tokenizer.json,tokenizer_config.json,vocab.txt} copy/0_Transformer
 	cp copy/0_Transformer/model.safetensors copy/2_Dense
 	echo '{"in_features": 96, "out_features": 96}' >copy/2_Dense/config.json
@@ -399,14 +399,13 @@ report() {
 		{"name":"me/small","similarity_fn_name":"cosine","use_instructions":true,"framework":[],"languages":null,"release_date":null,"license":null,"open_weights":null,"memory_usage_mb":null,"max_tokens":null,"embed_dim":null,"public_training_code":null,"public_training_data":null,"reference":null,"training_datasets":null,"adapted_from":null,"superseded_by":null}
 	END
 	[ "$(leaderboard model -m "$MODEL" | jq .use_instructions)" = false ]
-	header=$(od -An -tu8 -N8 "$MODEL/model.safetensors")
-	count=$(head -c $((header + 8)) "$MODEL/model.safetensors" | tail -c +9 |
-		jq 'del(.__metadata__) | [.[].shape | reduce .[] as $d (1; . * $d)] | add')
-	[[ "$output" == *"\"n_parameters\": $count,"* ]]
+	count() { # FILE: its number of weights
+		head -c $(($(od -An -tu8 -N8 "$1") + 8)) "$1" | tail -c +9 | jq 'del(.__metadata__) | [.[].shape | reduce .[] as $d (1; . * $d)] | add'
+	}
+	count=$(count "$MODEL/model.safetensors")
+	[[ "$output" == *"\"n_parameters\": $((count + $(count "$MODEL/2_Dense/model.safetensors"))),"* ]]
 	cp -r "$MODEL" dense
-	mkdir dense/2_Dense
 	cp "$MODEL/model.safetensors" dense/2_Dense
-	jq -c '. + [{"path": "2_Dense", "type": "Dense"}]' "$MODEL/modules.json" >dense/modules.json
 	[[ "$(leaderboard model -m dense)" == *"\"n_parameters\": $((2 * count)),"* ]]
 }
 

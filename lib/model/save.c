@@ -361,30 +361,13 @@ write_dense(const char *dir, const char *name, const struct affine *affine)
 	free(path);
 }
 
-/* The last two of modules.json change places. */
-static void
-swap_last(struct tree *modules)
-{
-	size_t count = modules->count;
-	struct tree *last = modules->items[count - 1];
-	char name[24];
-
-	modules->items[count - 1] = modules->items[count - 2];
-	modules->items[count - 2] = last;
-	for (size_t i = count - 2; i < count; i++) {
-		snprintf(name, sizeof name, "%zu", i);
-		tree_set(modules->items[i], "name", tree_of_string(name));
-		tree_set(modules->items[i], "idx", tree_of_integer((int64_t)i));
-	}
-}
-
 void
 model_append(const struct model *model, const char *dir, bool normalize,
     const struct affine *affine)
 {
 	const struct head *head = &model->head;
-	bool unit_last =
-	    head->count && head->modules[head->count - 1].kind == HEAD_NORMALIZE;
+	bool unit_after = head->count && !affine->bias &&
+			  head->modules[head->count - 1].kind == HEAD_NORMALIZE;
 	struct head_module dense = {
 		.in = affine->in, .out = affine->out, .bias = affine->bias
 	};
@@ -400,9 +383,11 @@ model_append(const struct model *model, const char *dir, bool normalize,
 	struct tree *modules = json_need(folder, "modules.json");
 	if (normalize)
 		add_module(modules, "Normalize", &unit);
+	if (unit_after)
+		tree_free(modules->items[--modules->count]);
 	add_module(modules, "Dense", &dense);
-	if (unit_last && !affine->bias)
-		swap_last(modules);
+	if (unit_after)
+		add_module(modules, "Normalize", &unit);
 	head_write_dense(&dense, folder);
 	write_dense(folder, dense.name, affine);
 	folder_write_json(folder, "modules.json", modules);

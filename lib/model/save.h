@@ -15,8 +15,8 @@ void model_save(const struct model *model, const char *dir, enum dtype dtype,
     const struct tree *origin);
 
 /* A copy of the model's folder with one module Dense more at the end, y = weight x + bias; before it a module Normalize, if
- * that is wanted.  Without bias, and if the model ends with a Normalize, which changes a vector's length alone, Dense comes
- * before that one, so that vectors have length 1 as before.  The files of weights are hard links where the file system can. */
+ * that is wanted.  Without bias, if the model ends with a Normalize, Dense comes before it, so that vectors have length 1 as
+ * before: a linear map and a change of length may change places.  The files of weights are hard links where the file system can. */
 struct affine {
 	int in, out;
 	const float *weight, *bias; /* [out,in], [out] or NULL */
