@@ -184,6 +184,17 @@ start() {
 	tok -m student -f text corpus.jsonl | encode -m student >c.mts
 }
 
+@test "cookbook: Texts of one field" {
+	seeded_awk 'BEGIN { srand(5); for (i = 1; i <= 600; i++) { line = "cells"; for (j = 0; j < 12; j++) line = line " w" int(rand() * 300)
+		printf "{\"_id\": \"%d\", \"text\": \"%s\"}\n", i, line } }' >corpus.jsonl
+	head -n 20 corpus.jsonl >queries.jsonl
+	recipe 'Texts of one field' 1 | bash -eu -o pipefail
+	# each text finds itself; the vectors have length 1, and their covariance is flatter
+	awk '$4 == 1' field.run | awk '$1 == $3 { n++ } END { exit n != 20 }'
+	mts to jsonl -c text.emb field.mts | jq -e '.["text.emb"] | (map(. * .) | add) - 1 | fabs < 1e-5' >/dev/null
+	geom isoscore -q --any-model raw.mts field.mts | awk -F'\t' 'NR == 2 { raw = $5 } NR == 3 { exit !($5 > raw) }'
+}
+
 @test "cookbook: A smaller model" {
 	start
 	jq -r .text "$GOLDEN/rerank/documents.jsonl" | grep . >texts.txt
