@@ -70,7 +70,7 @@ static const struct cli_option options[] = {
 	    "whiten fit: smallest eigenvalue, as a share of the greatest (default: 1e-12)",
 	    CLI_REAL(whitening.least, 1e-300, 1) },
 	{ 0, "power", "X",
-	    "whiten fit: whiten in part, eigenvalues to the power -X/2 (default: 1)",
+	    "whiten fit: partial whitening, eigenvalues to the power -X/2 (default: 1)",
 	    CLI_REAL(whitening.power, 0, 1) },
 	{ 0, "centre", "mean|zero", "whiten fit: subtract the mean (default), or nothing",
 	    CLI_WORD(whitening.centre, WHITENING_MEAN) },

@@ -6,7 +6,8 @@
  *	PCA	y = L^-1/2 V^T (x - mean)	along the principal components; optionally the first only
  *	scale	y = (x - mean) / deviation	each component alone: covariances stay
  * ZCA and PCA differ by a rotation: cosines, dot products and distances are the same.  Eigenvalues (of `scale`, variances) below a share
- * of the greatest are raised to it.  A whitening in part has L^-power/2 in the place of L^-1/2; its covariance is L^(1 - power).
+ * of the greatest are raised to it.  A partial whitening has L^(-power/2) instead of L^-1/2; the covariance becomes
+ * L^(1 - power).
  *
  * Its file is a stream of one row: mean f64 [in], matrix f64 [out,in], eigenvalues f64 [in], vectors (their number) i64; the
  * property "model" is that of the embeddings.
