@@ -8,8 +8,8 @@
 # standard_error: over queries; of a mean over sets sqrt(sum of squares) / sets.  Seeds share their queries, so more seeds do
 #	not make it smaller; their mean is taken.  A set of one query has no error and is left out; a row of such sets has none.
 # seed_error: the deviation of the difference over seeds, divided by the root of their number; none of a single seed.
-# error: the root of the sum of their squares.  What a seed and these very queries have to do with each other is in both, so
-#	it is rather too large.
+# error: the root of the sum of their squares.  The interaction of a seed with these queries is in both, so the error is rather
+#	too large.
 # p: two-sided, of Student's t = difference / error.  Its parts have different degrees of freedom: seeds one less than there are, a
 #	set one less than it has queries.  p is the mean of the p by the degrees of each, weighted by its part of error^2; Cochran
 #	and Cox weigh critical values so.  With three seeds 5 % is 4.3 errors where seeds make the error, 2 where many queries do.

@@ -2,8 +2,8 @@
 #	awk -v thresholds="0.1 0.2" -f ranks.awk -f complementarity.awk hs/STS12.tsv rw/STS12.tsv hs/STS13.tsv rw/STS13.tsv
 # Reads two tables of mteb-score sts --per-query for each data set, of the same pairs.  A model fails on a pair if the rank
 # of its similarity differs from that of the gold score by more than this share of all pairs.  The paper's threshold is not
-# published (0.2 here).  A line for each data set and threshold: the pairs, the pairs with a failure, and the shares of these
-# where only a fails, only b fails, and both fail; independent: the share of single failures if a and b failed
+# published (0.2 here).  A line for each data set and threshold: the pairs, the pairs with a failure, and of the latter
+# the shares where only a fails, only b fails, and both fail; independent: the share of single failures if a and b failed
 # independently.  A smaller share means that they fail together.
 BEGIN {
 	count = split(thresholds == "" ? "0.2" : thresholds, threshold, " ")

@@ -3,7 +3,7 @@
 # Acts: 1 the model that comes with motes finds dictionary entries by their definitions; 2 an adapter for the descriptions
 # of Debian's packages (packages.mk); 3 questions of both kinds, each through its adapter (routed.mk).
 # The weight of the cosine beside BM25 is chosen on the development part; tables are of the test part.  No model was trained
-# on what is asked about.
+# on the entries and packages of the questions.
 SEED    ?= 1
 # weights of the cosine to try beside BM25's score
 COSINE_WEIGHTS := 2 4 8 12 16 24 32 48 64 96 128 192

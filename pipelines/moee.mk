@@ -110,7 +110,7 @@ moee_tasks  = $(if $(filter $(MOEE_WHOLE),$(moee_prompt)),$($(moee_way).tasks),$
 # a name of the Hub has no folder here
 moee_config = $(if $(findstring %,$(MOEE_MODEL))$(wildcard $(moee_folder)/config.json),$(moee_folder)/config.json)
 
-# one rule for each cell, because the cell that makes the streams comes before those that share them
+# a rule for each cell: the cell that makes the streams comes before the cells that share them
 moee_cells = $(foreach seed,$(MOEE_SEEDS),$(foreach prompt,$(MOEE_WHOLE),$(MOEE_WAYS:%=$(seed)/$(prompt)+%)) \
 	$(foreach prompt,$(MOEE_PROMPTS),$(seed)/$(prompt)+hs $(seed)/$(prompt)+rw))
 .SECONDEXPANSION:
@@ -312,8 +312,8 @@ moee-upcycled:
 	@$(MAKE) --no-print-directory $(subst %,,$(foreach seed,$(SEEDS),$(subst %,$(seed),$(MOEE_UPCYCLED))/config.json))
 	@$(MAKE) --no-print-directory moee MODEL='$(MOEE_UPCYCLED)' NAME=tlr
 
-# A dense model (MODEL, default share/models/base): its neurons in groups by k-means, a seed each, whose shares in the activations
-# of all tokens stand for routing weights; and, as a control, groups of neurons as they stand in the file, which are drawn.
+# A dense model (MODEL, default share/models/base): k-means puts its neurons in groups, with a seed each, and the groups' shares in the
+# activations of all tokens stand for routing weights.  The control has groups of neighbouring neurons, whose order is chance.
 NEURON_EXPERTS ?= 16
 MOEE_DENSE     := $(call given,MODEL,$(SHARE)/models/base)
 NEURONS        := $(MOEE)/neurons/$(notdir $(patsubst %/,%,$(MOEE_DENSE)))

@@ -19,7 +19,7 @@ REAL    := $(call small,$(if $(wildcard $(DATA)/retrieval/fin10k_qa),$(abspath $
 STEPS_  := $(call small,--steps $(call given,STEPS,64),$(patsubst %,--steps %,$(call given,STEPS)))
 LEARN   := $(strip $(patsubst %,--precision %,$(filter bf16,$(PRECISION))) $(TRAIN_OPTIONS))
 MIXED   := $(strip -C $(call small,$(TRAIN),$(MOTE)/files --index $(MOTE)/index) $(patsubst %,-b %,$(call given,BATCH)))
-# of RANKS, each is a pipe of its own
+# each rank is a pipe of its own
 RANKS   ?=
 MPIRUN  ?= mpirun -n $(RANKS)
 RANK    := $(if $(RANKS),--rank $${OMPI_COMM_WORLD_RANK:-$${PMIX_RANK:-$$SLURM_PROCID}} --ranks $(RANKS))
@@ -48,9 +48,9 @@ $(eval $(call arm,static,mote,instructed,--batching static))
 # the paper's open question (section 8): one expert for both sides of retrieval; for clustering and documents
 $(eval $(call arm,shared,shared,instructed))
 $(eval $(call arm,joined,joined,instructed))
-# control for the rows of shared's experts: as many, of which chance chooses one for each batch, so that they know no task and
-# that query, document and negatives have one expert as in shared.  (Drawn pair by pair, the expert itself would tell a query
-# which documents are not its own.)  All texts are scored by the first of them.
+# control for the rows of shared's experts: as many experts, and chance chooses one for each batch, so that no expert belongs to a
+# task, and query, document and negatives have one expert as in shared.  (Drawn pair by pair, the expert itself would tell a query
+# which documents are not its own.)  The first expert embeds all texts to score.
 $(eval $(call arm,chance,chance,chance))
 # rates that rise for a fifth of the batches, not a twentieth
 $(eval $(call arm,warmup,mote,instructed,,--warmup 0.2))
@@ -106,7 +106,7 @@ $(MOTE)/index/made: $M/instructed.yaml $(if $(call small,,paper),$(patsubst %.gz
 	$X/tasksample -q $(MIXED) --plan --steps 0 $< > $(@D).tsv
 	mv $(@D).tsv $@
 
-# what follows is newer than what is made of it if it changed: the real sets; the start; the batches; what is scored
+# settings, each newer than the files that depend on it once it has changed: the real sets; the start; the batches; the scored sets
 $(MOTE)/data/from: always
 	@$(call says,$(REAL))
 
@@ -281,7 +281,7 @@ MOTE_ALL := figure1 figure3
 $T/%.md: $(TABLE_FILES) $T/%.tsv
 	$(call table_of,mote,$*)
 
-# where MoTE stands, the models with fewer experts stand, too, and their control
+# the models with fewer experts, and their control, are beside MoTE in each table
 MAIN := em/sem em/ic $(foreach base,em ic,$(addprefix $(base)/,mote warmup shared joined random chance))
 $(eval $(call table,table2,$(SEEN),$(MAIN)))
 ifneq ($(filter $(UNSEEN),$(TYPES)),)

@@ -6,7 +6,7 @@
 # Writes results/MODEL/REVISION/TASK.json, in the mteb package's format, and the leaderboard of all models in
 # results/table.md, .tsv and .html.  Finished work is not repeated; if a set fails, the others go on, and its fault
 # is printed at the end.  motes(7) describes the layout of DATA.
-# BENCHMARK: only its sets, or the parts of them that it has; those that DATA lacks are named.  motes mteb --list prints
+# BENCHMARK: only its sets, or its parts of them; the sets that DATA lacks are named.  motes mteb --list prints
 # the benchmarks, and the sets of one: motes mteb --list BENCHMARK="MTEB(eng, v2)".
 # A set of several subsets (languages) or splits is scored part by part; its score is their mean.
 # PER_QUERY=1: also writes TASK.tsv, or TASK@SUBSET@SPLIT.tsv, the scores of each query, for leaderboard compare --from-per-query.  Results
@@ -22,7 +22,7 @@
 # name gets the method: "+prompteol+sum+int8", "+precision-int8".
 # INSTRUCT=no: without instructions, of a model that takes them (share/known-models.tsv); or another template for them, such
 # as 'Instruct: {instruction}\nQuery: ' in bash's $'...'.
-# make's time stamps decide what is redone.  Encoding a set anew removes its result first, so that a failure cannot
+# make's time stamps decide which sets are scored again.  Encoding a set anew removes its result first, so that a failure cannot
 # leave an old score.  A set of another size than mteb's gets a star in the table.
 MODEL    ?= $(SHARE)/models/base
 DATA     ?= data
@@ -168,7 +168,7 @@ endif
 
 # Scores: a report of each part, and the result of a set.
 legacy = $(if $(filter apart,$(COMBINE)),--legacy-sum 1 -f text.hs -f text.rw)
-# KIND, what it is made of, its command
+# KIND, prerequisites, command
 define score_rule
 $($1:%=$(VECTORS)/%/$(REPORT)): $(VECTORS)/%/$(REPORT): $2
 	@$$(call begin,score); $3

@@ -43,7 +43,7 @@ $(DEBIAN)/corpus.jsonl $(DEBIAN)/train.jsonl $(DEBIAN)/synopses.tsv $(foreach pa
 		$(PIPELINES)/json.awk $(PIPELINES)/packages-beir.awk $(DEBIAN)/table.tsv
 	LC_ALL=C awk -v out=$(DEBIAN) -f $< -f $(wordlist 2,3,$^)
 
-# newer than what is made with them if they changed
+# settings, newer than the files that depend on them once they have changed
 $(DEMO)/steps: always
 	@$(call says,$(STEPS))
 

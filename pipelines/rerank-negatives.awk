@@ -1,4 +1,4 @@
-# rerank-negatives.awk - candidates to learn from: for each query two of those it finds, and two documents at random
+# rerank-negatives.awk - training candidates: for each query two documents that it finds, and two at random
 #	awk -v seed=N -f rerank-negatives.awk train.qrels train.run		a run
 # Documents that a query finds alone teach little at first: a model that has not compared two texts yet cannot tell them apart.
 BEGIN { state = seed * 7919 + 1 }

@@ -37,7 +37,7 @@ $(RERANK)/start: always
 $(RERANK)/top: always
 	@$(call says,$(RERANK_TOP))
 
-# the texts of those pairs, by their numbers
+# the texts of the pairs, by their numbers
 $(RERANK)/queries.jsonl $(RERANK)/documents.jsonl $(RERANK)/train.qrels &: $(PIPELINES)/rerank-pairs.awk $(DEBIAN)/train.jsonl $(RERANK)/every
 	LC_ALL=C awk -v out=$(@D) -v every=$(RERANK_EVERY) -f $(wordlist 1,2,$^)
 

@@ -99,7 +99,7 @@ $(REZE)/data/links: $(TEXT)/corpus.txt $(REZE)/data/from
 	touch $@
 
 reze_more = $(strip $(PRECISION) $(TRAIN_OPTIONS) $(subst ",,$(PROMPTS)))
-# where everything comes from; newer than what is made of it if it changed
+# the start, the data and other settings; newer than the files that depend on them once they have changed
 $R/from: always
 	@$(call says,$(abspath $(START))$(,) $(LENGTH)$(call small,,$(,) $(abspath $(REZE_TRAIN)))$(if $(reze_more),$(,) $(reze_more)))
 

@@ -403,7 +403,7 @@ routerretriever-figure4-multi:
 routerretriever-table6:
 	@$(MAKE) --no-print-directory DOCUMENTS=trained routerretriever-table1
 
-# What the paper's appendix asks of Zhou et al. (2023): does a model prefer texts that agree with what it has learned?  PROBE has a
+# The probe of parametric knowledge of the paper's appendix (Zhou et al. 2023): does a model prefer texts that agree with its training?  PROBE has a
 # question a line: query, positive (contexts that agree) and negative (contexts that conflict), lists.  A question counts if the
 # nearest of all is one that agrees.
 # the contexts by the model alone, the questions through a gate or alone

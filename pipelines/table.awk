@@ -53,7 +53,7 @@ function part(error) {
 	return error == "" ? "-" : sprintf("%.2f", error)
 }
 
-# What an arm is: its words, those of a name with * for its last part, or those of all parts that + joins.
+# The description of an arm: of its name, of the name with * for its last part, or of all parts that + joins.
 function is(name,    parts, i, all, stem) {
 	if (name in words)
 		return words[name]

@@ -1,6 +1,6 @@
 # tables.mk - shared by the pipelines of papers: scores of a model, comparisons query by query.  Included first
 , := ,
-# other pipelines have defaults of their own for these
+# $1 if it was given on the command line or in the environment, else the pipeline's own default
 given = $(if $(filter command environment,$(origin $1)),$($1),$2)
 small = $(if $(filter small,$(SIZE)),$1,$2)
 JOBS  ?= $(eval JOBS := $(shell nproc))$(JOBS)

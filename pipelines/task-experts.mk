@@ -22,8 +22,8 @@ $1.tried  := $5
 $1.lr     := $(call given,LR,$(call column_of,$(E_RATES),$(call rates_of,$1)|$1,3))
 endef
 
-# Instructed dense model; the paper's experts; one for both sides of retrieval; as many, of which chance chooses one for each
-# batch, so that they have the rows of task experts but no task.  Their texts of all tasks are scored by the first of them.
+# Instructed dense model; the paper's experts; one expert for both sides of retrieval; as many experts, and chance chooses one for
+# each batch, so that they have the rows of task experts but no task: the first of them embeds all texts to score.
 SCALE_ARMS := mote shared chance
 scale.arms = ic $(SCALE_ARMS)
 SCALE_STEPS := $(call given,STEPS,64 128 256 512)
@@ -72,7 +72,7 @@ $Z/forget.yaml: $(SHARE)/recipes/mote-forget.yaml | $D/links
 $Z/forget-new.yaml: $Z/forget.yaml
 	sed '/^  define:/,/^  search:/ { /^  search:/!d }' $< > $@
 
-# what follows is newer than what is made of it if it changed: the start, the seeds of comparisons, the runs in a table
+# settings, each newer than the files that depend on it once it has changed: the start, the seeds of comparisons, the runs in a table
 $Z/from: always
 	@$(call says,$(abspath $(START)))
 
@@ -201,8 +201,8 @@ $Z/tables/scale.tsv: $(SCALE_STEPS:%=$Z/tables/scale-%.tsv) $Z/columns/scale
 $Z/tables/scale.svg: $(PIPELINES)/curves.gnuplot $Z/tables/scale.tsv
 	gnuplot -e "cells='$Z/tables/scale.tsv'; over='batches'; last=''; doubling=1" $< > $@
 
-# What each rate gives on the development split, by group of sets; the rate of the best mean over groups, for the third design
-# over the new tasks, which the model is trained for
+# The scores of each rate on the development split, by group of sets, and the rate with the best mean over groups; in the third
+# design over the new tasks alone
 SCALE_TUNE := $(call given,STEPS,256)
 scale.tuned  = $(foreach arm,ic $(SCALE_ARMS),$(foreach rate,$(scale-$(arm).tried),scale-$(arm)/$(rate)/$(firstword $(SEEDS))/$(SCALE_TUNE)))
 late.tuned   = $(foreach arm,ic $(LATE_ARMS),$(foreach rate,$(late-$(arm).tried),late-$(arm)/$(rate)/$(firstword $(SEEDS))/$(LATE_HALF)))

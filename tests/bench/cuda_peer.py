@@ -4,9 +4,9 @@
 The peer of tests/bench/cuda.sh in torch: bf16, packed sequences (varlen attention: flash), torch.compile,
 random weights of the shapes of a config.json (bert, qwen3, olmoe).  DEVICE=cpu: the plumbing, without speed.
 
-PEER_COMPILE    what is compiled, SCOPE:MODE, of which the fastest counts: SCOPE blocks or whole, or eager; MODE torch.compile's.
+PEER_COMPILE    compilations to try, SCOPE:MODE; the fastest counts.  SCOPE: blocks, whole, or eager; MODE: torch.compile's.
                 Default: blocks:default blocks:max-autotune-no-cudagraphs whole:default
-PEER_SECONDS    no further one is tried after so many seconds; default 150
+PEER_SECONDS    no further compilation is tried after so many seconds; default 150
 
 rate    TFLOP/s of large bf16 products
 encode  tokens a second of mean-pooled embeddings of so many texts, whose lengths are the file's in turns, in batches of
@@ -187,7 +187,7 @@ def built(config, compiled="blocks:default", **to):
 
 
 def variants():
-    """Those of PEER_COMPILE, while there is time."""
+    """The compilations of PEER_COMPILE, while there is time."""
     end = time.perf_counter() + float(os.environ.get("PEER_SECONDS", 150))
     for compiled in os.environ.get("PEER_COMPILE", "blocks:default blocks:max-autotune-no-cudagraphs whole:default").split():
         if time.perf_counter() > end:

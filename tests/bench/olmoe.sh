@@ -2,7 +2,7 @@
 # A model with the shapes of OLMoE-1B-7B, its weights mapped, in 8 bits (from the weights cache) and in bf16 ("peer"): resident and
 # anonymous megabytes, at most; and tokens per second of processor time with one thread, for texts of one token, for single texts of
 # 32 tokens and for batches of 2,048, over the second half of the texts, when all weights are in memory.  Then the speed of single
-# tokens, each of which reads the weights of its experts once, as a share of the rate of reading memory; and the speed of the batches
+# tokens as a share of the rate of reading memory, for each token reads the weights of its experts once; and the speed of the batches
 # as a share of the rate of large products.
 # It runs only with BENCH_OLMOE=1, because it writes 21 GB to TMPDIR; BENCH_OLMOE_LAYERS (16): fewer for a trial, 1 GB each.
 [ "${BENCH_OLMOE:-}" ] || return 0

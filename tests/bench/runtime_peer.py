@@ -55,7 +55,7 @@ def column(line, end):
 
 
 def batches(path):
-    """Of 32 texts: their numbers, and the arrays that the model takes."""
+    """Batches of 32 texts: the numbers of the texts, and the model's input arrays."""
     lines = [json.loads(line) for line in open(path)]
     texts = [(column(line, ".ids"), column(line, ".second")) for line in lines]
     order = sorted(range(len(texts)), key=lambda i: -len(texts[i][0]))
@@ -73,7 +73,7 @@ def batches(path):
 
 
 def module(folder):
-    """What is exported: a function of the arrays by name, with weights."""
+    """The function to export: it takes the arrays by name, and holds the weights."""
     import torch
     import transformers
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # work: run sets it
 # tasksample's start with as many pairs as MoTE's data have, 1.6e9 in 1,600 files (all one of a million lines), and with a
 # million: seconds and, by GNU time, greatest resident memory, with an index that is found and without one ("peer").
-# BENCH_LINES=1600000000: of one file of so many lines, too, which takes 5 bytes a line in TMPDIR, and minutes.
+# BENCH_LINES=1600000000 adds one file of so many lines: 5 bytes a line in TMPDIR, and minutes.
 sample_prepare() {
 	local files task set
 	mkdir -p "$work/sample"

@@ -12,7 +12,7 @@ no such family) in double precision from the stored weights:
   folder.emb, folder.grad.NAME  embeddings through the folder's pooling, and the gradients of
                            sum(emb * demb), by the names in the file
   bf16.emb                 embeddings with weights rounded to bfloat16
-  long.lengths, long.last, long.mean  single texts of those lengths, the ids of which are
+  long.lengths, long.last, long.mean  single texts of these lengths, with the ids of
                            long_ids(): last layer's hidden state of the last token, and the mean
   mlm.*                    of the masked-language-model head, where the file has one
 Beside it, files of the same values for the same weights under other configurations (VARIANTS),

@@ -74,7 +74,7 @@ def evaluate(task, model, data):
 
 
 # bitext mining: 90 pairs, some translations far from their sentence, two sentences that are equal; and
-# 60 sentences with their translations by number among the 90, some of which are right for several
+# 60 sentences and the numbers of their translations among the 90; some translations are right for several sentences
 a = np.round(rng.randn(90, 6), 2)
 b = np.round(a + 0.7 * rng.randn(90, 6) * (0.5 + rng.rand(90, 1)), 2)
 b[40] = b[20]
@@ -99,8 +99,8 @@ write_expected("bitext_gold", evaluate(Bitext(), model, {"default": {"test": {
     "sentence1": one, "sentence2": two, "gold": [(i, int(g)) for i, g in enumerate(gold)]}}}))
 
 
-# regression: numbers that repeat, of which 70 of 300 rows are sampled; and fewer rows than dimensions, with a repeated
-# one, of which all are used.  scikit-learn 1.9 drops singular values below 1e-6 of the greatest
+# regression: 70 of 300 rows are sampled, and their numbers repeat; then fewer rows than dimensions, one of them twice,
+# and all rows are used.  scikit-learn 1.9 drops singular values below 1e-6 of the greatest
 class Regression(mteb.abstasks.AbsTaskRegression):
     metadata = mteb.get_task("RuSciBenchYearPublRegression").metadata
 
@@ -122,8 +122,8 @@ regression("regression", 300, 40, 6, 70)
 regression("regression_all", 12, 30, 20, 2048)
 
 
-# multilabel classification: texts of none to four labels of twelve, as text and as numbers, two of which no test text has;
-# 80 test texts or about 30 of them; and the second subset of a task, which goes on drawing where the first left off
+# multilabel classification: each text has none to four of twelve labels, as text and as numbers; no test text has two of
+# the labels; 80 test texts or about 30 of them; and the second subset of a task, which goes on drawing where the first left off
 class Multilabel(mteb.abstasks.AbsTaskMultilabelClassification):
     metadata = mteb.get_task("BrazilianToxicTweetsClassification").metadata
 
@@ -212,7 +212,7 @@ nauc = measures.nauc
 measures.nauc = lambda confidence, metric: np.nan if np.ptp(metric) < 1e-12 else nauc(confidence, metric)
 write_expected("instruct", flat(measures.evaluate_p_mrr_change(qrels, found(candidates), changed, CUTS)))
 
-# subqueries: the same, four to a query, of which some find only their candidates; the judgements of the last count
+# subqueries: the same with four subqueries a query; some find only their candidates; the judgements of the last one count
 new = {q: f"s_{i % 3}_{q}" for i, q in enumerate(queries)}
 renamed = {new[q]: qrels[list(qrels)[i % 3 if i < 9 else i]] for i, q in enumerate(queries)}
 results = {new[q]: r for q, r in found({q: c for q, c in candidates.items() if q[1] in "024"}).items()}

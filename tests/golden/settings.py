@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Golden token ids of folders whose other files say something else than tokenizer.json: small vocabularies, and what AutoTokenizer of
-transformers makes of texts.  Writes settings/FORM/ (the files of a folder) and settings/cases.jsonl, a case a line: the form, what is written
-over its files ("files", members of objects; null: the file is not there), "most", texts, ids.
+"""Golden token ids of folders whose other files contradict tokenizer.json: small vocabularies, and the ids of transformers' AutoTokenizer.
+Writes settings/FORM/ (the files of a folder) and settings/cases.jsonl, a case a line: the form, the changes of its files
+("files", members of objects; null: the file is not there), "most", texts, ids.
 
 settings.py --check compares the ids of another version of transformers.  Made with transformers 5.24.0; 4.57.3 has the same ids, but for those of a
 text with U+2581 in it and one of a Camembert's with a further token."""

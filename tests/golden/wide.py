@@ -4,8 +4,8 @@
 For each family: the folder is written, encode and sentence-transformers (single precision; eager
 attention and sdpa) embed the same ids, and the greatest difference of an element of unit
 embeddings is printed.  gemma3 has EmbeddingGemma's modules: mean, Dense 768 -> 3072 -> 768,
-Normalize.  Of bf16 the reference computes in single precision with the factor of the
-embeddings rounded, which is what it does in bf16.
+Normalize.  The reference of bf16 weights is computed in single precision, but with the factor
+of the embeddings rounded, as transformers rounds it in bf16.
 Needs torch, transformers 5.23, sentence-transformers, a build with its helpers:
     python3 tests/golden/wide.py [BUILD [FAMILY...]]
 """
