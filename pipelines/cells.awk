@@ -3,7 +3,7 @@
 # Lines of comparisons: seed, type, set, both scores, difference, its standard error over queries, number of queries.  A row
 # for each base, arm and type, and for all sets of these types together: means over seeds, times 100.  Without types all
 # count, and only the last row is written; with types=every the types of the input, in their order; with by=set rows are sets
-# instead of types.
+# instead of types; with only="STS12 STS13" other sets do not count.
 #
 # standard_error: over queries; of a mean over sets sqrt(sum of squares) / sets.  Seeds share their queries, so more seeds do
 #	not make it smaller; their mean is taken.  A set of one query has no error and is left out; a row of such sets has none.
@@ -23,6 +23,9 @@ BEGIN {
 	types_count = types == "every" ? 0 : split(types, type, " ")
 	for (i = 1; i <= types_count; i++)
 		asked[type[i]] = 1
+	only_count = split(only, set, " ")
+	for (i = 1; i <= only_count; i++)
+		counts[set[i]] = 1
 }
 
 FNR == 1 {
@@ -32,6 +35,8 @@ FNR == 1 {
 	pair = path[parts - 1] SUBSEP name
 	pairs[++pair_count] = pair
 }
+
+only_count && !($3 in counts) { next }
 
 by == "set" { $2 = $3 }
 

@@ -139,11 +139,11 @@ $E/seeds: always
 $E/columns/%: always
 	@$(call says,$(moee.$*.columns))
 
-# table NAME, by (type or set), CELL/CELL of each column
+# table NAME, by (type or set), CELL/CELL of each column, its sets (default: all)
 define moee_table
 moee.$1.columns := $3
 $E/$1.tsv: $(PIPELINES)/cells.awk $(3:%=$E/compare/%.tsv) $E/columns/$1
-	awk -v by=$2 -v types=every -f $$(filter-out $E/columns/$1,$$^) > $$@
+	awk -v by=$2 -v types=every -v only='$4' -f $$(filter-out $E/columns/$1,$$^) > $$@
 
 $E/$1.md: $(TABLE_FILES) $E/$1.tsv
 	$$(call table_of,moee,$1)
@@ -164,7 +164,7 @@ $(if $(MOEE_PAIRED),$(eval $(call moee_table,alpha,type,$(call of_prompts,sum/au
 $(eval $(call moee_table,norm,type,$(call of_prompts,hs/corpus hs/code hs/hs-corpus hs/hs-code hs-corpus/corpus hs-code/code)))
 $(if $(MOEE_LEGACY),$(eval $(call moee_table,legacy,type,$(call of_prompts,sum/legacy hs/legacy))))
 $(if $(MOEE_STS),$(eval $(call moee_table,table5,set,$(addprefix prompteol+hs/prompteol+,hs-layers hs-tokens hs-both rw) \
-	prompteol+rw/prompteol+rw-tokens prompteol+rw/prompteol+rw-logits prompteol+sum/prompteol+sum-logits)))
+	prompteol+rw/prompteol+rw-tokens prompteol+rw/prompteol+rw-logits prompteol+sum/prompteol+sum-logits,$(MOEE_STS))))
 $(eval $(call moee_table,table8,set,$(call of_prompts,hs/rw hs/concat hs/sum)))
 
 # The alphas of auto and the grid, from the streams' properties.

@@ -26,8 +26,9 @@ main_scores = awk -F'\t' -v OFS='\t' 'FNR > 1 && $$3 { for (i = 4; i <= NF; i++)
 	print $$1, $$2, $$3, $$4 }' $(@D)/results/table.tsv
 # SEED, folders of the scores of two models: for each set of both its seed, type, set, both scores, difference, standard
 # error (empty for a single query) and number of queries.  For pairs, whose metrics are resampled, only the main metric is compared.
+# The queries of a set's parts (SET@SUBSET@SPLIT.tsv) count together.
 compared = while IFS=$$'\t' read -r type set metric score; do \
-		[ -e $3/results/*/*/$$set.tsv ] || continue; \
+		[ "$(call per_query,$3)" ] || continue; \
 		metric=$${metric/max_ap/cosine_ap}; \
 		$X/leaderboard compare -q --from-per-query --resamples 1000 <($(call of_metric,$2)) <($(call of_metric,$3)) | \
 			awk -F'\t' -v OFS='\t' -v what="$1	$$type	$$set" -v metric=$$metric \
@@ -35,8 +36,10 @@ compared = while IFS=$$'\t' read -r type set metric score; do \
 	done < $2/scores.tsv
 compared_row = NR == 1 { queries = $$0; sub(/ queries; .*/, "", queries); sub(/.*; /, "", queries) } \
 	$$1 == metric { print what, $$2, $$3, $$4, $$NF, queries }
+per_query = $$(find $1/results -mindepth 3 \( -name "$$set.tsv" -o -name "$$set@*.tsv" \) | LC_ALL=C sort)
 of_metric = awk -F'\t' -v OFS='\t' -v metric=$$metric 'NR == 1 { sub(/_(spearman|ap)$$/, "", metric); for (i = 3; i <= NF; i++) \
-	if ($$i == metric) keep = i } { print (keep ? $$1 OFS $$2 OFS $$keep : $$0) }' $1/results/*/*/$$set.tsv
+	if ($$i == metric) keep = i } FNR == 1 { part = FILENAME; sub(/.*\//, "", part); sub(/^[^@]*/, "", part); if (NR > 1) next } \
+	NR > 1 { $$1 = $$1 part } { print (keep ? $$1 OFS $$2 OFS $$keep : $$0) }' $(call per_query,$1)
 
 # Writes a text to a file only if it changed, so that its targets are made again; the rule depends on `always`.
 says = mkdir -p $(@D) && { echo "$1" | cmp -s - $@ || echo "$1" > $@; }

@@ -67,6 +67,25 @@ drawn_recipe() {
 		diff - <(printf '%s\t%s\t%s\n' type sets difference b-100 2 10.0000 a-100 1 10.0000 'all sets' 3 10.0000)
 	awk -v types=every -v by=set -f "$ROOT/pipelines/cells.awk" ft/pft.tsv | cut -f3,4 |
 		diff - <(printf '%s\t%s\n' type sets y-100 1 x-100 1 z-100 1 'all sets' 3)
+	awk -v types=every -v only='x-100 z-100' -f "$ROOT/pipelines/cells.awk" ft/pft.tsv | cut -f3,4 |
+		diff - <(printf '%s\t%s\n' type sets a-100 1 b-100 1 'all sets' 2)
+}
+
+# tables.mk's macro, which the papers' pipelines call
+@test "compared: query by query, over all sets of both; the parts of a set count together" {
+	mkdir -p {a,b}/results/m/1
+	printf 'Classification\tWhole\taccuracy\t0\nClassification\tParts\taccuracy\t0\nSTS\tMissing\tcosine_spearman\t0\n' >a/scores.tsv
+	scores() { printf 'id\taccuracy\n1\t%s\n2\t%s\n' "${@:2}" >"$1.tsv"; }
+	scores a/results/m/1/Whole 0.25 0.5
+	scores b/results/m/1/Whole 0.5 0.75
+	scores a/results/m/1/Parts@en@test 0.125 0.25
+	scores b/results/m/1/Parts@en@test 0.25 0.375
+	scores a/results/m/1/Parts@de@test 0.5 0.5
+	scores b/results/m/1/Parts@de@test 0.75 1
+	scores a/results/m/1/Missing 0 0
+	printf 'X := %s\nSHELL := bash\nall:\n\t@$(call compared,7,a,b)\ninclude %s\n' "$BUILD/bin" "$ROOT/pipelines/tables.mk" >makefile
+	make -s all >out
+	cut -f1-6,8 out | diff - <(printf '7\tClassification\t%s\n' $'Whole\t0.375\t0.625\t0.25\t2' $'Parts\t0.34375\t0.59375\t0.25\t4')
 }
 
 # a tenth of each set: 160 pairs in the first stage
