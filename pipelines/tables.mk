@@ -36,7 +36,7 @@ compared = while IFS=$$'\t' read -r type set metric score; do \
 	done < $2/scores.tsv
 compared_row = NR == 1 { queries = $$0; sub(/ queries; .*/, "", queries); sub(/.*; /, "", queries) } \
 	$$1 == metric { print what, $$2, $$3, $$4, $$NF, queries }
-per_query = $$(find $1/results -mindepth 3 \( -name "$$set.tsv" -o -name "$$set@*.tsv" \) | LC_ALL=C sort)
+per_query = $$(find $1/results -mindepth 3 -name "$$set.tsv" -print $(,) -name "$$set@*.tsv" -print | LC_ALL=C sort)
 of_metric = awk -F'\t' -v OFS='\t' -v metric=$$metric 'NR == 1 { sub(/_(spearman|ap)$$/, "", metric); for (i = 3; i <= NF; i++) \
 	if ($$i == metric) keep = i } FNR == 1 { part = FILENAME; sub(/.*\//, "", part); sub(/^[^@]*/, "", part); if (NR > 1) next } \
 	NR > 1 { $$1 = $$1 part } { print (keep ? $$1 OFS $$2 OFS $$keep : $$0) }' $(call per_query,$1)
