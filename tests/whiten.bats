@@ -177,7 +177,7 @@ tokens() {
 	encode -m part tokens.mts >made.mts
 	geom whiten apply w.mts x.mts | mts to jsonl -c text.emb | jq -c '.["text.emb"] | (map(. * .) | add | sqrt) as $l | map(. / $l)' >wanted
 	mts to jsonl -c text.emb made.mts | jq -c '.["text.emb"]' | jq -s 'flatten[]' | within <(jq -s 'flatten[]' wanted) 1e-4
-	# it learns on, and says the same after upcycle --mean with itself
+	# the mean of the model and itself has the same embeddings
 	upcycle -q -m part --mean part -o mean
 	encode -m mean tokens.mts | mts diff --atol 1e-6 - made.mts
 	# one that does not normalise ends with the Dense
