@@ -10,6 +10,12 @@ DEBIAN    := $(DEMO)/packages
 LISTS     := $(DEBIAN)/lists
 # in a locale with a decimal comma awk and sort -g read 0.5 as 0
 export LC_ALL := C.UTF-8
+# make splits a list of files at blanks, and it or the shell reads these characters as its own: a path with one of them is
+# refused here, where make's own error would be about a rule of another pipeline
+special   := : ; & | < > ( ) ' " ` \ * ? [ ] \#
+unfit      = $(word 2,$($1))$(foreach character,$(special),$(findstring $(character),$($1)))
+$(foreach name,MODEL DATA OUT RESULTS NAME START TRAIN,$(if $(strip $(call unfit,$(name))),$(error $(name)='$($(name))': \
+	a pipeline takes no name with a blank or one of $(special); give a link to the folder: ln -s '$($(name))' LINK)))
 # RUN starts the shells of the rules that encode, train and score, for example on another machine: srun -c 8.  HEAVY lists their
 # targets, as patterns for filter.  A pattern-specific SHELL would be simpler, but make 4.4 loses pattern-specific
 # variables in chains of implicit rules, or crashes.

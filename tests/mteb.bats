@@ -262,6 +262,28 @@ make_gates() {
 	[[ $stderr == "mteb: there is no folder '$T/none'; give DATA=dir: "* ]]
 }
 
+@test "mteb: a folder or name with a blank or a special character is refused by its variable; a link to the folder works" {
+	while read -r name value; do
+		run -2 --separate-stderr mteb "$name=$value"
+		[[ $stderr == *"common.mk:"*" $name='$value': a pipeline takes no name with a blank or one of : ; & "*"ln -s '$value' LINK.  Stop." ]]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done <<-END
+		MODEL $T/my model
+		DATA $T/my data
+		DATA $T/a:b
+		DATA $T/it's
+		DATA $T/a#b
+		OUT $T/out (2)
+		RESULTS $T/[1]
+		NAME my base
+		START a\b
+	END
+	mkdir "my data"
+	mv data/sts "my data"
+	ln -s "my data" link
+	mteb DATA="$T/link" TASKS=STS12 | found 'STS12'
+}
+
 # bats test_tags=plain
 @test "mteb: COMBINE scores hidden states and routing weights, which are encoded once, beside the model alone" {
 	[[ $BUILD != *-sanitize ]] || skip "minutes of the programs that other tests run, sanitized"
