@@ -52,6 +52,33 @@ same() {
 	topics --label c --min-length 5 x.mts | cut -f3 | tail -n +2 | sort | diff - <(printf '%s\n' $'cafe\u0301' हिन्दी | sort)
 }
 
+# words TEXT: its words in their order
+words() {
+	jq -nc --arg text "$1" '{c: "x", $text}, {c: "y", text: "z"}' | mkstream | topics --no-stop --label c --min-length 1 |
+		awk -F'\t' '$1 == "x" { print $3 }' | sort | paste -sd' '
+}
+
+@test "topics: pairs of Chinese characters are words; kana are words that end where the script changes" {
+	while IFS='|' read -r text expected; do
+		[ "$(words "$text")" = "$(tr ' ' '\n' <<<"$expected" | sort | paste -sd' ')" ]
+	done <<-'END'
+		天气|天气
+		犬|犬
+		天气预报，很好！|天气 气预 预报 很好
+		コンピュータを使う|コンピュータ を 使 う
+		音楽ファイルです|音楽 ファイル です
+		iPhone手机3台|iphone 手机 台
+		様々な犬|様々 な 犬
+		ﾃﾞｰﾀです 한국어 문장|ﾃﾞｰﾀ です 한국어 문장
+		アㇰはabc|アㇰ は abc
+		ภาษาไทย|ภาษาไทย
+	END
+	# a variation selector stays with its character
+	[ "$(words $'\u845b\ufe00\u57ce\u5e02')" = $'\u57ce\u5e02 \u845b\ufe00\u57ce' ]
+	# a stop word is cut alike
+	jq -nc '{c: 1, text: "软件包 音乐"}, {c: 2, text: "包"}' | mkstream | topics --label c --stop <(echo 软件包) | cut -f3 | diff - <(printf '%s\n' word 音乐)
+}
+
 @test "topics: the default column is group, whose -1 is not a cluster; English stop words are dropped" {
 	printf '{"group":%d,"text":"%s"}\n' 0 "The ship and the sea don't" 0 "a sea" 1 "the bread" -1 "the sea of grass" | mkstream >x.mts
 	topics x.mts | cut -f1-4 >out

@@ -236,6 +236,17 @@ utf8_columns(int32_t code)
 	return code < 0x80 ? code >= 32 : utf8proc_charwidth(code);
 }
 
+bool
+utf8_is_ideograph(int32_t code)
+{
+	return (code >= 0x4E00 && code <= 0x9FFF) || (code >= 0x3400 && code <= 0x4DBF) ||
+	       (code >= 0x20000 && code <= 0x2A6DF) ||
+	       (code >= 0x2A700 && code <= 0x2B73F) ||
+	       (code >= 0x2B740 && code <= 0x2B81F) ||
+	       (code >= 0x2B920 && code <= 0x2CEAF) ||
+	       (code >= 0xF900 && code <= 0xFAFF) || (code >= 0x2F800 && code <= 0x2FA1F);
+}
+
 unsigned
 utf8_traits(int32_t code)
 {

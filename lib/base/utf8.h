@@ -58,6 +58,9 @@ void utf8_plain(char *text);
 
 unsigned utf8_traits(int32_t code);
 
+/* Whether BERT's tokenizer counts it as Chinese: an ideograph of Chinese, Japanese or Korean; kana and hangul are not. */
+bool utf8_is_ideograph(int32_t code);
+
 /* Columns of a character on a terminal, 0..2. */
 int utf8_columns(int32_t code);
 

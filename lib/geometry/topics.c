@@ -60,24 +60,53 @@ add_letter(struct buffer *word, int32_t code)
 		word->used += utf8_encode(lower[i], buffer_room(word, 4));
 }
 
+/* Chinese and Japanese have no blanks between words. */
+enum script { SPACED, IDEOGRAPHS, HIRAGANA, KATAKANA };
+
+static enum script
+script_of(int32_t letter)
+{
+	if (utf8_is_ideograph(letter) || letter == 0x3005) /* it repeats an ideograph */
+		return IDEOGRAPHS;
+	if (letter >= 0x3041 && letter <= 0x309F)
+		return HIRAGANA;
+	return (letter >= 0x30A1 && letter <= 0x30FF) ||
+		       (letter >= 0x31F0 && letter <= 0x31FF) ||
+		       (letter >= 0xFF66 && letter <= 0xFF9F)
+		   ? KATAKANA
+		   : SPACED;
+}
+
 /*
- * The next word at or after *at, into `word`; false: none is left.  A word is a run of letters with their marks, lower-cased code
- * point by code point: digits, apostrophes and hyphens separate words.  Text without blanks between words is one word.
+ * The next word at or after *at, into `word`; false: none is left.  A word is a run of letters of one script with their marks,
+ * lower-cased code point by code point: digits, apostrophes and hyphens separate words.  Of a run of ideographs each pair
+ * of neighbours is a word, as most Chinese words have two: the next word starts at the second letter of this one.
  */
 static bool
 next_word(const char *text, size_t length, size_t *at, struct buffer *word)
 {
+	enum script script = SPACED;
+	size_t second = 0;
+
 	word->used = 0;
 	while (*at < length) {
 		int32_t code;
 		size_t bytes = utf8_decode(text + *at, length - *at, &code);
 		unsigned traits = code < 0 ? 0 : utf8_traits(code);
-		bool within =
-		    traits & UTF8_LETTER || (word->used && traits & UTF8_COMBINING);
-		if (word->used && !within)
+		bool letter = traits & UTF8_LETTER;
+		bool mark = word->used && traits & UTF8_COMBINING;
+		if (word->used && !mark && (!letter || script_of(code) != script))
 			return true;
+		if (letter && second) {
+			*at = second;
+			return true;
+		}
+		if (letter && word->used && script == IDEOGRAPHS)
+			second = *at;
+		if (letter)
+			script = script_of(code);
 		*at += bytes;
-		if (within)
+		if (letter || mark)
 			add_letter(word, code);
 	}
 	return word->used > 0;

@@ -6,7 +6,7 @@
  *	weight(w, c) = n(w, c) log(1 + A / n(w))
  *
  * over words of at least `least` letters, in at most the share `most` of the texts, and not in `stop`.  Words are runs of letters
- * in lower case.
+ * of one script in lower case, or two neighbouring Chinese characters.
  */
 #ifndef GEOMETRY_TOPICS_H
 #define GEOMETRY_TOPICS_H

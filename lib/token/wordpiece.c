@@ -319,18 +319,6 @@ emit_stripped(struct word *word, int32_t code)
 	}
 }
 
-/* The reference's ranges, which are not all of Han. */
-static bool
-is_chinese(int32_t code)
-{
-	return (code >= 0x4E00 && code <= 0x9FFF) || (code >= 0x3400 && code <= 0x4DBF) ||
-	       (code >= 0x20000 && code <= 0x2A6DF) ||
-	       (code >= 0x2A700 && code <= 0x2B73F) ||
-	       (code >= 0x2B740 && code <= 0x2B81F) ||
-	       (code >= 0x2B920 && code <= 0x2CEAF) ||
-	       (code >= 0xF900 && code <= 0xFAFF) || (code >= 0x2F800 && code <= 0x2FA1F);
-}
-
 static void
 normalise(struct word *word, int32_t code)
 {
@@ -345,7 +333,7 @@ normalise(struct word *word, int32_t code)
 		if (traits & UTF8_SPACE)
 			code = ' ';
 	}
-	if (rules->chinese_chars && is_chinese(code)) {
+	if (rules->chinese_chars && utf8_is_ideograph(code)) {
 		emit_stripped(word, ' ');
 		emit_stripped(word, code);
 		emit_stripped(word, ' ');
