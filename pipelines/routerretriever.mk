@@ -420,11 +420,12 @@ routerretriever-knowledge:
 	@$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) $(probed)
 	@awk -f $(PIPELINES)/knowledge.awk $(probed) | tee $W/knowledge.tsv
 
-# The rate with the best mean of all gates on the development splits of their own sets, first seed.
-own_scores = $(foreach gate,$(ROUTER_GATES),$W/single/$(gate)/dev/$(first_seed)/$(gate).tsv)
-$W/rate.tsv: $$(own_scores)
+# The rate with which RouterRetriever is best on the development splits of all sets with a gate, first seed.  The gates' own scores there prefer
+# a rate at which a gate harms the queries of other sets, which a router sends to it now and then.
+routed_scores = $(foreach set,$(ROUTER_GATES),$(call scores_of,pilots,dev,$(first_seed),$(set)))
+$W/rate.tsv: $$(routed_scores)
 	awk -F'\t' -v rate=$(ROUTER_LR) 'FNR == 1 { for (i = 1; i <= NF; i++) if ($$i == "ndcg_at_10") at = i; files++; next } { sum[files] += $$at; n[files]++ } \
-		END { for (f in sum) total += 100 * sum[f] / n[f] / files; printf "%s\t%.2f\n", rate, total }' $(own_scores) > $@
+		END { for (f in sum) total += 100 * sum[f] / n[f] / files; printf "%s\t%.2f\n", rate, total }' $^ > $@
 
 routerretriever-rates:
 	@$(foreach rate,$(RATES_TRIED),$(ALONE) $(MAKE) --no-print-directory -j$(JOBS) LR=$(rate) $Q/$(rate)/rate.tsv;)

@@ -148,6 +148,11 @@ router() {
 	for name in figure6 figure7 curve4 curve5 curve8 curve9; do
 		grep -c '<svg' $at/$name.svg
 	done
+	# a rate is judged by the queries that the router sends to gates
+	router "$T/$at/rate.tsv"
+	awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) if ($i == "ndcg_at_10") at = i; f++; next } { sum[f] += $at; n[f]++ }
+		END { printf "1e-2\t%.2f\n", 50 * (sum[1] / n[1] + sum[2] / n[2]) }' $at/routed/pilots/dev/1/{left,right}.tsv | diff - $at/rate.tsv
+	run ! cmp $at/{routed/pilots,single/left}/dev/1/left.tsv
 	# the shares of a set add up to all its queries
 	awk -F'\t' 'NR > 1 { n++; if ($2 + $3 < 99.8 || $2 + $3 > 100.2) exit 1 } END { exit n != 3 }' $at/figure6.tsv
 	awk -F'\t' 'NR > 1 { n++; if ($2 + $3 < 99.8 || $2 + $3 > 100.2) exit 1 } END { exit n != 3 }' $at/figure7.tsv
