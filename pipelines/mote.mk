@@ -8,7 +8,7 @@
 # MPIRUN starts.  README.md beside this file estimates hours and disk.
 # An arm is a start, batches and options.  It is trained at a rate with a seed, and scored as make mteb does.  Rates are in
 # share/recipes/mote-rates.tsv, by START, which make mote-rates chooses on the development split, from one list for each arm;
-# another START has mlm's until then.  LR=X trains all arms at X.
+# another START has mlm's until then, with a notice.  LR=X trains all arms at X.
 MOTE    := $(OUT)/mote
 TRAIN   ?= $(MOTE)/data
 LRS     ?= 5e-4 1e-3 2e-3
@@ -35,6 +35,8 @@ $1.train := $5
 $1.rate  := $(call chosen,$1)
 endef
 chosen   = $(call given,LR,$(call small,$(or $(call column_of,$(RATES),$(MOTE_START)|$1,3),$(call column_of,$(RATES),mlm|$1,3)),5e-6))
+# not empty: the arms of START are trained at the rates of another model
+borrowed = $(call small,$(if $(call given,LR)$(filter $(MOTE_START)|%,$(subst $(tab),|,$(file <$(RATES)))),,$(MOTE_START)))
 # EM, IC, MoTE; a model for each task (SEM); random routing, the control for capacity; experts in every other block; token
 # experts (TLR) with and without renormalised weights; static batches (Table 4)
 $(eval $(call arm,em,plain,plain))
@@ -112,6 +114,7 @@ $(MOTE)/data/from: always
 
 $M/from: always
 	@$(call says,$(abspath $(START))$(call small,,$(,) $(abspath $(TRAIN))))
+	@$(if $(borrowed),echo "mote: $(RATES) has no rates of $(MOTE_START): it is trained at those of mlm; make mote-rates START=$(START) finds its own$(,) LR=X sets one" >&2)
 
 $M/steps: always
 	@$(call says,$(strip $(STEPS_) $(patsubst %,-b %,$(call given,BATCH)) $(LEARN)))
