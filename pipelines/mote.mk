@@ -35,8 +35,8 @@ $1.train := $5
 $1.rate  := $(call chosen,$1)
 endef
 chosen   = $(call given,LR,$(call small,$(or $(call column_of,$(RATES),$(MOTE_START)|$1,3),$(call column_of,$(RATES),mlm|$1,3)),5e-6))
-# not empty: the arms of START are trained at the rates of another model
-borrowed = $(call small,$(if $(call given,LR)$(filter $(MOTE_START)|%,$(subst $(tab),|,$(file <$(RATES)))),,$(MOTE_START)))
+# not empty: the arms of START are trained at the rates of another model, and not to choose rates
+borrowed = $(call small,$(if $(call given,LR)$(filter dev,$(SPLIT))$(filter $(MOTE_START)|%,$(subst $(tab),|,$(file <$(RATES)))),,$(MOTE_START)))
 # EM, IC, MoTE; a model for each task (SEM); random routing, the control for capacity; experts in every other block; token
 # experts (TLR) with and without renormalised weights; static batches (Table 4)
 $(eval $(call arm,em,plain,plain))

@@ -252,12 +252,13 @@ mote() {
 	[ "$(rate_of "$T/other")" = 'echo "train em/1e-2' ]
 	[ "$(rate_of "$ROOT/share/models/mlm")" = 'echo "train em/1e-4' ]
 	[ "$(rate_of "$ROOT/share/models/base")" = 'echo "train em/1e-4' ]
-	# which is said, unless LR is given
+	# which is said, unless LR is given, or rates are being chosen
 	borrows() { mote LR= RATES="$T/rates.tsv" "$@" "$T/out/mote/small/$(basename "${1#START=}")/from" 2>log; grep -c "rates.tsv has no rates of ${1##*/}: it is trained at those of mlm" log; }
 	[ "$(borrows START="$ROOT/share/models/base")" = 1 ]
 	[ "$(borrows START="$ROOT/share/models/base" LR=1e-3 || :)" = 0 ]
 	[ "$(borrows START="$ROOT/share/models/mlm" || :)" = 0 ]
 	[ "$(borrows START="$T/other" || :)" = 0 ]
+	[ "$(borrows START="$ROOT/share/models/base" SPLIT=dev || :)" = 0 ]
 }
 
 @test "mote: other TYPES are scored again; rates found for a START are listed before those of others" {

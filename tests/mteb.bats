@@ -277,6 +277,7 @@ make_gates() {
 		RESULTS $T/[1]
 		NAME my base
 		START a\b
+		TRAIN $T/a;b
 	END
 	mkdir "my data"
 	mv data/sts "my data"

@@ -1,5 +1,5 @@
 """drawn - what the scripts of drawn inputs share: a check, the programs, safetensors, a run over many seeds."""
-import argparse, collections, concurrent.futures, json, os, random, shutil, struct, subprocess, sys, tempfile
+import argparse, collections, concurrent.futures, json, math, os, random, shutil, struct, subprocess, sys, tempfile
 
 
 class Broken(Exception):
@@ -30,6 +30,19 @@ class Room:
         printed, said = self.run(*command)
         check(printed is not None, f"{' '.join(command)}: {said}")
         return printed
+
+
+def compare_scores(room, wanted, command, *arguments, tolerance=1e-5):
+    """Whether mteb-score has these scores; of None and NaN it has null."""
+    got = json.loads(room.out("mteb-score", command, "-q", "--json", *arguments))
+    got = got.get("scores", got)
+    for name, value in wanted.items():
+        check(name in got, f"{command}: no {name}")
+        here = got[name]
+        if value is None or math.isnan(value):
+            check(here is None, f"{command}: {name} is {here}, not NaN")
+        else:
+            check(here is not None and abs(here - value) <= tolerance, f"{command}: {name} is {here}, not {value}")
 
 
 def write_safetensors(path, tensors):
