@@ -112,7 +112,7 @@ need_cases() {
 	[[ "$stderr" == "tok: $T/pair/tokenizer_config.json: 'tokenizer_class' is missing, and vocab.json is not GPT-2's; "* ]]
 }
 
-@test "bpe: a Llama tokenizer class puts its first and last token around the text" {
+@test "bpe: a Llama tokenizer class puts its first and last token around the text, NV-Embed's config.json the last" {
 	cp -r "$BPE/classes" "$T/model"
 	local plain
 	plain=$(tokenize "$BPE/classes" <<<'"light"')
@@ -124,6 +124,13 @@ need_cases() {
 	[ "$(tokenize "$T/model" <<<'"light"')" = "$first $plain" ]
 	sed -i 's/"add_eos_token":false/"add_eos_token":true/' "$T/model/tokenizer_config.json"
 	[ "$(tokenize "$T/model" <<<'"light"')" = "$first $plain $last" ]
+	sed -i 's/"add_eos_token":true/"add_eos_token":false/' "$T/model/tokenizer_config.json"
+	echo '{"model_type": "nvembed"}' >"$T/model/config.json"
+	[ "$(tokenize "$T/model" <<<'"light"')" = "$first $plain $last" ]
+	echo '{"model_type": "nvembed", "add_eos": false}' >"$T/model/config.json"
+	[ "$(tokenize "$T/model" <<<'"light"')" = "$first $plain" ]
+	rm "$T/model/config.json"
+	sed -i 's/"add_eos_token":false/"add_eos_token":true/' "$T/model/tokenizer_config.json"
 	# tokenizer_class of the folder names another class
 	sed -i 's/"LlamaTokenizerFast","add_bos_token":true/"Qwen2TokenizerFast","add_bos_token":false/' "$T/model/tokenizer_config.json"
 	[ "$(tokenize "$T/model" <<<'"light"')" = "$plain $last" ]

@@ -18,16 +18,43 @@ embed() { # MODEL [OPTION]...
 }
 
 # bats test_tags=plain
+@test "forward: embeddings of NV-Embed are its reference's, in all precisions and types of weights" {
+	embed "$D/nvembed" | within "$D/nvembed.txt" 2e-6
+	for option in "--precision bf16" "--precision int8" "--weights int8"; do
+		embed "$D/nvembed" $option | within "$D/nvembed.txt" 0.05
+	done
+	# without a prompt's tokens in the mean, unless config.json says otherwise
+	prompted() { # MODEL
+		ids_stream text.ids '{"prompt_tokens":{"text":2}}' < <(sed 1,2d "$D/ids.txt") | encode -q --any-tokenizer -m "$1" | ids_stream --rows text.emb
+	}
+	sed 1,2d "$D/nvembed.txt" >"$T/whole"
+	run ! within "$T/whole" 1e-3 < <(prompted "$D/nvembed")
+	cp -r "$D/nvembed" "$T/m"
+	jq '.is_mask_instruction = false' "$D/nvembed/config.json" >"$T/m/config.json"
+	prompted "$T/m" | within "$T/whole" 2e-6
+	jq '.latent_attention_config.output_normalize = false' "$D/nvembed/config.json" >"$T/m/config.json"
+	embed "$T/m" | cmp - <(embed "$D/nvembed" --no-normalize)
+	run ! cmp -s <(embed "$T/m") <(embed "$D/nvembed")
+	# as published: modules.json decides
+	mkdir "$T/m/1_Pooling"
+	echo '{"pooling_mode_mean_tokens": true, "include_prompt": false}' >"$T/m/1_Pooling/config.json"
+	echo '["Transformer", "Pooling", "Normalize"]' |
+		jq 'to_entries | map({idx: .key, path: (if .key == 1 then "1_Pooling" else "" end), type: "sentence_transformers.models.\(.value)"})' >"$T/m/modules.json"
+	embed "$T/m" | cmp - <(embed "$D/nvembed")
+	prompted "$T/m" | cmp - <(prompted "$D/nvembed")
+}
+
+# bats test_tags=plain
 @test "forward: a text has the same bits alone and in a batch, with one thread and seven" {
-	for form in buckets gemma2; do
+	for form in buckets gemma2 nvembed; do
 		embed "$D/$form" --pooling mean >"$T/together"
 		while read -r line; do
 			ids_stream text.ids <<<"$line" | encode -q --any-tokenizer -m "$D/$form" --pooling mean -j 1 | ids_stream --rows text.emb
 		done <"$D/ids.txt" | cmp - "$T/together"
 		embed "$D/$form" --pooling mean -j 7 | cmp - "$T/together"
 		for one in cls last; do # only this token's row of the last block is computed
-			embed "$D/$form" --pooling $one+mean | awk '{ print $1 }' >"$T/both"
-			embed "$D/$form" --pooling $one | awk '{ print $1 }' | cmp - "$T/both"
+			embed "$D/$form" --no-normalize --pooling $one+mean | awk '{ print $1 }' >"$T/both"
+			embed "$D/$form" --no-normalize --pooling $one | awk '{ print $1 }' | cmp - "$T/both"
 		done
 	done
 }
@@ -66,10 +93,27 @@ embed() { # MODEL [OPTION]...
 		run -1 --separate-stderr embed "$T/m"
 		[[ $stderr == *"'attn_logit_softcapping' is $cap; it must be above 0"* ]]
 	done
-	run -1 --separate-stderr train -q -m "$D/gemma2" -o "$T/out" <(pairs_stream <<<"3 4	5 6")
-	[ "$stderr" = "train: $D/gemma2: Gemma 2 can encode, but not be trained, drawn or written anew" ]
-	run -1 --separate-stderr train -q -m "$D/buckets" -o "$T/out" <(pairs_stream <<<"3 4	5 6")
-	[ "$stderr" = "train: $D/buckets: DeBERTa can encode, but not be trained, drawn or written anew" ]
+	while IFS='|' read -r change text; do
+		jq "$change" "$D/nvembed/config.json" >"$T/m/config.json"
+		run -1 --separate-stderr embed "$T/m"
+		[[ $stderr == *"encode: $T/m/config.json"*"$text"* ]] || { echo "$change: $stderr"; false; }
+	done <<-E
+		.text_config.model_type = "mistral"|'model_type' of text_config is 'mistral'; it must be 'bidir_mistral'
+		del(.text_config)|'text_config' is missing
+		.latent_attention_config = 3|'latent_attention_config' must be an object
+		.latent_attention_config.latent_dim = 6|'latent_dim' must be 'hidden_size' of text_config, 12
+		.latent_attention_config.hidden_dim = 6|'hidden_dim' must be 'hidden_size' of text_config, 12
+	E
+	while read -r model family; do
+		for how in "" "--lora rank=2"; do
+			run -1 --separate-stderr train -q $how --schedule constant -m "$D/$model" -o "$T/out" < <(pairs_stream <<<"3 4	5 6")
+			[ "$stderr" = "train: $D/$model: $family can encode, but not be trained, drawn or written anew" ]
+		done
+	done <<-E
+		buckets DeBERTa
+		gemma2 Gemma 2
+		nvembed NV-Embed
+	E
 	run -1 --separate-stderr embed "$D/buckets" --adapter "$GOLDEN/adapter/plain"
 	[[ $stderr == *"$D/buckets: is a DeBERTa; adapters of such a model are not supported"* ]]
 	[ ! -e "$T/out" ]

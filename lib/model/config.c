@@ -15,6 +15,7 @@
 #include "model/experts.h"
 #include "model/family/family.h"
 #include "model/head_tensors.h"
+#include "model/latents.h"
 #include "model/model_struct.h"
 #include "model/neuron_experts.h"
 #include "model/token_experts.h"
@@ -112,6 +113,8 @@ model_configure(struct model *model, const char *dir)
 		    dir);
 	family_configure(&model->spec, model->config);
 	configure_positions(model);
+	if (model->head.assumed && model->spec.latents.count)
+		latents_pool(&model->head, model->config);
 	for (int i = 0; i < model->head.count && model->head.tokens; i++)
 		if (model->head.modules[i].module)
 			model->spec.beside = TOKEN_HEAD_PROJECTION ".weight";

@@ -7,6 +7,7 @@
 #include "model/task_loras.h"
 #include "model/balance.h"
 #include "model/block_bf16.h"
+#include "model/latents.h"
 #include "model/model_struct.h"
 #include "model/pass.h"
 #include "model/pooled.h"
@@ -191,6 +192,8 @@ run_forward(const struct model *model, struct pass *pass, const struct batch *ba
 		    stem[STEM_FINAL_NORM].at, stem[STEM_FINAL_NORM_BIAS].at,
 		    spec->norm_eps, spec->norm, last_sequences(pass)->T, C);
 	show(model, pass, pass->last, spec->layers);
+	if (model->latents)
+		latents_forward(model, pass->last, last_sequences(pass)->T);
 	return pass->last;
 }
 

@@ -19,6 +19,7 @@
 #include "model/packed_weights.h"
 #include "model/pass.h"
 #include "model/quantized_weights.h"
+#include "model/latents.h"
 #include "model/relative.h"
 #include "model/rotary.h"
 #include "model/token_experts.h"
@@ -64,18 +65,37 @@ match_table(struct model *model)
 		    safetensors_name(model->file));
 }
 
-/* Dies where a model is to be trained, or run on a device, whose attention is known forward and on processors only. */
+/* The family of a model whose attention is known forward and on processors only; NULL: of another. */
+static const char *
+forward_family(const struct spec *spec)
+{
+	return spec->latents.count   ? "NV-Embed"
+	       : spec->relative.rows ? "DeBERTa"
+	       : spec->softcap != 0  ? "Gemma 2"
+				     : NULL;
+}
+
+static void
+demand_backward(const struct model *model)
+{
+	const char *family = forward_family(&model->spec);
+
+	if (family)
+		die("%s: %s can encode, but not be trained, drawn or written anew",
+		    model->dir, family);
+}
+
+/* Dies where such a model is to be trained, or run on a device. */
 static void
 demand_forward(const struct model *model)
 {
 	const struct spec *spec = &model->spec;
-	const char *family = spec->relative.rows ? "DeBERTa" : "Gemma 2";
+	const char *family = forward_family(spec);
 
-	if (!spec->relative.rows && spec->softcap == 0)
+	if (!family)
 		return;
 	if (model->mode != MODEL_ENCODE)
-		die("%s: %s can encode, but not be trained, drawn or written anew",
-		    model->dir, family);
+		demand_backward(model);
 	if (nn_device())
 		die("%s: %s runs on processors only", model->dir, family);
 	if (model->answers.is && spec->softcap != 0)
@@ -241,6 +261,7 @@ complete(struct model *model, uint64_t seed)
 	model_resolve(model);
 	rotary_open(model);
 	relative_open(model);
+	latents_open(model);
 	return model;
 }
 
@@ -293,6 +314,8 @@ model_open_training(const char *dir, enum model_mode mode, uint64_t seed,
 	struct model *model =
 	    begin(dir, mode, training->classifies, NULL, training->project);
 
+	demand_backward(
+	    model); /* a LoRA is trained on a model that is opened to encode */
 	if (training->freeze)
 		freeze_weights(model, training->freeze);
 	return complete(model, seed);
@@ -378,6 +401,7 @@ model_close(struct model *model)
 	adapter_training_free(model->training);
 	adapters_free(model, model->adapters);
 	relative_close(model);
+	latents_close(model);
 	rotary_close(model);
 	if (model->file)
 		safetensors_close(model->file);

@@ -64,6 +64,8 @@ struct model {
 	struct linear_pairs (*mixture_pairs)[MLP_PARAMETERS]; /* the same */
 	float *
 	    relative; /* [layers, 2, relative.rows, C]: q' and k' of each block; NULL: none */
+	float *
+	    latents; /* keys, then values, [2, latents.count x heads x head_size]; NULL: none */
 	float *inverse[SPEC_ROTARIES]; /* rotary frequencies [D/2] */
 	void (*see)(void *context, const struct model_seen *seen); /* model_watch */
 	void *see_context;

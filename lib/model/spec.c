@@ -115,6 +115,25 @@ spec_mixture_shape(
 	return false;
 }
 
+static bool
+latents_shape(
+    const struct spec *spec, enum stem_parameter which, int64_t *rows, int64_t *columns)
+{
+	int64_t C = spec->width, L = spec->latents.count;
+	int64_t D = spec->latents.heads * (int64_t)spec->latents.head_size;
+
+	switch (which) {
+	case STEM_LATENTS: return shape(L, rows, L, columns, C);
+	case STEM_LATENTS_Q: return shape(L, rows, D, columns, C);
+	case STEM_LATENTS_KV: return shape(L, rows, 2 * D, columns, C);
+	case STEM_LATENTS_OUT: return shape(L, rows, C, columns, D);
+	case STEM_LATENTS_UP: return shape(L, rows, 8 * C, columns, C);
+	case STEM_LATENTS_UP_BIAS: return shape(L, rows, 8 * C, columns, 0);
+	case STEM_LATENTS_DOWN: return shape(L, rows, C, columns, 4 * C);
+	default: return shape(L, rows, C, columns, 0);
+	}
+}
+
 bool
 spec_stem_shape(
     const struct spec *spec, enum stem_parameter which, int64_t *rows, int64_t *columns)
@@ -124,6 +143,8 @@ spec_stem_shape(
 	bool shared = spec->distance.buckets && !spec->distance.each;
 	bool projected = spec->embedding_width;
 
+	if (which >= STEM_LATENTS && which <= STEM_LATENTS_DOWN_BIAS)
+		return latents_shape(spec, which, rows, columns);
 	switch (which) {
 	case STEM_TOKENS:
 		return shape(
@@ -156,9 +177,8 @@ spec_stem_shape(
 	case STEM_OUTPUT: return shape(spec->untied, rows, spec->vocabulary, columns, E);
 	case STEM_OUTPUT_BIAS:
 		return shape(spec->output_bias, rows, spec->vocabulary, columns, 0);
-	case STEM_PARAMETERS: break;
+	default: return false;
 	}
-	return false;
 }
 
 void
@@ -253,7 +273,8 @@ same_sizes(const struct spec *a, const struct spec *b)
 	       SAME(rotaries) && SAME(distance.buckets) && SAME(distance.farthest) &&
 	       SAME(distance.slopes) && SAME(distance.each) && SAME(embedding_width) &&
 	       SAME(relative.rows) && SAME(relative.farthest) && SAME(relative.buckets) &&
-	       SAME(relative.norm) && SAME(tasks_of_text) && SAME(attention_scale) &&
+	       SAME(relative.norm) && SAME(latents.count) && SAME(latents.heads) &&
+	       SAME(latents.head_size) && SAME(tasks_of_text) && SAME(attention_scale) &&
 	       SAME(softcap);
 }
 

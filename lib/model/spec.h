@@ -78,6 +78,11 @@ struct spec_relative {
 	bool norm;    /* of the table's rows */
 };
 
+/* Latent attention, which follows the norm after the last block (latents.h; NV-Embed).  count 0: none. */
+struct spec_latents {
+	int count, heads, head_size;
+};
+
 /* Where a model in training may have dropout (dropout.h). */
 enum spec_drop {
 	SPEC_DROP_EMBEDDINGS, /* after their norm */
@@ -120,6 +125,7 @@ struct spec {
 	struct spec_rotary rotary[SPEC_ROTARIES];
 	struct spec_distance distance;
 	struct spec_relative relative;
+	struct spec_latents latents;
 	float attention_scale; /* of scores; 0: 1 / sqrt(head_size) */
 	float softcap;	       /* scores become softcap tanh(score / softcap); 0: not */
 	bool causal;	       /* a token attends to itself and earlier tokens only */
@@ -229,6 +235,20 @@ enum stem_parameter {
 	STEM_PROJECT_BIAS,
 	STEM_FINAL_NORM, /* after the last block, with prenorm */
 	STEM_FINAL_NORM_BIAS,
+	STEM_LATENTS,	   /* [latents.count, C] */
+	STEM_LATENTS_NORM, /* of the latents; all these norms are LayerNorms */
+	STEM_LATENTS_NORM_BIAS,
+	STEM_LATENTS_Q_NORM, /* of the hidden states */
+	STEM_LATENTS_Q_NORM_BIAS,
+	STEM_LATENTS_Q,	  /* [heads x head_size, C], of latents */
+	STEM_LATENTS_KV,  /* [2 x heads x head_size, C]: keys above values */
+	STEM_LATENTS_OUT, /* [C, heads x head_size] */
+	STEM_LATENTS_MLP_NORM,
+	STEM_LATENTS_MLP_NORM_BIAS,
+	STEM_LATENTS_UP, /* [8 C, C]: up above gate */
+	STEM_LATENTS_UP_BIAS,
+	STEM_LATENTS_DOWN, /* [C, 4 C] */
+	STEM_LATENTS_DOWN_BIAS,
 	STEM_MLM_DENSE,
 	STEM_MLM_DENSE_BIAS,
 	STEM_MLM_NORM,

@@ -263,6 +263,10 @@ tokenizer_settings_read(const char *home)
 	read_sentence(settings, home);
 	other = read_object(home, "config.json");
 	find_class(settings, other);
+	/* NV-Embed: config.json says so, and the tokenizer's own files do not */
+	if (!strcmp(tree_string(other, "model_type", ""), "nvembed") &&
+	    tree_boolean(other, "add_eos", true))
+		tree_set(config, "add_eos_token", tree_of_boolean(true));
 	tree_free(other);
 	return settings;
 }

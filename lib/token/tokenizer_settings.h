@@ -2,7 +2,7 @@
  * tokenizer_settings - reads the settings of a model folder's tokenizer, except tokenizer.json and the vocabulary.
  *
  * In increasing priority: tokenizer_config.json; special_tokens_map.json and added_tokens.json, unless the former has
- * added_tokens_decoder; tokenizer_args or processor_kwargs of sentence_bert_config.json.  The class is tokenizer_class
+ * added_tokens_decoder; tokenizer_args or processor_kwargs of sentence_bert_config.json; "add_eos" of config.json (NV-Embed).  The class is tokenizer_class
  * of these, else of config.json, else that of model_type there.
  */
 #ifndef TOKEN_TOKENIZER_SETTINGS_H

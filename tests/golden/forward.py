@@ -3,18 +3,20 @@
 double precision.
 
 forward/FORM/ has config.json and model.safetensors; ids.txt the ids of texts of 1 to 300 tokens, a line each; FORM.txt the mean
-of each text's last hidden states.  buckets: DeBERTa v3, its far distances in buckets; plain: DeBERTa v2, distances up to 12 by
+of each text's last hidden states, of nvembed its direction.  buckets: DeBERTa v3, its far distances in buckets; plain: DeBERTa v2, distances up to 12 by
 themselves, token types, rows that are not normed; gemma2: windows of 7, scores that are capped; uncapped: the same model
-without.  Needs torch, transformers:  python3 tests/golden/forward.py
+without; nvembed: Mistral that sees both ways, without its window, then latent attention, which transformers lacks.  Needs torch, transformers:  python3 tests/golden/forward.py
 """
+import json
 import os
 import random
 import shutil
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 import torch
+import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
-from transformers import DebertaV2Config, DebertaV2Model, Gemma2Config, Gemma2Model
+from transformers import DebertaV2Config, DebertaV2Model, Gemma2Config, Gemma2Model, MistralConfig, MistralModel
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forward")
 V, LENGTHS = 40, [1, 2, 5, 17, 40, 130, 300]
@@ -30,6 +32,59 @@ FORMS = {
     "gemma2": (Gemma2Model, Gemma2Config(**GEMMA, attn_logit_softcapping=1.5)),
     "uncapped": (Gemma2Model, Gemma2Config(**GEMMA, attn_logit_softcapping=None)),
 }
+MISTRAL = SMALL | {"num_hidden_layers": 2, "num_key_value_heads": 1, "head_dim": 6, "max_position_embeddings": 512}
+LATENTS, HEADS, SIZE = 5, 3, 4
+
+
+def latent_shapes(C):
+    block = "latent_attention_model.cross_attend_blocks."
+    norms = {f"{block}{n}.{p}": (C,) for n in ("0.norm", "0.norm_context", "1.norm") for p in ("weight", "bias")}
+    D = HEADS * SIZE
+    return norms | {"latent_attention_model.latents": (LATENTS, C), block + "0.fn.to_q.weight": (D, C),
+                    block + "0.fn.to_kv.weight": (2 * D, C), block + "0.fn.to_out.weight": (C, D),
+                    block + "1.fn.net.0.weight": (8 * C, C), block + "1.fn.net.0.bias": (8 * C,),
+                    block + "1.fn.net.2.weight": (C, 4 * C), block + "1.fn.net.2.bias": (C,)}
+
+
+def latent_attention(w, x):
+    """Hidden states [T,C] through NV-Embed's attention to latents and its MLP."""
+    part = lambda name: w["latent_attention_model.cross_attend_blocks." + name]
+    norm = lambda y, name: F.layer_norm(y, y.shape[-1:], part(name + ".weight"), part(name + ".bias"))
+    split = lambda y: y.view(len(y), HEADS, SIZE).transpose(0, 1)
+    q = split(norm(x, "0.norm") @ part("0.fn.to_q.weight").T)
+    k, v = map(split, (norm(w["latent_attention_model.latents"], "0.norm_context") @ part("0.fn.to_kv.weight").T).chunk(2, -1))
+    a = ((q @ k.transpose(1, 2) / SIZE ** 0.5).softmax(-1) @ v).transpose(0, 1).flatten(1)
+    x = x + a @ part("0.fn.to_out.weight").T
+    up, gate = F.linear(norm(x, "1.norm"), part("1.fn.net.0.weight"), part("1.fn.net.0.bias")).chunk(2, -1)
+    return x + F.linear(up * F.gelu(gate), part("1.fn.net.2.weight"), part("1.fn.net.2.bias"))
+
+
+def nvembed(texts):
+    torch.manual_seed(7)
+    text = MistralConfig(**MISTRAL, sliding_window=None, attn_implementation="eager")
+    model = MistralModel(text).eval()
+    for p in model.parameters():
+        p.data = p.data.half().float()
+    own = {name: torch.randn(shape) / (shape[-1] ** 0.5 if len(shape) > 1 else 3) for name, shape in latent_shapes(12).items()}
+    own = {name: p.half() for name, p in own.items()}  # as published
+    folder = HERE + "/nvembed"
+    os.makedirs(folder)
+    save_file({"embedding_model." + name: p.data.half() for name, p in model.named_parameters()} | own, folder + "/model.safetensors",
+              metadata={"format": "pt"})
+    with open(folder + "/config.json", "w") as out:
+        json.dump({"model_type": "nvembed", "hidden_size": 12, "add_eos": True, "is_mask_instruction": True, "padding_side": "right",
+                   "latent_attention_config": {"model_type": "latent_attention", "num_latents_value": LATENTS, "latent_dim": 12,
+                                               "hidden_dim": 12, "num_cross_heads": HEADS, "cross_dim_head": SIZE,
+                                               "output_normalize": True},
+                   "text_config": MISTRAL | {"model_type": "bidir_mistral", "sliding_window": 7, "rms_norm_eps": 1e-6}}, out, indent=2)
+        out.write("\n")
+    model, own = model.double(), {name: p.double() for name, p in own.items()}
+    with open(HERE + "/nvembed.txt", "w") as out, torch.no_grad():
+        for ids in texts:
+            both_ways = torch.zeros(1, 1, len(ids), len(ids), dtype=torch.float64)
+            x = model(input_ids=torch.tensor([ids]), attention_mask=both_ways).last_hidden_state[0]
+            x = F.normalize(latent_attention(own, x).mean(0), dim=-1)
+            print(*(f"{v:.9f}" for v in x.tolist()), file=out)
 
 
 def main():
@@ -55,6 +110,7 @@ def main():
             for ids in texts:
                 x = model(input_ids=torch.tensor([ids])).last_hidden_state[0].mean(0)
                 print(*(f"{v:.9f}" for v in x.tolist()), file=out)
+    nvembed(texts)
 
 
 main()

@@ -38,6 +38,27 @@ static const struct tensor_names gemma3 = {
 	    [BLOCK_DOWN_NORM] = "post_feedforward_layernorm" },
 };
 
+#define LATENT(part) "latent_attention_model.cross_attend_blocks." part
+
+/* NV-Embed: Mistral's names under a prefix, beside those of the latent attention. */
+static const struct tensor_names nvembed = {
+	.prefixes = { "embedding_model." },
+	.stem = { [STEM_TOKENS] = "embed_tokens",
+	    [STEM_FINAL_NORM] = "norm",
+	    [STEM_LATENTS] = "latent_attention_model.latents",
+	    [STEM_LATENTS_NORM] = LATENT("0.norm_context"),
+	    [STEM_LATENTS_Q_NORM] = LATENT("0.norm"),
+	    [STEM_LATENTS_Q] = LATENT("0.fn.to_q"),
+	    [STEM_LATENTS_KV] = LATENT("0.fn.to_kv"),
+	    [STEM_LATENTS_OUT] = LATENT("0.fn.to_out"),
+	    [STEM_LATENTS_MLP_NORM] = LATENT("1.norm"),
+	    [STEM_LATENTS_UP] = LATENT("1.fn.net.0"),
+	    [STEM_LATENTS_DOWN] = LATENT("1.fn.net.2") },
+	.layers = "layers.",
+	.block = { SELF_ATTN, GATED_MLP,
+	    NORMS("input_layernorm", "post_attention_layernorm") },
+};
+
 /* Die where config.json asks for local attention. */
 static void
 refuse_windows(const struct tree *config)
@@ -339,6 +360,44 @@ adjust_qwen2_moe(struct spec *spec, const struct tree *config)
 		}
 }
 
+/* A member that must be an object. */
+static const struct tree *
+object_of(const struct tree *config, const char *key)
+{
+	const struct tree *object = tree_need(config, key);
+
+	if (object->kind != TREE_OBJECT)
+		tree_die(object, "'%s' must be an object", key);
+	return object;
+}
+
+/* NV-Embed (Lee et al. 2024): Mistral that sees both ways, whatever its window, and latent attention. */
+static void
+configure_nvembed(
+    struct spec *spec, const struct tree *config, const struct family *family)
+{
+	const struct tree *text = object_of(config, "text_config");
+	const struct tree *latents = object_of(config, "latent_attention_config");
+	const char *type = tree_string(text, "model_type", "");
+
+	if (strcmp(type, "bidir_mistral"))
+		tree_die(tree_get(text, "model_type"),
+		    "'model_type' of text_config is '%s'; it must be 'bidir_mistral'",
+		    type);
+	configure(spec, text, family);
+	spec->causal = false;
+	spec->latents = (struct spec_latents){ .count = (int)tree_integer_or(latents,
+						   "num_latents_value", 512, 1, 1 << 16),
+		.heads = (int)tree_integer_or(latents, "num_cross_heads", 8, 1, 1024),
+		.head_size =
+		    (int)tree_integer_or(latents, "cross_dim_head", 4096, 1, 1 << 16) };
+	static const char *const widths[] = { "latent_dim", "hidden_dim" };
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+		if (tree_integer_or(latents, widths[i], 4096, 1, 1 << 16) != spec->width)
+			tree_die(latents, "'%s' must be 'hidden_size' of text_config, %d",
+			    widths[i], spec->width);
+}
+
 const struct family decoder_families[] = {
 	{ "deepseek", &decoder, configure, adjust_deepseek, .norm_eps = 1e-6 },
 	{ "eurobert", &decoder, configure, adjust_eurobert, .norm_eps = 1e-5 },
@@ -358,6 +417,8 @@ const struct family decoder_families[] = {
 	/* Jiang et al. 2023; E5-Mistral: local attention in every layer */
 	{ "mistral", &decoder, configure, NULL, .norm_eps = 1e-6, .bias = BIAS_NONE,
 	    .windows = WINDOWS_ALL },
+	{ "nvembed", &nvembed, configure_nvembed, NULL, .norm_eps = 1e-6,
+	    .bias = BIAS_NONE, .windows = WINDOWS_ADJUSTED },
 	{ "olmoe", &decoder, configure, adjust_olmoe, .norm_eps = 1e-5,
 	    .qk_norm = SPEC_QK_ALL },
 	/* Yang et al. 2024; gte-Qwen2 */
