@@ -1,5 +1,9 @@
 # common.mk - folders of all pipelines, and the shell of heavy rules.  Included first, by the Makefile of the sources or, if
 # motes is installed, by the Makefile beside this file.
+# NAME of the environment is a person's, or on WSL a machine's
+ifeq ($(origin NAME),environment)
+undefine NAME
+endif
 PIPELINES ?= pipelines
 SHARE     ?= share
 OUT       ?= out
@@ -10,6 +14,8 @@ DEBIAN    := $(DEMO)/packages
 LISTS     := $(DEBIAN)/lists
 # in a locale with a decimal comma awk and sort -g read 0.5 as 0
 export LC_ALL := C.UTF-8
+# with it an option after an operand would be an operand
+unexport POSIXLY_CORRECT
 # make splits a list of files at blanks, and it or the shell reads these characters as its own: a path with one of them is
 # refused here, where make's own error would be about a rule of another pipeline
 special   := : ; & | < > ( ) ' " ` \ * ? [ ] \#
