@@ -164,6 +164,9 @@ right() {
 	contradicts bert '{"tokenizer_config.json": {"sep_token": "[PAD]"}}' "'sep_token' is '[PAD]', and the post_processor of tokenizer.json puts '[SEP]' there"
 	contradicts bert '{"tokenizer_config.json": {"tokenizer_class": "GPTNeoXTokenizer", "eos_token": "[SEP]", "add_eos_token": false}}' "'add_eos_token' is false, and "
 	contradicts bert '{"tokenizer_config.json": {"tokenizer_class": "LlamaTokenizerFast", "bos_token": "[CLS]", "add_bos_token": false}}' "'add_bos_token' is false, and "
+	contradicts bert '{"tokenizer_config.json": {"fix_mistral_regex": true}, "config.json": {"model_type": "mistral"}}' "'fix_mistral_regex' is true: "
+	folder bert '{"tokenizer_config.json": {"fix_mistral_regex": true}, "config.json": {"model_type": "bert"}}'
+	tok -m "$T/m" </dev/null
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"500": {"content": "<ent>"}}}}' "added token '<ent>' has the id 500, and 151 by the vocabulary and tokenizer.json"
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"5": {"content": "[MASK]"}}}}' "added token '[MASK]' has the id 5, and 4 by "
 	contradicts bert '{"tokenizer_config.json": {"added_tokens_decoder": {"x": {"content": "a"}}}}' "added_tokens_decoder: 'x' is not a token"

@@ -236,6 +236,22 @@ read_sentence(struct tokenizer_settings *settings, const char *home)
 	tree_free(sentence);
 }
 
+/* Settings that count for models of some types alone. */
+static void
+read_type(struct tokenizer_settings *settings, const struct tree *model)
+{
+	const char *type = tree_string(model, "model_type", "");
+	struct tree *config = settings->config;
+
+	/* config.json says so, and the tokenizer's own files do not */
+	if (!strcmp(type, "nvembed") && tree_boolean(model, "add_eos", true))
+		tree_set(config, "add_eos_token", tree_of_boolean(true));
+	if ((!strcmp(type, "mistral") || !strcmp(type, "ministral")) &&
+	    tree_boolean(config, "fix_mistral_regex", false))
+		tree_die(tree_get(config, "fix_mistral_regex"),
+		    "'fix_mistral_regex' is true: texts are split by another expression than tokenizer.json's; put that one there, and take this key out");
+}
+
 struct tokenizer_settings *
 tokenizer_settings_read(const char *home)
 {
@@ -263,10 +279,7 @@ tokenizer_settings_read(const char *home)
 	read_sentence(settings, home);
 	other = read_object(home, "config.json");
 	find_class(settings, other);
-	/* NV-Embed: config.json says so, and the tokenizer's own files do not */
-	if (!strcmp(tree_string(other, "model_type", ""), "nvembed") &&
-	    tree_boolean(other, "add_eos", true))
-		tree_set(config, "add_eos_token", tree_of_boolean(true));
+	read_type(settings, other);
 	tree_free(other);
 	return settings;
 }
