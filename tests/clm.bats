@@ -296,3 +296,14 @@ shapes() { # MODEL: name, type and shape of its tensors
 	[ "$(grep -c right same)" = "$(tensor_sums mote | grep -c right)" ]
 	[ "$(grep -c lm_head same)" = 0 ]
 }
+
+@test "clm: a model that caps the logits of its tokens is refused" {
+	cp -r "$GOLDEN/forward/uncapped" capped
+	for change in '.final_logit_softcapping = 0.5' 'del(.final_logit_softcapping)'; do
+		jq "$change" "$GOLDEN/forward/uncapped/config.json" >capped/config.json
+		run -1 --separate-stderr train -q -m capped -o out --objective clm --steps 1 texts.mts
+		[ "$stderr" = "train: capped: caps the logits of the tokens that it predicts ('final_logit_softcapping'), which is not supported" ]
+	done
+	jq '.final_logit_softcapping = null' "$GOLDEN/forward/uncapped/config.json" >capped/config.json
+	train -q -m capped -o out --objective clm --steps 1 texts.mts
+}

@@ -201,3 +201,20 @@ sums() {
 	does_not_apply --positive-weight train -m bert --objective listnet --positive-weight 2 -o out bert.lists.mts
 	[ ! -e out ]
 }
+
+@test "cross: of ERNIE's task embeddings the first learns from both texts of a pair, and no other" {
+	folder ernie
+	task=ernie.embeddings.task_type_embeddings.weight
+	end=$(safetensors_list ernie | awk -F'\t' '{ n = split($3, shape, ","); size = 4; for (i = 1; i <= n; i++) size *= shape[i]; sum += size } END { print sum }')
+	relabel ernie/model.safetensors ".[\"$task\"] = {dtype: \"F32\", shape: [3, 16], data_offsets: [$end, $((end + 192))]}" >table
+	head -c 192 /dev/zero >>table
+	mv table ernie/model.safetensors
+	jq '.use_task_id = true' ernie/config.json >config
+	mv config ernie/config.json
+	pairs ernie
+	mts to jsonl ernie.pairs.mts | jq -s 'all(."pair.second" < (."pair.ids" | length))' | found true
+	train "${options[@]}" --decay 0 -m ernie -o out --objective bce ernie.pairs.mts
+	tail -c +$(($(tensor_offset out/model.safetensors $task) + 1)) out/model.safetensors | head -c 192 >learned
+	run -1 cmp -s <(head -c 64 learned) <(head -c 64 /dev/zero)
+	tail -c 128 learned | cmp - <(head -c 128 /dev/zero)
+}

@@ -42,6 +42,10 @@ embed() { # MODEL [OPTION]...
 		jq 'to_entries | map({idx: .key, path: (if .key == 1 then "1_Pooling" else "" end), type: "sentence_transformers.models.\(.value)"})' >"$T/m/modules.json"
 	embed "$T/m" | cmp - <(embed "$D/nvembed")
 	prompted "$T/m" | cmp - <(prompted "$D/nvembed")
+	# a map is added to the pooling that config.json implies
+	ids_stream text.ids <"$D/ids.txt" | encode -q --any-tokenizer -m "$D/nvembed" >"$T/x.mts"
+	geom whiten fit -q --kind scale -m "$D/nvembed" -o "$T/scaled" "$T/x.mts"
+	embed "$T/scaled" | within <(geom whiten fit -q --kind scale -o "$T/map.mts" "$T/x.mts" && geom whiten apply -q "$T/map.mts" "$T/x.mts" | ids_stream --rows text.emb) 1e-5
 }
 
 # bats test_tags=plain
@@ -65,7 +69,7 @@ embed() { # MODEL [OPTION]...
 	embed "$T/m" --pooling mean | within "$D/buckets.txt" 2e-6
 }
 
-@test "forward: unsupported settings are refused by key, as are training and adapters" {
+@test "forward: unsupported settings are refused by key, as are training and adapters, also of late-interaction and sparse models" {
 	cp -r "$D/buckets" "$T/m"
 	while IFS='|' read -r change text; do
 		jq "$change" "$D/buckets/config.json" >"$T/m/config.json"
@@ -104,16 +108,20 @@ embed() { # MODEL [OPTION]...
 		.latent_attention_config.latent_dim = 6|'latent_dim' must be 'hidden_size' of text_config, 12
 		.latent_attention_config.hidden_dim = 6|'hidden_dim' must be 'hidden_size' of text_config, 12
 	E
-	while read -r model family; do
+	while IFS='|' read -r model what; do
 		for how in "" "--lora rank=2"; do
-			run -1 --separate-stderr train -q $how --schedule constant -m "$D/$model" -o "$T/out" < <(pairs_stream <<<"3 4	5 6")
-			[ "$stderr" = "train: $D/$model: $family can encode, but not be trained, drawn or written anew" ]
+			run -1 --separate-stderr train -q $how --schedule constant -m "$GOLDEN/$model" -o "$T/out" < <(pairs_stream <<<"3 4	5 6")
+			[[ $stderr == "train: $GOLDEN/$model: "*$what* ]] || { echo "$model: $stderr"; false; }
 		done
 	done <<-E
-		buckets DeBERTa
-		gemma2 Gemma 2
-		nvembed NV-Embed
+		forward/buckets|DeBERTa can encode, but not be trained, drawn or written anew
+		forward/gemma2|Gemma 2 can encode, but not be trained, drawn or written anew
+		forward/nvembed|NV-Embed can encode, but not be trained, drawn or written anew
+		late/pylate_bert|embeds tokens (late interaction); such a model can encode, but not be trained, drawn or written anew
+		sparse/bert|is a sparse encoder
 	E
+	run -1 --separate-stderr train -q --lora rank=2 --schedule constant -m "$GOLDEN/static/st" -o "$T/out" < <(pairs_stream <<<"3 4	5 6")
+	[ "$stderr" = "train: $GOLDEN/static/st: has no blocks, hence no layers for a LoRA" ]
 	run -1 --separate-stderr embed "$D/buckets" --adapter "$GOLDEN/adapter/plain"
 	[[ $stderr == *"$D/buckets: is a DeBERTa; adapters of such a model are not supported"* ]]
 	[ ! -e "$T/out" ]

@@ -255,3 +255,11 @@ run_is() {
 	run -1 near "$T/q.mts" "$T/other.mts"
 	[[ $output == *"its vectors are of model"* ]]
 }
+
+@test "late: --pooling is refused, unless something else than tokens is asked for" {
+	folder pylate_bert
+	tok -q -m "$T/pylate_bert" --task query "$L/queries.jsonl" >"$T/ids.mts"
+	run -2 --separate-stderr encode -q -m "$T/pylate_bert" --pooling max "$T/ids.mts"
+	[[ $stderr == "encode: --pooling does not apply to a late-interaction model, which embeds tokens"* ]]
+	encode -q -m "$T/pylate_bert" --pooling max --emit hs "$T/ids.mts" >"$T/hs.mts"
+}

@@ -56,3 +56,12 @@ PROJECTED=$GOLDEN/projection
 	upcycle -q -m "$PROJECTED" --mean "$PROJECTED" -o "$T/out"
 	embed "$PROJECTED" | cmp - <(embed "$T/out")
 }
+
+@test "projection: distil --project learns a further projection, of the tokens' projections" {
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	mts paste "$T/ids.mts" <(encode -q -m "$GOLDEN/bert" "$T/ids.mts" | mts cat -c text.emb) >"$T/taught.mts"
+	wide=$(mts to jsonl -c text.emb "$T/taught.mts" | head -n 1 | jq '."text.emb" | length')
+	train -q -m "$PROJECTED" --objective distil --project "$wide" --steps 3 --lr 1e-2 -o "$T/learned" "$T/taught.mts"
+	[ "$(embed "$T/learned" | awk 'NR == 1 { print NF }')" = 6 ]
+	run ! within "$PROJECTED/embeddings.txt" 1e-3 < <(embed "$T/learned")
+}

@@ -52,6 +52,32 @@ brute() {
 		LC_ALL=C sort -t$'\t' -k1,1 -k3,3gr -k2,2r | awk -F'\t' -v k="$1" '$1 != last { count = 0; last = $1 } count++ < k'
 }
 
+# Adapters. ------------------------------------------------------------------------------
+
+@test "sparse: with an adapter the weights are those of the merged model; one of the head that predicts tokens is refused" {
+	folder bert
+	cp -r "$S/bert" "$T/plain" # a model of words, which train takes
+	rm -r "$T/plain"/*sentence* "$T/plain/modules.json" "$T/plain/1_SpladePooling"
+	paste "$GOLDEN/bert/ids.txt" <(tac "$GOLDEN/bert/ids.txt") | pairs_stream |
+		train -q -m "$T/plain" --lora rank=2,targets=0.attention.self.query --lr 0.5 --schedule constant --steps 2 -o "$T/adapter"
+	relabel "$T/adapter/adapter_model.safetensors" . >"$T/bare" # without the print of the model that it was trained on
+	mv "$T/bare" "$T/adapter/adapter_model.safetensors"
+	upcycle -q -m "$T/plain" --merge-lora "$T/adapter" -o "$T/made"
+	cp -r "$T/bert" "$T/merged"
+	cp "$T/made/model.safetensors" "$T/merged"
+	terms bert --emit sparse --adapter "$T/adapter" | lines >"$T/adapted"
+	terms merged --emit sparse | lines >"$T/wanted"
+	jq -c .ids "$T/adapted" | diff - <(jq -c .ids "$T/wanted")
+	jq -c '.weights | @tsv' -r "$T/adapted" | within <(jq -r '.weights | @tsv' "$T/wanted") 1e-5
+	run -1 cmp -s "$T/adapted" <(terms bert --emit sparse | lines)
+	relabel "$T/adapter/adapter_model.safetensors" \
+		'with_entries(.key |= sub("(bert.)?encoder.layer.0.attention.self.query"; "cls.predictions.transform.dense"))' >"$T/head"
+	mv "$T/head" "$T/adapter/adapter_model.safetensors"
+	sed -i 's/[a-z.0-9]*attention.self.query/cls.predictions.transform.dense/g' "$T/adapter/adapter_config.json"
+	run -1 --separate-stderr encode -q --any-tokenizer -m "$T/bert" --emit sparse --adapter "$T/adapter" < <(ids_stream text.ids <<<"5 6")
+	[[ $stderr == "encode: $T/adapter/adapter_model.safetensors: changes 'cls.predictions.transform.dense.weight' of $T/bert, of the head that predicts tokens, which is not supported" ]]
+}
+
 # Known answers. -------------------------------------------------------------------------
 
 @test "sparse: terms and weights of every family, pooling and activation are SparseEncoder's" {

@@ -84,6 +84,17 @@ differ() {
 		close_to 0.02 halves floats
 		run -1 close_to 1e-5 halves floats
 	done
+	# of a base that is stored in bf16 or f16 the products are rounded, too
+	for type in bf16 f16; do
+		model_copy "$G/bert" short $type
+		model_copy short long f32
+		for base in short long; do
+			train -q -m $base -o lora.$base --lora rank=4,targets=all-linear --lr 2e-3 --precision bf16 pairs.mts
+		done
+		cmp <(relabel lora.short/adapter_model.safetensors .) <(relabel lora.long/adapter_model.safetensors .)
+		train -q -m short -o exact --lora rank=4,targets=all-linear --lr 2e-3 pairs.mts
+		run -1 cmp -s <(relabel exact/adapter_model.safetensors .) <(relabel lora.short/adapter_model.safetensors .)
+	done
 	rm -r out
 	cut_short 4 -q -m "$G/bert" -o out --save-every 1 --epochs 50 --precision bf16 pairs.mts
 	run -1 train -q -m "$G/bert" -o out --save-every 1 --epochs 50 pairs.mts
@@ -1142,6 +1153,31 @@ recipe() {
 	[ -e white/model.safetensors ] && [ ! -e white/train.json ]
 	train -q -m out -o out --steps 1 other.mts # replaced like any file of the model
 	[ "$(noted .start)" = '"out"' ]
+}
+
+# Attention stays f32, so that a chunk that goes forward twice has the same embeddings both times.
+@test "train: --precision bf16: losses and gradients of texts of more than 64 tokens do not depend on the chunks" {
+	seeded_awk 'BEGIN { srand(3); for (i = 0; i < 8; i++) { for (j = 0; j < 2; j++) { printf j ? "\t" : ""
+		for (n = 100 + int(60 * rand()); n; n--) printf "%s%d", n % 1000 ? " " : "", 3 + int(30 * rand()) } print "" } }' | sed 's/^ //; s/\t /\t/' | pairs_stream >long.mts
+	for chunk in 4096 256; do
+		train -q -m "$GOLDEN/families/gte" -o out --precision bf16 --steps 1 --schedule constant --tokens $chunk long.mts
+		column loss out.log.tsv >loss.$chunk
+		column gradient_norm out.log.tsv >norm.$chunk
+		rm -r out*
+	done
+	close_to 1e-6 loss.256 loss.4096
+	close_to 1e-5 norm.256 norm.4096
+}
+
+@test "train: --lora DIR with a pooling of its own, other than the model's, is refused" {
+	train -q -m "$G/bert" -o first --lora rank=2 pairs.mts
+	mkdir first/1_Pooling
+	echo '{"pooling_mode": "max"}' >first/1_Pooling/config.json
+	jq 'map(select(.type | test("Normalize") | not))' "$GOLDEN/families/bert/modules.json" >first/modules.json
+	run -1 --separate-stderr train -q -m "$G/bert" -o more --lora first pairs.mts
+	[ "$stderr" = "train: first: differs from $G/bert in 'pooling_mode'; make these alike" ]
+	rm first/modules.json
+	train -q -m "$G/bert" -o more --lora first pairs.mts
 }
 
 # bats test_tags=plain

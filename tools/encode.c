@@ -200,8 +200,9 @@ settle_emit(struct settings *s, struct model *model)
 
 	if (!head->tokens && !head->splade.is)
 		return;
-	if (s->pooling && !head->tokens)
-		die_usage("--pooling does not apply to a %s, which pools terms", kind);
+	if (s->pooling && !(head->tokens && s->emit))
+		die_usage("--pooling does not apply to a %s, which %s", kind,
+		    head->tokens ? "embeds tokens" : "pools terms");
 	if (s->emit)
 		return;
 	if (s->pilots || s->gates)

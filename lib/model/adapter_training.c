@@ -10,6 +10,7 @@
 #include "folder/folder.h"
 #include "model/adapter_places.h"
 #include "model/adapters.h"
+#include "model/config.h"
 #include "model/lora_settings.h"
 #include "model/family/family.h"
 #include "model/model_struct.h"
@@ -125,6 +126,8 @@ choose(const struct model *model, struct adapter_training *l,
 			l->targets[l->settings.target_count++] = module_of(model, p);
 		add_pair(model, l, i, lora->rank, lora->alpha / root);
 	}
+	if (!l->count && !lora->target_count)
+		die("%s: has no blocks, hence no layers for a LoRA", model->dir);
 	if (!l->count)
 		die("%s: none of its linear layers is called '%s'%s", model->dir,
 		    lora->targets[0], lora->target_count > 1 ? " or the like" : "");
@@ -248,6 +251,8 @@ model_adapt(struct model *model, const struct lora_settings *settings, uint64_t 
 	struct adapter *adapter =
 	    settings->from ? adapters_read(model, settings->from) : NULL;
 	struct adapter_training *l = mem_zero(1, sizeof *l);
+	if (adapter)
+		model_demand_listed_head(model, settings->from);
 	size_t most = (size_t)(adapter ? adapter_count(adapter) : model->weights.count);
 
 	l->pairs = mem_zero(most, sizeof *l->pairs);

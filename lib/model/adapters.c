@@ -59,7 +59,8 @@ adapters_new(const struct model *model, int count)
 	adapters->count = count;
 	adapters->names = strings_new();
 	adapters->opened = mem_zero((size_t)count, sizeof *adapters->opened);
-	adapters->pairs = mem_zero((size_t)model->weights.count, sizeof *adapters->pairs);
+	adapters->tensors = model->weights.count;
+	adapters->pairs = mem_zero((size_t)adapters->tensors, sizeof *adapters->pairs);
 	return adapters;
 }
 
@@ -262,6 +263,23 @@ adapters_demand_from(const struct model *model, int layer)
 }
 
 void
+adapters_demand_without(const struct model *model, int first)
+{
+	const struct adapters *adapters = model->adapters;
+
+	for (int index = 0; adapters && index < adapters->count; index++) {
+		const struct adapter *adapter = adapters->opened[index];
+		for (int i = 0; adapter && i < adapter_count(adapter); i++)
+			for (int t = first; t < model->weights.count; t++)
+				if (adapter_means(adapter_at(adapter, i)->module,
+					model->weights.tensors[t].name))
+					die("%s: changes '%s' of %s, of the head that predicts tokens, which is not supported",
+					    adapter_name(adapter),
+					    model->weights.tensors[t].name, model->dir);
+	}
+}
+
+void
 adapters_demand_finite(const struct model *model)
 {
 	const struct adapters *adapters = model->adapters;
@@ -283,7 +301,7 @@ adapters_free(const struct model *model, struct adapters *adapters)
 {
 	if (!adapters)
 		return;
-	for (int i = 0; i < model->weights.count; i++)
+	for (int i = 0; i < adapters->tensors; i++)
 		free(adapters->pairs[i]);
 	for (int i = 0; i < adapters->count; i++)
 		if (adapters->opened[i])

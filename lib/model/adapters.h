@@ -22,7 +22,8 @@ struct adapters {
 	struct adapter *
 	    *opened; /* [count], A and B mapped; NULL: the adapter that learns */
 	struct linear_pair *
-	    *pairs; /* [weights.count] of [count]; NULL: no adapter changes the tensor */
+	    *pairs;  /* [tensors] of [count]; NULL: no adapter changes the tensor */
+	int tensors; /* weights.count without a head that is opened later */
 	size_t rank,
 	    width;	/* the greatest rank; the most columns of a tensor with a pair */
 	double dropout; /* in training */
@@ -64,5 +65,8 @@ void adapters_demand_from(const struct model *model, int layer);
 
 /* Dies naming a tensor of an adapter with NaN or infinity. */
 void adapters_demand_finite(const struct model *model);
+
+/* Dies where an adapter changes one of the tensors from `first` on: of a head that is opened after the adapters. */
+void adapters_demand_without(const struct model *model, int first);
 
 #endif

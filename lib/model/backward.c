@@ -27,8 +27,11 @@ stem_back(const struct model *model, const struct pass *pass)
 		nn_scale(d, spec->embedding_scale, T * E);
 	nn_embed_back(
 	    g[STEM_TOKENS], g[STEM_TYPES], g[STEM_POSITIONS], d, pass->ids, sequences, E);
-	if (g[STEM_TASKS])
-		nn_embed_back(NULL, g[STEM_TASKS], NULL, d, pass->ids, sequences, E);
+	if (g[STEM_TASKS]) {
+		struct nn_sequences first = *sequences;
+		first.types = NULL; /* each token has the first task, whatever its type */
+		nn_embed_back(NULL, g[STEM_TASKS], NULL, d, pass->ids, &first, E);
+	}
 	if (!spec->distance.each)
 		distance_backward(&pass->distance, spec, g[STEM_DISTANCE], sequences);
 }

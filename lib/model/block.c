@@ -167,8 +167,8 @@ block_attention(const struct block *block)
 		.scale = attention_scale(block->spec, block->layer->rotary),
 		.bias = block->batch->bias,
 		.softcap = block->spec->softcap,
-		/* as the products of the layers around it */
-		.bf16 = q->bf16 || (q->packed && q->dtype == DTYPE_BF16),
+		/* as the products of the layers around it; in training on a device alone, whose backward does the same */
+		.bf16 = (q->bf16 && nn_device()) || (q->packed && q->dtype == DTYPE_BF16),
 		.i8 = q->packed && q->dtype == DTYPE_I8 };
 }
 

@@ -85,6 +85,18 @@ demand_backward(const struct model *model)
 		    model->dir, family);
 }
 
+static void
+demand_embeddings(const struct model *model)
+{
+	const char *kind = model->head.tokens	   ? "embeds tokens (late interaction)"
+			   : model->head.splade.is ? "is a sparse encoder"
+						   : NULL;
+
+	if (kind)
+		die("%s: %s; such a model can encode, but not be trained, drawn or written anew",
+		    model->dir, kind);
+}
+
 /* Dies where such a model is to be trained, or run on a device. */
 static void
 demand_forward(const struct model *model)
@@ -98,25 +110,41 @@ demand_forward(const struct model *model)
 		demand_backward(model);
 	if (nn_device())
 		die("%s: %s runs on processors only", model->dir, family);
-	if (model->answers.is && spec->softcap != 0)
-		die("%s: %s caps the logits of its answers, which is not supported",
-		    model->dir, family);
 }
 
-/* Opens the file of weights and finds each tensor of the specification in it. */
+/* Adds the projection of model_training to the head. */
 static void
-match_tensors(struct model *model)
+add_projection(struct model *model, int width)
+{
+	struct head *head = &model->head;
+	int own = head_width(head, model->spec.width, model->dir);
+
+	if (head->count == HEAD_MODULES)
+		die("%s: has too many modules for a projection", model->dir);
+	head->modules[head->count++] = (struct head_module){
+		.kind = HEAD_DENSE, .name = "projection", .in = own, .out = width
+	};
+	model->projected = true;
+}
+
+/* Opens the file of weights and finds each tensor of the specification in it.  projection: its width; 0: none. */
+static void
+match_tensors(struct model *model, int projection)
 {
 	if (model->spec.loras && model->mode != MODEL_ENCODE)
 		die("%s: has LoRAs of its own for tasks (%s); such a model can encode, but not be trained, drawn or written anew",
 		    model->dir, model->expert_names);
 	demand_forward(model);
-	if (model->head.tokens && model->mode != MODEL_ENCODE)
-		die("%s: embeds tokens (late interaction); such a model can encode, but not be trained, drawn or written anew",
+	if (model->answers.is && model->spec.output_capped)
+		die("%s: caps the logits of its answers ('final_logit_softcapping'), which is not supported",
 		    model->dir);
+	if (model->mode != MODEL_ENCODE)
+		demand_embeddings(model);
 	if (model->mode != MODEL_INIT)
 		model->file = safetensors_open(model->folder);
 	head_tensors_find_projection(model);
+	if (projection)
+		add_projection(model, projection);
 	weights_match(&model->weights, &model->spec, model->file,
 	    model->mode != MODEL_ENCODE && !model->classifies);
 	if (model->head.table)
@@ -215,21 +243,6 @@ model_need_expert(struct model *model, int expert)
 	model_resolve(model);
 }
 
-/* Adds the projection of model_training to the head. */
-static void
-add_projection(struct model *model, int width)
-{
-	struct head *head = &model->head;
-	int own = head_width(head, model->spec.width, model->dir);
-
-	if (head->count == HEAD_MODULES)
-		die("%s: has too many modules for a projection", model->dir);
-	head->modules[head->count++] = (struct head_module){
-		.kind = HEAD_DENSE, .name = "projection", .in = own, .out = width
-	};
-	model->projected = true;
-}
-
 /* projection: its width; 0: none. */
 static struct model *
 begin(const char *dir, enum model_mode mode, bool classifies, const char *template,
@@ -241,9 +254,7 @@ begin(const char *dir, enum model_mode mode, bool classifies, const char *templa
 	model->template = template;
 	model->mode = mode;
 	model_configure(model, dir);
-	if (projection)
-		add_projection(model, projection);
-	match_tensors(model);
+	match_tensors(model, projection);
 	model->data = mem_zero((size_t)model->weights.count, sizeof *model->data);
 	model->copied = mem_zero((size_t)model->weights.count, sizeof *model->copied);
 	return model;
@@ -280,6 +291,7 @@ model_open_prediction(struct model *model)
 	load_mapped(model, -1);
 	model_resolve(model);
 	prediction_demand(model);
+	adapters_demand_without(model, (int)before);
 }
 
 void
@@ -287,7 +299,7 @@ model_open_stored(struct model *model, const char *dir)
 {
 	*model = (struct model){ .mode = MODEL_TRAIN };
 	model_configure(model, dir);
-	match_tensors(model);
+	match_tensors(model, 0);
 	model_note_fingerprint(model, 0);
 }
 
@@ -314,8 +326,9 @@ model_open_training(const char *dir, enum model_mode mode, uint64_t seed,
 	struct model *model =
 	    begin(dir, mode, training->classifies, NULL, training->project);
 
-	demand_backward(
-	    model); /* a LoRA is trained on a model that is opened to encode */
+	/* a LoRA is trained on a model that is opened to encode */
+	demand_backward(model);
+	demand_embeddings(model);
 	if (training->freeze)
 		freeze_weights(model, training->freeze);
 	return complete(model, seed);

@@ -378,7 +378,7 @@ model_append(const struct model *model, const char *dir, bool normalize,
 		    model->dir, head->count);
 	char *folder = folder_begin(dir);
 	folder_link(model->dir, folder);
-	if (head->assumed)
+	if (!head->listed)
 		head_write(head, folder, model->spec.width);
 	struct tree *modules = json_need(folder, "modules.json");
 	if (normalize)

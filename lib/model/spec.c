@@ -275,7 +275,7 @@ same_sizes(const struct spec *a, const struct spec *b)
 	       SAME(relative.rows) && SAME(relative.farthest) && SAME(relative.buckets) &&
 	       SAME(relative.norm) && SAME(latents.count) && SAME(latents.heads) &&
 	       SAME(latents.head_size) && SAME(tasks_of_text) && SAME(attention_scale) &&
-	       SAME(softcap);
+	       SAME(softcap) && SAME(output_capped);
 }
 
 static bool

@@ -128,7 +128,9 @@ struct spec {
 	struct spec_latents latents;
 	float attention_scale; /* of scores; 0: 1 / sqrt(head_size) */
 	float softcap;	       /* scores become softcap tanh(score / softcap); 0: not */
-	bool causal;	       /* a token attends to itself and earlier tokens only */
+	bool
+	    output_capped; /* so do the logits of tokens that are predicted, which is not supported */
+	bool causal; /* a token attends to itself and earlier tokens only */
 	/* The place of the norms.  Post: y = norm1(x + attention(x)), z = norm2(y + mlp(y)).
 	 * Pre: y = x + attention(norm1(x)), z = y + mlp(norm2(y)), and a norm after the last
 	 * block. */

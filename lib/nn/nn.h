@@ -112,8 +112,8 @@ struct nn_matrix {
 	const void *at;
 	enum dtype dtype;
 	bool packed; /* by nn_pack: only for nn_linear* without gradients */
-	/* f32 only: nn_linear* round both sides to bf16 as they read them, forward and backward, where that is quicker
-	 * (nn_supports); sums are float32 */
+	/* of floats, on a device of f32 alone: nn_linear* round both sides to bf16 as they read them, forward and backward, where
+	 * that is quicker (nn_supports); sums are float32 */
 	bool bf16;
 };
 enum { NN_QUANT_GROUP = 128 };

@@ -31,6 +31,9 @@ open_texts(struct objective *objective, const char *path)
 	if (!model_spec(objective->model)->causal)
 		die("%s: is not a causal language model: its tokens see the tokens that they should predict; train it with --objective mlm",
 		    dir);
+	if (model_spec(objective->model)->output_capped)
+		die("%s: caps the logits of the tokens that it predicts ('final_logit_softcapping'), which is not supported",
+		    dir);
 	if (!model_predicts(objective->model))
 		die("%s: has no 'lm_head.weight' to predict tokens with, and config.json does not say \"tie_word_embeddings\": true; a model made by train --from-scratch --objective clm has one",
 		    dir);

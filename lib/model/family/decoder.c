@@ -295,6 +295,7 @@ adjust_gemma2(struct spec *spec, const struct tree *config)
 
 	configure_gemma_blocks(spec, config);
 	spec->softcap = is_null(config, key) ? 0 : (float)above_zero(config, key, 50);
+	spec->output_capped = !is_null(config, "final_logit_softcapping");
 	configure_gemma_windows(spec, config, 2);
 }
 

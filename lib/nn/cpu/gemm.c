@@ -70,7 +70,7 @@ path_of(const struct gemm *g)
 {
 	if (g->b.packed && g->b.dtype != DTYPE_F32)
 		return PACKED;
-	if (g->b.bf16 && g->b.dtype == DTYPE_F32 && nn_supports(DTYPE_BF16))
+	if (g->b.bf16 && g->b.dtype != DTYPE_I8 && nn_supports(DTYPE_BF16))
 		return BF16;
 	return gemm_is_few(g) ? FEW : F32;
 }

@@ -77,13 +77,25 @@ pack_a_bf16(const struct gemm *g, struct gemm_block *b)
 			round_columns(g, b, i, bytes);
 }
 
+/* `count` terms of row `row` of b, from `first` on, as f32: b itself, or widened to `room`. */
+static const float *
+row_of(const struct gemm *g, size_t row, size_t first, size_t count, float *room)
+{
+	const struct nn_matrix at = nn_matrix_from(g->b, row, g->ldb);
+
+	if (at.dtype == DTYPE_F32)
+		return (const float *)at.at + first;
+	nn_widen(room, (const uint16_t *)at.at + first, at.dtype, count);
+	return room;
+}
+
 /* Columns n.. of b to panel[bytes / 4][PACKED_PANEL]. */
 static void
 pack_panel(uint32_t *panel, const struct gemm *g, const struct gemm_block *b, size_t n,
     size_t columns, size_t bytes)
 {
 	size_t words = bytes / sizeof *panel;
-	const float *from = g->b.at;
+	float room[2][DEPTH];
 
 	if (columns < PACKED_PANEL || b->depth < 2 * words)
 		memset(panel, 0, bytes * PACKED_PANEL);
@@ -94,16 +106,18 @@ pack_panel(uint32_t *panel, const struct gemm *g, const struct gemm_block *b, si
 		} row;
 		memset(row.term + b->depth, 0, bytes - b->depth * sizeof *row.term);
 		for (size_t i = 0; i < columns; i++) {
-			nn_bf16_row(row.term, from + (n + i) * g->ldb + b->k, b->depth);
+			nn_bf16_row(row.term, row_of(g, n + i, b->k, b->depth, *room),
+			    b->depth);
 			for (size_t w = 0; w < words; w++)
 				panel[w * PACKED_PANEL + i] = row.pair[w];
 		}
 		return;
 	}
 	for (size_t i = 0; i < b->depth; i += 2, panel += PACKED_PANEL) {
-		const float *row = from + (b->k + i) * g->ldb + n;
-		nn_bf16_pairs(
-		    panel, row, i + 1 < b->depth ? row + g->ldb : NULL, columns);
+		const float *even = row_of(g, b->k + i, n, columns, room[0]);
+		const float *odd =
+		    i + 1 < b->depth ? row_of(g, b->k + i + 1, n, columns, room[1]) : NULL;
+		nn_bf16_pairs(panel, even, odd, columns);
 	}
 }
 
