@@ -106,8 +106,8 @@ pack_panel(uint32_t *panel, const struct gemm *g, const struct gemm_block *b, si
 		} row;
 		memset(row.term + b->depth, 0, bytes - b->depth * sizeof *row.term);
 		for (size_t i = 0; i < columns; i++) {
-			nn_bf16_row(row.term, row_of(g, n + i, b->k, b->depth, *room),
-			    b->depth);
+			nn_bf16_row(
+			    row.term, row_of(g, n + i, b->k, b->depth, *room), b->depth);
 			for (size_t w = 0; w < words; w++)
 				panel[w * PACKED_PANEL + i] = row.pair[w];
 		}
@@ -115,8 +115,9 @@ pack_panel(uint32_t *panel, const struct gemm *g, const struct gemm_block *b, si
 	}
 	for (size_t i = 0; i < b->depth; i += 2, panel += PACKED_PANEL) {
 		const float *even = row_of(g, b->k + i, n, columns, room[0]);
-		const float *odd =
-		    i + 1 < b->depth ? row_of(g, b->k + i + 1, n, columns, room[1]) : NULL;
+		const float *odd = i + 1 < b->depth
+				       ? row_of(g, b->k + i + 1, n, columns, room[1])
+				       : NULL;
 		nn_bf16_pairs(panel, even, odd, columns);
 	}
 }
