@@ -198,6 +198,16 @@ brute() {
 		within <(jq '.weights | map(. * .) | add' "$S/bge_m3/expected.jsonl" | sed -n 4p) 1e-4
 }
 
+@test "sparse: a model that is made of BGE-M3 has embeddings alone, and a warning says so" {
+	bge
+	paste "$GOLDEN/bert/ids.txt" <(tac "$GOLDEN/bert/ids.txt") | pairs_stream >"$T/pairs.mts"
+	train --steps 1 -m "$T/bge" -o "$T/tuned" "$T/pairs.mts" 2>"$T/log"
+	[ "$(grep -c "^train: warning: $T/bge: the new folder leaves sparse_linear.pt and colbert_linear.pt out: they belong to these weights" "$T/log")" = 1 ]
+	[ ! -e "$T/tuned/sparse_linear.pt" ] && [ -e "$T/tuned/model.safetensors" ]
+	train --steps 1 --lora rank=2 -m "$T/bge" -o "$T/adapter" "$T/pairs.mts" 2>"$T/log"
+	run ! grep -q "leaves" "$T/log"
+}
+
 # The search. ----------------------------------------------------------------------------
 
 @test "sparse: near finds the hits of a comparison of all pairs, ties by id, for any k and number of threads" {

@@ -12,6 +12,7 @@
 #include "model/adapters.h"
 #include "model/adapter_training.h"
 #include "model/task_loras.h"
+#include "model/bge_m3.h"
 #include "model/config.h"
 #include "model/experts.h"
 #include "model/freeze.h"
@@ -140,6 +141,9 @@ match_tensors(struct model *model, int projection)
 		    model->dir);
 	if (model->mode != MODEL_ENCODE)
 		demand_embeddings(model);
+	if (model->mode == MODEL_TRAIN && bge_m3_is(model->dir))
+		warn("%s: the new folder leaves %s and %s out: they belong to these weights",
+		    model->dir, bge_m3_sparse, bge_m3_vectors);
 	if (model->mode != MODEL_INIT)
 		model->file = safetensors_open(model->folder);
 	head_tensors_find_projection(model);

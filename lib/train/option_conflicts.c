@@ -41,7 +41,7 @@ demand_together(const struct trainer_options *t, bool from_scratch)
 	exclude(t->memory && o->tokens, "memory", "tokens");
 	exclude(lora && from_scratch, "lora", "from-scratch");
 	if (lora && o->balance > 0)
-		die_usage("--balance trains routers, which --lora does not change");
+		die_usage("--balance does not apply with --lora");
 	if (lora && t->freeze)
 		die_usage("--freeze: with --lora no weight of the model learns");
 	exclude(o->project && lora, "project", "lora");
