@@ -51,7 +51,7 @@ as_name   = $(subst =,-,$(subst :,-,$1))
 bits      = $(WEIGHTS) $(PRECISION:%=precision-%)
 mteb_instructed = $(if $(INSTRUCT),instruct-$(if $(filter no,$(INSTRUCT)),no,$(shell cksum <<<'$(INSTRUCT)' | cut -d ' ' -f 1)))
 numbers   = $(WEIGHTS:%=--weights %) $(PRECISION:%=--precision %)
-EMITTED  := $(or $(TEMPLATE),plain)-$(call as_name,$(EMIT))$(subst $() ,,$(addprefix -,$(bits)))
+EMITTED  := $(or $(TEMPLATE),plain)-$(call as_name,$(EMIT))$(subst $() ,,$(addprefix -,$(bits) $(mteb_instructed)))
 combined  = $(if $(COMBINE),$(COMBINE)$(ALPHA:%=$(,)alpha-%)$(NORM:%=$(,)norm-%)$(if $(filter-out hs$(,)rw,$(EMIT)),$(,)$(EMIT)))
 WAY      := $(call as_name,$(subst $() ,+,$(strip $(TEMPLATE) $(combined) $(bits) $(mteb_instructed))))
 AS       := $(GATES:%=--gates %) $(PILOTS:%=--pilots %) $(WAY:%=--way %)
@@ -66,6 +66,7 @@ mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score
 	@$(if $(filter sum,$(COMBINE)),,$(if $(ALPHA),echo 'mteb: ALPHA needs COMBINE=sum' >&2; exit 2))
 	@$(if $(filter-out $(WAYS),$(COMBINE)),echo "mteb: there is no COMBINE='$(COMBINE)'; it is one of $(WAYS)" >&2; exit 2)
 	@$(if $(COMBINE),,$(if $(NORM),echo 'mteb: NORM needs COMBINE' >&2; exit 2))
+	@$(if $(COMBINE),,$(if $(filter command,$(origin EMIT)),echo 'mteb: EMIT needs COMBINE' >&2; exit 2))
 	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(CHOSEN) $(if $(INSTRUCT),--instruct '$(INSTRUCT)') $(NAME:%=--name %) $(AS) -o $(PLAN) \
 		$(DATA) $(TASKS)
 	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
@@ -79,7 +80,7 @@ ifdef MTEB_PLAN
 # folders: embeddings of this model; of the model without gates and method; of documents
 VECTORS := $(MTEB)/$(subst /,__,$(name))/$(revision)
 OWN     := $(MTEB)/$(subst /,__,$(or $(base),$(name)))/$(or $(base_revision),$(revision))
-CORPUS  := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%)$(subst $() ,,$(addprefix /,$(bits))),$(VECTORS))
+CORPUS  := $(if $(GATES),$(OWN)$(TEMPLATE:%=/%)$(subst $() ,,$(addprefix /,$(bits) $(mteb_instructed))),$(VECTORS))
 # embeddings before moee-sim combines them
 MADE    := $(if $(COMBINE),$(OWN)/$(EMITTED),$(VECTORS))
 SCORES  := $(RESULTS)/$(subst /,__,$(name))/$(revision)
@@ -181,7 +182,7 @@ trained = $($*.samples:%=--samples %) $($*.experiments) --train
 test = $(VECTORS)/%/test.mts
 $(eval $(call score_rule,classification,$(VECTORS)/%/train.mts $(test),$$(call score,classification) $$(legacy) $$(trained) $$^))
 $(eval $(call score_rule,multilabelclassification,$(VECTORS)/%/train.mts $(test),$$(call score,multilabelclassification) $$($$*.earlier) $$(trained) $$^))
-$(eval $(call score_rule,regression,$(VECTORS)/%/train.mts $(test),$$(call score,regression) --train $$^))
+$(eval $(call score_rule,regression,$(VECTORS)/%/train.mts $(test),$$(call score,regression) $$(trained) $$^))
 $(eval $(call score_rule,retrieval,$(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts,$$(call score,retrieval) $$($$*.identical) \
 	$$($$*.at) $$($$*.groups) $$($$*.changed:%=--changed %) $$($$*.top_ranked:%=--candidates %) --qrels $$($$*.qrels) $$^))
 $(eval $(call score_rule,reranking,$(VECTORS)/%/lists.mts,$$(call score,reranking) $$(if $$(filter v2,$(PROTOCOL)),$$($$*.at)) $$<))

@@ -109,7 +109,7 @@ find_prompts() {
 		prompt .query && query_prompt=$REPLY
 		prompt '.document // .passage // .corpus' && document_prompt=$REPLY
 	fi
-	[ "$query_prompt$document_prompt" ] || { prompts='' && return; }
+	[ "$prompts$query_prompt$document_prompt" ] || return 0
 	query_tok=" --prompt $(printf %q "$query_prompt")" document_tok=" --prompt $(printf %q "$document_prompt")"
 	prompts="prompts: {query: $(jq -n --arg t "$query_prompt" '$t'), document: $(jq -n --arg t "$document_prompt" '$t')}, "
 	say "${prompts%, }"

@@ -78,6 +78,8 @@ triples() {
 	[ "${stderr_lines[0]}" = "near: --depth 10 after --skip 9 leaves fewer candidates than -k 3" ]
 	run -2 --separate-stderr near --mine "$G/qrels.tsv" --texts corpus.jsonl "$G/run.trec"
 	[ "${stderr_lines[0]}" = "near: --texts and --query-texts are given together, or neither" ]
+	run -2 --separate-stderr near --mine "$G/qrels.tsv" -s 2 "$G/run.trec"
+	[ "${stderr_lines[0]}" = "near: --seed needs --random" ]
 	printf 'x\td1\t1\n' >other.tsv
 	dies "near: other.tsv: judges none of the queries of $G/run.trec" near --mine other.tsv "$G/run.trec"
 	dies "near: none.tsv:" near --mine none.tsv "$G/run.trec"

@@ -486,6 +486,14 @@ scored() {
 	done
 	motes tune -q --epochs 1 --query-prompt "" pairs.tsv -o none >/dev/null
 	mts diff bare.mts none.pairs/base-corpus.mts
+	# two empty prompts leave out the one that the model puts before each text
+	cp -r "$MOTES_MODEL" usual
+	echo '{"prompts": {"query": "q: "}, "default_prompt_name": "query"}' >usual/config_sentence_transformers.json
+	motes tune -q -m usual --epochs 1 --query-prompt "" --document-prompt "" pairs.tsv -o empty >/dev/null
+	tasksample -q -C empty.pairs empty.pairs/train.yaml | tok -q -m usual --keep >train.mts
+	mts to jsonl -c document train.mts | tok -q -m usual --prompt '' --format jsonl -f document - | mts to jsonl -c document.ids >again
+	mts to jsonl -c document.ids train.mts | cmp - again
+	tok -m usual --prompt '' -f text empty.pairs/queries.jsonl | encode -q -m usual | mts diff - empty.pairs/base-queries.mts
 	scored 120 >scores.tsv
 	dies "motes: tune: --query-prompt and --document-prompt need pairs without scores and labels" motes tune --query-prompt x scores.tsv -o out
 }

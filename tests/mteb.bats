@@ -365,6 +365,16 @@ make_gates() {
 	[[ $stderr == "mteb: ALPHA needs COMBINE=sum"* ]]
 	run -2 --separate-stderr combined NORM=corpus
 	[[ $stderr == "mteb: NORM needs COMBINE"* ]]
+	run -2 --separate-stderr combined EMIT=hs
+	[[ $stderr == "mteb: EMIT needs COMBINE"* ]]
+	# so is an instruction before each text
+	combined COMBINE=sum TASKS=STS12 RESULTS="$T/results.plain" >/dev/null 2>&1
+	for out in out fresh; do
+		combined COMBINE=sum "INSTRUCT=so:{instruction}:" TASKS=STS12 OUT="$T/$out" RESULTS="$T/results.$out" 2>/dev/null | grep STS12 >"table.$out"
+	done
+	diff table.out table.fresh
+	cmp results.{out,fresh}/*/*/STS12.tsv
+	run -1 cmp -s results.out/*/*/STS12.tsv results.plain/*/*/STS12.tsv
 	run -2 --separate-stderr combined COMBINE=sum GATES="$T/moe" PILOTS="$T/q.mts"
 	[[ $stderr == "mteb: COMBINE and GATES exclude each other"* ]]
 }
@@ -672,6 +682,11 @@ make_gates() {
 	mteb TASKS="verses years things asked" >table 2>err
 	grep -q '| BitextMining | verses | f1 | 100.00 |' table
 	grep -q '| Regression | years | kendalltau |' table
+	[ "$(jq '.scores.test[0].scores_per_experiment | length' results/base/*/years.json)" = 10 ]
+	echo 'tasks: { years: { type: Regression, experiments: 3, samples: 15 } }' >data/tasks.yaml
+	mteb TASKS=years OUT="$T/few" RESULTS="$T/few" >/dev/null 2>&1
+	[ "$(jq '.scores.test[0].scores_per_experiment | length' few/base/*/years.json)" = 3 ]
+	rm data/tasks.yaml
 	grep -q '| MultilabelClassification | things | accuracy |' table
 	grep -q '| InstructionRetrieval | asked | ndcg_at_20 |' table
 	# an instruction is part of its query

@@ -167,6 +167,8 @@ agrees() {
 	run -1 --separate-stderr train "${options[@]}" -o none --objective distil wide.taught.mts
 	[ "$stderr" = "train: wide.taught.mts: the teacher's vectors have 21 components, the model's 16; --project 21 learns a projection, 'encode --dim' cuts vectors of a Matryoshka model" ]
 	does_not_apply --project train "${options[@]}" -o none --project 16 ids.mts
+	run -2 --separate-stderr train "${options[@]}" -o none --objective distil --project 21 --dev wide.taught.mts --dev-corpus ids.mts wide.taught.mts
+	[[ $stderr == "train: --project and --dev-corpus exclude each other"* ]]
 	run -2 --separate-stderr train "${options[@]}" -o none --objective distil --project 21 --lora rank=2 wide.taught.mts
 	[ "${stderr_lines[0]}" = "train: --project and --lora exclude each other" ]
 	[ ! -e none ]

@@ -191,6 +191,8 @@ searched() {
 	[[ $stderr == *"is of a run with dev-every 2, this one has 3; "* ]]
 	run -1 --separate-stderr train "${options[@]}" --last-step -o out train.mts
 	[[ $stderr == *"is of a run with last-step false, this one has true; "* ]]
+	run -1 --separate-stderr train "${options[@]}" --dtype bf16 -o out train.mts
+	[[ $stderr == *"is of a run with nothing, this one has dtype \"bf16\"; "* ]] || [[ $stderr == *"dtype"*"bf16"* ]]
 	mv out.best away
 	run -1 --separate-stderr train "${options[@]}" -o out train.mts
 	[[ $stderr == "train: out.best: the model of step "*", the best so far, is not there; put it back, or begin anew with --restart" ]]

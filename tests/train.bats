@@ -1155,6 +1155,17 @@ recipe() {
 	[ "$(noted .start)" = '"out"' ]
 }
 
+@test "train: --warmup as a share of the steps needs their number; a number of steps does not" {
+	run -2 --separate-stderr train -q -m "$G/bert" -o out --schedule constant --warmup 0.5 <pairs.mts
+	[[ $stderr == "train: --warmup 0.5, a share of the steps, needs their number: give --steps, or a number of warm-up steps"* ]]
+	train -q -m "$G/bert" -o out --schedule constant --warmup 2 --lr 1e-3 <pairs.mts
+	[ "$(column lr out.log.tsv | head -n 3 | tr '\n' ' ')" = "0 0.0005 0.001 " ]
+	train -q -m "$G/bert" -o none --schedule constant --lr 1e-3 <pairs.mts
+	[ "$(column lr none.log.tsv | sort -u)" = 0.001 ]
+	train -q -m "$G/bert" -o usual --schedule constant --lr 1e-3 --steps 40 --epochs 40 pairs.mts
+	[ "$(column lr usual.log.tsv | head -n 3 | tr '\n' ' ')" = "0 0.0005 0.001 " ]
+}
+
 # Attention stays f32, so that a chunk that goes forward twice has the same embeddings both times.
 @test "train: --precision bf16: losses and gradients of texts of more than 64 tokens do not depend on the chunks" {
 	seeded_awk 'BEGIN { srand(3); for (i = 0; i < 8; i++) { for (j = 0; j < 2; j++) { printf j ? "\t" : ""
@@ -1288,6 +1299,13 @@ recipe() {
 	encode -q --keep -m other pairs.mts >other.mts
 	run -1 --separate-stderr train "${options[@]}" --documents other.mts pairs.mts
 	[[ $stderr == *"other.mts: its vectors are of the model "* ]]
+	train -q -m "$G/bert" -o adapter --lora rank=2 --steps 1 pairs.mts
+	encode -q --keep -m "$G/bert" --adapter adapter pairs.mts >adapted.mts
+	run -1 --separate-stderr train "${options[@]}" --documents adapted.mts pairs.mts
+	[ "$stderr" = "train: adapted.mts: its vectors are of an adapter; leave out --adapter and --gates of encode" ]
+	encode -q --keep -m "$G/bert" --emit emb=hs:layers=1 pairs.mts >hidden.mts
+	run -1 --separate-stderr train "${options[@]}" --documents hidden.mts pairs.mts
+	[[ $stderr == "train: hidden.mts: its embeddings are 'hs:layers=1"*"'; leave out --emit of encode" ]]
 	encode -q --keep --dim 4 -m "$G/bert" pairs.mts >short.mts
 	run -1 --separate-stderr train "${options[@]}" --documents short.mts pairs.mts
 	[[ $stderr == *"has vectors of 4 components; $G/bert makes 16"* ]]

@@ -670,6 +670,20 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 }
 
 # bats test_tags=plain
+@test "upcycle: --merge-lora takes over the width that the adapter's folder keeps, with its modules" {
+	cp -r "$GOLDEN/adapter/plain" "$T/lora"
+	cp -r "$GOLDEN/families/bert"/{modules.json,1_Pooling} "$T/lora"
+	echo '{"truncate_dim": 5}' >"$T/lora/config_sentence_transformers.json"
+	upcycle -m "$GOLDEN/bert" --merge-lora "$T/lora" -o "$T/merged"
+	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
+	encode -q -m "$T/merged" "$T/ids.mts" >"$T/made.mts"
+	mts diff --atol 1e-5 "$T/made.mts" <(encode -q -m "$GOLDEN/bert" --adapter "$T/lora" "$T/ids.mts")
+	[ "$(ids_stream --rows text.emb <"$T/made.mts" | awk 'NR == 1 { print NF }')" = 5 ]
+	echo '{}' >"$T/lora/config_sentence_transformers.json"
+	upcycle -m "$T/merged" --merge-lora "$T/lora" -o "$T/whole"
+	[ "$(encode -q -m "$T/whole" "$T/ids.mts" | ids_stream --rows text.emb | awk 'NR == 1 { print NF }')" = 8 ]
+}
+
 @test "upcycle: --merge-lora: unchanged bf16 and f16 tensors keep their bits; an adapter that does not fit is refused" {
 	model_copy "$GOLDEN/bert" "$T/half" bf16
 	upcycle -m "$T/half" --merge-lora "$GOLDEN/adapter/plain" -o "$T/merged"

@@ -207,8 +207,6 @@ check_search(const struct score_options *score)
 static void
 check_retrieval(const struct score_options *score)
 {
-	const char *const *files = score->files;
-
 	if (!score->qrels && (score->from_run || !score->run))
 		die_usage("retrieval needs --qrels FILE%s",
 		    score->from_run ? "" : " or --run FILE");
@@ -218,6 +216,8 @@ check_retrieval(const struct score_options *score)
 	if (score->from_run)
 		cli_only(&cli, "retrieval --from-run",
 		    "qrels from-run ignore-identical-ids run top gain at complete judged-only measures changed groups relevant per-query protocol json output threads");
+	if (score->top && !score->run)
+		die_usage("-k needs --run; --at sets the cut-offs of the scores");
 	if (score->level && !score->trec)
 		die_usage("--relevant needs --measures trec");
 	if (score->trec && (score->changed || score->groups))
@@ -228,9 +228,9 @@ check_retrieval(const struct score_options *score)
 		check_cuts(score);
 	if (score->qrels && score->run && strcmp(score->run, "-") == 0)
 		die_usage("standard output is for the scores: give --run a file");
-	if (score->from_run && files[0])
+	if (score->from_run && score->files[0])
 		die_usage("--from-run takes no streams");
-	if (!score->from_run && (!files[0] || !files[1]))
+	if (!score->from_run && (!score->files[0] || !score->files[1]))
 		die_usage("retrieval takes two streams: queries and corpus");
 	check_search(score);
 }
@@ -304,7 +304,6 @@ int
 main(int argc, char **argv)
 {
 	struct settings settings = { .score = { .protocol = PROTOCOL_V2,
-					 .top = 1000,
 					 .documents = 0.04,
 					 .experiments = 10,
 					 .test_rows = 3000,

@@ -219,7 +219,7 @@ parse(int argc, char **argv)
 		.decay = 0.01,
 		.clip = 1,
 		.schedule = SCHEDULE_COSINE,
-		.warmup = 0.05 };
+		.warmup = -1 };
 	a.trainer.accumulate = 1;
 	a.trainer.save_every = 500;
 	a.trainer.objective = (struct objective_options){ .type = objectives[0],

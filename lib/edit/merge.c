@@ -9,6 +9,7 @@
 #include "model/adapter_places.h"
 #include "model/model_struct.h"
 #include "model/save.h"
+#include "text/json.h"
 
 static void
 put_f32(float *to, const struct safetensor *from)
@@ -98,6 +99,25 @@ put_extra(struct safetensors_writer *writer, const struct model *model,
 	}
 }
 
+/* The width that the adapter's folder keeps takes the place of the model's, as its modules do. */
+static void
+write_truncation(const char *folder, int width)
+{
+	static const char name[] = "config_sentence_transformers.json";
+	char *path = mem_format("%s/%s", folder, name);
+	struct tree *config = json_read_optional(path);
+
+	if (!config)
+		config = tree_object();
+	if (width)
+		tree_set(config, "truncate_dim", tree_of_integer(width));
+	else
+		tree_remove(config, "truncate_dim");
+	folder_write_json(folder, name, config);
+	tree_free(config);
+	free(path);
+}
+
 void
 model_merge(const char *from, const char *dir, const char *lora)
 {
@@ -105,10 +125,13 @@ model_merge(const char *from, const char *dir, const char *lora)
 
 	model_open_stored(&model, from);
 	struct adapter *adapter = adapters_read(&model, lora);
+	int truncate = model.head.truncate;
 	model_take_head(&model, lora);
 	const struct weights *weights = &model.weights;
 	struct adapter_places places = adapter_places_find(&model, adapter);
 	char *folder = model_begin_folder(&model, dir);
+	if (model.head.truncate != truncate)
+		write_truncation(folder, model.head.truncate);
 	struct safetensor *tensors = mem_new((size_t)weights->own, sizeof *tensors);
 
 	for (int i = 0; i < weights->own; i++) {

@@ -410,7 +410,7 @@ score_retrieval(struct report *report, const struct score_options *options)
 	}
 	if (options->run) {
 		struct output *output = output_open(options->run, false);
-		run_write(judge.run, output, options->top);
+		run_write(judge.run, output, options->top ? options->top : 1000);
 		output_finish(output);
 	}
 	run_free(judge.run);

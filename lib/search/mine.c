@@ -297,6 +297,8 @@ mine_check(const struct mine_options *options)
 {
 	if (!options->texts != !options->query_texts)
 		die_usage("--texts and --query-texts are given together, or neither");
+	if (options->seed && !options->random)
+		die_usage("--seed needs --random");
 	if (options->last && options->last - options->first < options->count)
 		die_usage(
 		    "--depth %lld after --skip %lld leaves fewer candidates than -k %lld",

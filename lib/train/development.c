@@ -67,6 +67,9 @@ development_settings(const struct trainer_options *t, struct tree *settings)
 	if (t->patience)
 		tree_set(settings, "patience", tree_of_integer(t->patience));
 	tree_set(settings, "last-step", tree_of_boolean(t->last_step));
+	/* OUT.best has it already */
+	if (!t->last_step && t->dtype != DTYPE_F32)
+		tree_set(settings, "dtype", tree_of_string(dtype_name(t->dtype)));
 }
 
 bool

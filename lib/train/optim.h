@@ -25,14 +25,16 @@ struct optim_options {
 	double rate, beta1, beta2, epsilon, decay;
 	double clip; /* maximal L2 norm of all gradients together; 0: none */
 	enum schedule schedule;
-	double warmup; /* optimiser steps; below 1: share of all steps, 700 at most */
-	int64_t steps; /* in all; 0: not known, for SCHEDULE_CONSTANT only */
+	double
+	    warmup; /* optimiser steps; below 1: share of all steps, 700 at most; below 0, which the trainer replaces: not given */
+	int64_t steps;	    /* in all; 0: not known, for SCHEDULE_CONSTANT only */
 	bool update_unused; /* decay and count parameters that took no part */
 	const char *const *
 	    rates; /* "GLOB,...=X": parameters with another peak rate (parameter_rates.h); NULL: none */
 };
 
-#define WSD_DECAY 0.1 /* share of the steps in which SCHEDULE_WSD falls */
+#define WARMUP_USUAL 0.05 /* share of the steps, if their number is known */
+#define WSD_DECAY 0.1	  /* share of the steps in which SCHEDULE_WSD falls */
 
 /* "constant", "linear", "cosine" or "wsd". */
 const char *optim_schedule_name(enum schedule schedule);

@@ -45,6 +45,7 @@ demand_together(const struct trainer_options *t, bool from_scratch)
 	if (lora && t->freeze)
 		die_usage("--freeze: with --lora no weight of the model learns");
 	exclude(o->project && lora, "project", "lora");
+	exclude(o->project && o->dev_corpus, "project", "dev-corpus");
 	exclude(o->matryoshka && o->dot, "matryoshka", "similarity dot");
 	exclude(o->matryoshka && o->reze > 0, "matryoshka", "reze");
 	exclude(terms && o->bidirectional, "denominator", "bidirectional");

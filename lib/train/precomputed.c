@@ -64,7 +64,9 @@ take(struct precomputed *precomputed, const struct reader *reader,
 static void
 check(const struct reader *reader, const struct model *model)
 {
-	const char *made = tree_string(stream_properties(reader), "model", "");
+	const struct tree *properties = stream_properties(reader);
+	const char *made = tree_string(properties, "model", "");
+	const char *emb = tree_string(properties, "emb", NULL);
 	int pairs = 0;
 
 	tokenizer_check(reader, model_dir(model));
@@ -72,15 +74,21 @@ check(const struct reader *reader, const struct model *model)
 		die("%s: its vectors are of the model '%s'; %s is %s",
 		    stream_name(reader), made, model_dir(model),
 		    model_fingerprint(model));
+	if (tree_get(properties, "gates"))
+		die("%s: its vectors are of an adapter; leave out --adapter and --gates of encode",
+		    stream_name(reader));
+	if (emb)
+		die("%s: its embeddings are '%s'; leave out --emit of encode",
+		    stream_name(reader), emb);
 	for (int i = 0; i < stream_columns(reader); i++) {
-		int emb = beside(reader, i);
-		if (emb < 0)
+		int vectors = beside(reader, i);
+		if (vectors < 0)
 			continue;
 		pairs++;
-		if (values_width(reader, emb) != model_width(model))
+		if (values_width(reader, vectors) != model_width(model))
 			die("%s: '%s' has vectors of %d components; %s makes %d",
-			    stream_name(reader), stream_column(reader, emb)->name,
-			    values_width(reader, emb), model_dir(model),
+			    stream_name(reader), stream_column(reader, vectors)->name,
+			    values_width(reader, vectors), model_dir(model),
 			    model_width(model));
 	}
 	if (!pairs)

@@ -397,8 +397,12 @@ count_steps(struct trainer *trainer, struct optim_options *optim)
 		die_usage(
 		    "the %s schedule must know how many steps there will be: give --steps, or --schedule constant",
 		    optim_schedule_name(optim->schedule));
-	if (!optim->steps && optim->warmup < 1)
-		optim->warmup = 0;
+	if (!optim->steps && optim->warmup > 0 && optim->warmup < 1)
+		die_usage(
+		    "--warmup %g, a share of the steps, needs their number: give --steps, or a number of warm-up steps",
+		    optim->warmup);
+	if (optim->warmup < 0)
+		optim->warmup = optim->steps ? WARMUP_USUAL : 0;
 	trainer->steps = optim->steps;
 }
 

@@ -74,7 +74,7 @@ HEAD = """\
 # subsets  the same with languages: { en: eng-Latn, de: deu-Latn }.  The score of a set is the mean over all its
 #          subsets and splits.
 # path     the rows on the Hugging Face Hub, and their revision
-# samples  Classification, MultilabelClassification: training rows of each label; with fast: texts of an experiment (16384)
+# samples  Classification, MultilabelClassification: training rows of each label; Regression: training rows (2048); with fast: texts of an experiment (16384)
 # experiments  how often samples are drawn (10)
 # train    the split of the training rows (train)
 # fast     Clustering: mteb scores it by clustering-fast; sets: the rows are the Hub's sets of texts, concatenated, or single
