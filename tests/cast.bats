@@ -172,7 +172,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	classify --train i8.mts i8.mts >/dev/null
 	mteb-score clustering i8.mts | cmp - <(mteb-score clustering f32.mts)
 	mts cat --rename x.emb=x.hs i8.mts >hs.mts
-	dies "moee-sim: hs.mts: there is no column 'X.hs' of hidden states" moee-sim hs.mts
+	dies "moee-sim: hs.mts: column 'x.hs' holds codes of 8 bits; 'mts cast f32' makes floats of them" moee-sim hs.mts
 }
 
 @test "cast: MaxSim of token vectors stored as codes equals MaxSim of the decoded floats" {

@@ -12,6 +12,7 @@
 #include "encode/text_batch.h"
 #include "model/experts.h"
 #include "nn/nn.h"
+#include "stream/values.h"
 #include "text/tree.h"
 
 /* A column of ids and the columns that it becomes. */
@@ -31,9 +32,9 @@ struct embedded_column {
 	} rows[2];
 };
 
-enum { KEY = 4 };
+enum { KEY = 5 };
 
-/* Texts by [expert, adapter, skip, second, ids ...], and their embeddings by the number of the text. */
+/* Texts by [expert, adapter, skip, second, attended, ids ...], and their embeddings by the number of the text. */
 struct embedding_cache {
 	struct strings *texts; /* NULL: not in use */
 	float *made;	       /* [texts,width] */
@@ -131,6 +132,22 @@ add_router(struct embed *e)
 		    stream_column(e->in, e->columns[i].text.ids)->depth == 2);
 }
 
+/* Warns of embeddings that pass, because the model is a property of the whole stream. */
+static void
+tell_others(const struct embed *e, const struct writer *out)
+{
+	const char *own = model_fingerprint(e->model),
+		   *model = tree_string(stream_properties(e->in), "model", "");
+
+	for (int i = 0; i < stream_columns(e->in) && strcmp(model, own) != 0; i++)
+		if (stream_made_column(out, i) &&
+		    values_is_embedding(stream_column(e->in, i)))
+			warn(
+			    "%s: '%s' is not of %s, but will count as of that model; drop it (mts cat -c), or paste it to the result",
+			    stream_name(e->in), stream_column(e->in, i)->name,
+			    model_dir(e->model));
+}
+
 struct embed *
 embed_new(struct model *model, const struct reader *in, struct writer *out,
     const struct embed_options *options)
@@ -164,6 +181,7 @@ embed_new(struct model *model, const struct reader *in, struct writer *out,
 	if (!e->count)
 		die("%s: has no column of token ids ('NAME.ids'); put 'tok -m %s' before",
 		    stream_name(in), model_dir(model));
+	tell_others(e, out);
 	add_router(e);
 	e->queue = encode_queue_new(model, &(struct encode_queue_options){ e->width,
 					       options->normalize, embed_ahead(e) });
@@ -289,6 +307,7 @@ look_up(struct embed *e, int64_t *place, int64_t lists)
 		e->key[1] = (int32_t)s->adapter;
 		e->key[2] = s->skip;
 		e->key[3] = s->second;
+		e->key[4] = s->attended;
 		memcpy(e->key + KEY, s->ids, length * sizeof *s->ids);
 		place[i] = strings_add(e->cache->texts, (const char *)e->key,
 		    (length + KEY) * sizeof *e->key, &fresh);

@@ -270,6 +270,23 @@ embeddings_model(const struct embeddings *embeddings)
 }
 
 const char *
+embeddings_kind(const struct embeddings *embeddings)
+{
+	return vectors_kind(embeddings->streams[0].columns[0]);
+}
+
+const char *
+embeddings_gates(const struct embeddings *embeddings)
+{
+	const char *gates = NULL;
+
+	for (int i = 0; i < embeddings->count && !gates; i++)
+		gates = tree_string(
+		    stream_properties(embeddings->streams[i].reader), "gates", NULL);
+	return gates;
+}
+
+const char *
 embeddings_name(const struct embeddings *embeddings)
 {
 	return stream_name(embeddings->streams[0].reader);

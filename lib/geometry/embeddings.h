@@ -42,6 +42,9 @@ char *embeddings_dataset(struct embeddings *embeddings, size_t row);
 
 int embeddings_width(const struct embeddings *embeddings);
 const char *embeddings_model(const struct embeddings *embeddings); /* "": not known */
+/* The property "gates" of a stream: its vectors may be of adapters; NULL: none has it. */
+const char *embeddings_gates(const struct embeddings *embeddings);
+const char *embeddings_kind(const struct embeddings *embeddings); /* vectors_kind */
 const char *embeddings_name(
     const struct embeddings *embeddings); /* of the first stream */
 

@@ -36,6 +36,9 @@ check(const struct transform *transform, const struct vectors *vectors, bool any
 	    strcmp(model, transform->model) != 0)
 		die("%s: its vectors are of model %s, %s was fitted to those of model %s; fit one to this model, or say --any-model",
 		    stream, model, transform->name, transform->model);
+	if (!any_model && strcmp(vectors_kind(vectors), transform->kind) != 0)
+		die("%s: its vectors are %s, %s was fitted to %s; make both alike, or say --any-model",
+		    stream, vectors_kind(vectors), transform->name, transform->kind);
 	if (vectors->width != transform->in)
 		die("%s: the vectors of %s have width %d, %s was fitted to such of %d",
 		    stream, column_name(vectors), vectors->width, transform->name,
@@ -63,6 +66,21 @@ open_columns(const struct transform *transform, struct reader *reader,
 	return columns;
 }
 
+/* Warns of embeddings that are not mapped, because the model is a property of the whole stream. */
+static void
+tell_others(const struct reader *reader, const struct mapped *columns, int count)
+{
+	for (int c = 0; c < stream_columns(reader); c++) {
+		bool mapped = false;
+		for (int i = 0; i < count; i++)
+			mapped |= columns[i].vectors->column == c;
+		if (!mapped && values_is_embedding(stream_column(reader, c)))
+			warn(
+			    "%s: '%s' is not mapped, but will count as mapped; name it by --field, too, or drop it",
+			    stream_name(reader), stream_column(reader, c)->name);
+	}
+}
+
 static void
 map(const struct transform *transform, struct mapped *column, const struct record *record)
 {
@@ -88,6 +106,18 @@ transform_model(uint64_t hash, const char *model)
 }
 
 void
+transform_tell_kind(struct writer *writer, const char *kind)
+{
+	stream_property(writer, "emb", strcmp(kind, "embeddings") != 0 ? kind : NULL);
+}
+
+const char *
+transform_kind(const struct reader *reader)
+{
+	return tree_string(stream_properties(reader), "emb", "embeddings");
+}
+
+void
 transform_stream(const struct transform *transform, const char *path,
     const struct transform_options *options)
 {
@@ -99,6 +129,7 @@ transform_stream(const struct transform *transform, const char *path,
 	stream_level(writer, options->level);
 	stream_property(writer, "model", *transform->made ? transform->made : NULL);
 	struct mapped *columns = open_columns(transform, reader, writer, options, &count);
+	tell_others(reader, columns, count);
 	struct progress *progress = stream_progress(reader);
 	while (stream_next(reader, &record)) {
 		struct record *made = stream_make(writer, &record);

@@ -178,7 +178,7 @@ apply(const void *with, float *to, const float *from, size_t rows)
 /* A stream of one row. */
 static void
 write_whitening(const struct whitening *whitening, int64_t vectors, const char *path,
-    const char *model)
+    const char *model, const char *kind)
 {
 	struct writer *writer = stream_create(path, NULL);
 	int in = whitening->in, out = whitening->out;
@@ -204,6 +204,7 @@ write_whitening(const struct whitening *whitening, int64_t vectors, const char *
 	int slots[PARTS];
 
 	stream_property(writer, "model", *model ? model : NULL);
+	transform_tell_kind(writer, kind);
 	for (int i = 0; i < PARTS; i++)
 		slots[i] = stream_add(writer, &parts[i].column);
 	struct record *record = stream_make(writer, NULL);
@@ -304,6 +305,12 @@ check_model(struct model *model, const struct embeddings *embeddings,
 	if (*theirs && strcmp(theirs, model_fingerprint(model)) != 0)
 		die("%s: its vectors are of model %s, %s is model %s; encode with this one",
 		    name, theirs, model_dir(model), model_fingerprint(model));
+	if (embeddings_gates(embeddings))
+		die("%s: its vectors went through the adapters %s, and %s has none; encode without --adapter and --gates",
+		    name, embeddings_gates(embeddings), model_dir(model));
+	if (strcmp(embeddings_kind(embeddings), "embeddings") != 0)
+		die("%s: its vectors are %s, not the embeddings of %s; encode without --emit",
+		    name, embeddings_kind(embeddings), model_dir(model));
 	if (model_width(model) != covariance->width)
 		die("%s: its vectors have width %d, those of %s %d; encode without --dim",
 		    name, covariance->width, model_dir(model), model_width(model));
@@ -387,8 +394,8 @@ whitening_fit(const char *const *paths, int count,
 		model_close(opened);
 		lock_end(lock);
 	} else {
-		write_whitening(
-		    whitening, covariance->count, output, embeddings_model(embeddings));
+		write_whitening(whitening, covariance->count, output,
+		    embeddings_model(embeddings), embeddings_kind(embeddings));
 	}
 	free_whitening(whitening);
 	covariance_free(covariance);
@@ -416,6 +423,7 @@ whitening_apply(
 
 	transform_stream(&(struct transform){ .name = stream_name(reader),
 			     .model = model,
+			     .kind = transform_kind(reader),
 			     .made = made,
 			     .in = whitening->in,
 			     .out = whitening->out,

@@ -142,7 +142,8 @@ match_tensors(struct model *model, int projection)
 	if (model->mode != MODEL_ENCODE)
 		demand_embeddings(model);
 	if (model->mode == MODEL_TRAIN && bge_m3_is(model->dir))
-		warn("%s: the new folder leaves %s and %s out: they belong to these weights",
+		warn(
+		    "%s: the new folder leaves %s and %s out: they belong to these weights",
 		    model->dir, bge_m3_sparse, bge_m3_vectors);
 	if (model->mode != MODEL_INIT)
 		model->file = safetensors_open(model->folder);

@@ -68,6 +68,39 @@ select_columns(
 	free(kept);
 }
 
+/* X of X.ids, X.emb and so on, to be freed; NULL: the name has no ending. */
+static char *
+field_of(const char *name, size_t length)
+{
+	size_t field = length;
+
+	while (field && name[field - 1] != '.')
+		field--;
+	return field > 1 ? mem_format("%.*s", (int)(field - 1), name) : NULL;
+}
+
+/* What the attributes say of X, whose column X.KIND was renamed, they say of the new name, too. */
+static void
+rename_attributes(struct tree *attributes, const struct name_list *renames)
+{
+	static const char *const keys[] = { "experts", "prompts", "prompt_tokens" };
+
+	for (int i = 0; i < renames->count; i++) {
+		const char *name = renames->items[i], *to = strchr(name, '=');
+		char *old = field_of(name, (size_t)(to - name)),
+		     *new = field_of(to + 1, strlen(to + 1));
+		for (size_t k = 0; old && new &&k < sizeof keys / sizeof *keys; k++) {
+			struct tree *object = tree_get(attributes, keys[k]);
+			bool is = object && object->kind == TREE_OBJECT;
+			const struct tree *value = is ? tree_get(object, old) : NULL;
+			if (value)
+				tree_set(object, new, tree_copy(value));
+		}
+		free(old);
+		free(new);
+	}
+}
+
 void
 cat_streams(
     char **paths, int count, const struct selection *selection, const char *to, int level)
@@ -84,8 +117,11 @@ cat_streams(
 		stream_agree(first, reader);
 		progress_file(progress);
 		stream_watch(reader, progress);
-		while (stream_next(reader, &record))
-			stream_put(writer, stream_make(writer, &record));
+		while (stream_next(reader, &record)) {
+			struct record *made = stream_make(writer, &record);
+			rename_attributes(made->attributes, &selection->renames);
+			stream_put(writer, made);
+		}
 		if (i)
 			stream_close(reader);
 	}

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "stream/cursor.h"
+#include "stream/values.h"
 
 struct paste {
 	int count;
@@ -26,7 +27,8 @@ paste_properties(struct paste *paste, const struct tree *properties)
 		const struct tree *old = tree_get(paste->properties, key);
 		if (!old) {
 			tree_set(paste->properties, key, tree_copy(property));
-			if (property->kind == TREE_STRING)
+			if (!tree_get(paste->left_out, key) &&
+			    property->kind == TREE_STRING)
 				stream_property(paste->writer, key, property->string);
 		} else if (!tree_get(paste->left_out, key) &&
 			   !tree_equal(old, property)) {
@@ -34,6 +36,37 @@ paste_properties(struct paste *paste, const struct tree *properties)
 			stream_property(paste->writer, key, NULL);
 			tree_set(paste->left_out, key, tree_of_boolean(true));
 		}
+	}
+}
+
+static bool
+has_embedding(const struct reader *reader)
+{
+	for (int i = 0; i < stream_columns(reader); i++)
+		if (values_is_embedding(stream_column(reader, i)))
+			return true;
+	return false;
+}
+
+/* Of embeddings of a model, the absence of these properties says something, too: drops those that only one stream has. */
+static void
+paste_absent(struct paste *paste, const struct reader *one, const struct reader *other)
+{
+	static const char *const keys[] = { "similarity", "emb" };
+	const struct tree *here = stream_properties(one),
+			  *there = stream_properties(other);
+
+	if (!has_embedding(one) || !has_embedding(other) || !tree_get(here, "model") ||
+	    !tree_get(there, "model"))
+		return;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		if (!tree_get(here, keys[i]) == !tree_get(there, keys[i]) ||
+		    tree_get(paste->left_out, keys[i]))
+			continue;
+		warn("the property '%s' is not that of all embeddings and is left out",
+		    keys[i]);
+		stream_property(paste->writer, keys[i], NULL);
+		tree_set(paste->left_out, keys[i], tree_of_boolean(true));
 	}
 }
 
@@ -53,6 +86,8 @@ paste_columns(struct paste *paste, int r)
 		paste->first[r] = i ? paste->first[r] : index;
 	}
 	paste_properties(paste, stream_properties(reader));
+	for (int other = 0; other < r; other++)
+		paste_absent(paste, paste->readers[other], reader);
 }
 
 /* How many rows can be taken from all; 0 at the end of all. */
@@ -75,6 +110,20 @@ rows_in_common(struct paste *paste)
 	return least;
 }
 
+/* Adds the attributes that are not there; of objects, as "prompt_tokens", the members that are not there: each field has its own. */
+static void
+paste_attributes(struct tree *to, const struct tree *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		const struct tree *attribute = from->items[i];
+		struct tree *old = tree_get(to, attribute->key);
+		if (!old)
+			tree_set(to, attribute->key, tree_copy(attribute));
+		else if (old->kind == TREE_OBJECT && attribute->kind == TREE_OBJECT)
+			paste_attributes(old, attribute);
+	}
+}
+
 static void
 paste_rows(struct paste *paste, int64_t rows)
 {
@@ -84,10 +133,7 @@ paste_rows(struct paste *paste, int64_t rows)
 	for (int r = 0; r < paste->count; r++) {
 		const struct tree *attributes = cursor_attributes(paste->cursors[r]);
 		const struct array *arrays = cursor_take(paste->cursors[r], rows);
-		for (size_t i = 0; i < attributes->count; i++)
-			if (!tree_get(made->attributes, attributes->items[i]->key))
-				tree_set(made->attributes, attributes->items[i]->key,
-				    tree_copy(attributes->items[i]));
+		paste_attributes(made->attributes, attributes);
 		for (int i = 0; i < stream_columns(paste->readers[r]); i++)
 			made->columns[paste->first[r] + i] = arrays[i];
 	}

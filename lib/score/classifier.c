@@ -52,6 +52,8 @@ start(const struct reader *reader, int label)
 		    (struct column){ .dtype = DTYPE_U8, .text = true, .depth = 1 };
 	else if (dtype_is_float(column->dtype))
 		classifier->column.dtype = DTYPE_F64;
+	else if (column->dtype == DTYPE_BOOL)
+		classifier->column.dtype = DTYPE_BOOL;
 	return classifier;
 }
 
@@ -208,6 +210,11 @@ put_labels(struct classifier *classifier, const int32_t *classes, int64_t n)
 	}
 	classifier->numbers = mem_grow(classifier->numbers, &classifier->numbers_capacity,
 	    (size_t)n, sizeof *classifier->numbers);
+	bool *truths = (bool *)classifier->numbers;
+	for (int64_t i = 0; classifier->column.dtype == DTYPE_BOOL && i < n; i++)
+		truths[i] = labels_value(names, classes[i]) != 0;
+	if (classifier->column.dtype == DTYPE_BOOL)
+		return (struct array){ .data = truths };
 	for (int64_t i = 0; i < n; i++)
 		classifier->numbers[i] = number_of(classifier, classes[i]);
 	return (struct array){ .data = classifier->numbers };

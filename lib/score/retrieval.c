@@ -375,6 +375,7 @@ search(const struct score_options *options, const struct qrels *qrels)
 		.reason = "by which the qrels name the rows",
 		.candidates = options->candidates,
 		.wanted = qrels ? qrels->queries : NULL,
+		.named = qrels,
 		.depth = DEPTH,
 		.threshold = -INFINITY,
 		.memory = options->memory };

@@ -27,7 +27,8 @@ struct search_options {
 	const char
 	    *candidates; /* path: the documents to score for each query; NULL: all */
 	const struct strings *wanted; /* ids of the queries to search for; NULL: all */
-	int64_t depth;		      /* documents per query */
+	bool named;    /* the run names all documents of an index, not only the hits */
+	int64_t depth; /* documents per query */
 
 	/* not with candidates: */
 	const char *const *where; /* conditions that documents must meet (condition.h) */

@@ -200,9 +200,11 @@ each_file(const struct vector_index *index,
 /* Rows that are being chosen. */
 struct row_choice {
 	struct vector_index *index;
-	const char *const *conditions;
+	const char *const *texts;
 	int count;
 	int64_t rows;
+	struct reader *reader; /* of the file before; NULL: none */
+	struct conditions *conditions;
 };
 
 static void
@@ -211,9 +213,17 @@ choose_in(void *context, const char *path, int64_t rows)
 	struct row_choice *choice = context;
 	struct vector_index *index = choice->index;
 	struct reader *reader = stream_open(path);
-	struct conditions *conditions =
-	    conditions_open(choice->conditions, choice->count, reader);
 	struct record record;
+
+	if (choice->conditions)
+		conditions_bind(choice->conditions, reader);
+	else
+		choice->conditions =
+		    conditions_open(choice->texts, choice->count, reader);
+	struct conditions *conditions = choice->conditions;
+	if (choice->reader)
+		stream_close(choice->reader);
+	choice->reader = reader;
 
 	while (stream_next(reader, &record)) {
 		const bool *pass = conditions_pass(conditions, &record);
@@ -228,15 +238,12 @@ choose_in(void *context, const char *path, int64_t rows)
 	if (conditions_rows(conditions) != rows)
 		die("%s: it has %lld rows, and its index says %lld: the index is damaged; make it again",
 		    path, (long long)conditions_rows(conditions), (long long)rows);
-	conditions_end(conditions);
-	conditions_close(conditions);
-	stream_close(reader);
 }
 
 void
 index_columns_choose(struct vector_index *index, const char *const *conditions, int count)
 {
-	struct row_choice choice = { index, conditions, count, 0 };
+	struct row_choice choice = { index, conditions, count, 0, NULL, NULL };
 
 	if (!tree_get(index->about, "keeps"))
 		die("%s: it keeps no columns, which --where asks for: make it with 'mts index --columns NAME'",
@@ -244,6 +251,11 @@ index_columns_choose(struct vector_index *index, const char *const *conditions, 
 	index->pass = mem_new((size_t)index->rows + 1, sizeof *index->pass);
 	index->passing = 0;
 	each_file(index, choose_in, &choice);
+	if (choice.conditions)
+		conditions_end(choice.conditions);
+	conditions_close(choice.conditions);
+	if (choice.reader)
+		stream_close(choice.reader);
 	if (choice.rows != index->rows)
 		die("%s: it keeps the columns of %lld rows, and has %lld: it is damaged; make it again",
 		    index->name, (long long)choice.rows, (long long)index->rows);

@@ -230,14 +230,18 @@ search_all(const struct vector_index *index, const float *queries, int64_t count
 	return memory;
 }
 
-/* Names the documents of the hits, whose numbers are rows, in the run. */
+/* Names the documents of the hits, whose numbers are rows, in the run; all documents if these have no ids, or as the options ask. */
 static void
-name_hits(const struct vector_index *index, bool texts, struct run *run)
+name_hits(const struct vector_index *index, const struct search_options *options,
+    struct run *run)
 {
 	bool places = index->ids == ROW_PLACES;
 
-	for (int64_t row = 0; places && row < index->rows; row++)
-		strings_add(run->documents, "", 0, NULL);
+	for (int64_t row = 0; (places || options->named) && row < index->rows; row++) {
+		size_t length = 0;
+		const char *id = places ? "" : vector_index_id(index, row, &length);
+		strings_add(run->documents, id, length, NULL);
+	}
 	for (int64_t i = 0; i < strings_count(run->queries); i++)
 		for (int64_t j = 0; j < run->hits[i].count; j++) {
 			uint32_t *document = &run->hits[i].at[j].document,
@@ -248,7 +252,7 @@ name_hits(const struct vector_index *index, bool texts, struct run *run)
 				*document = (uint32_t)strings_add(
 				    run->documents, id, length, NULL);
 			}
-			if (!texts || !index->texts)
+			if (!options->texts || !index->texts)
 				continue;
 			const char *text = vector_index_text(index, row, &length);
 			row_texts_put(&run->document_texts, *document, text, length);
@@ -281,6 +285,6 @@ index_search(const struct vector_index *index, const float *queries, double long
 		run->memory = vector_scan(index, queries, count, &scan, run->hits);
 	else
 		run->memory = search_all(index, queries, count, options, own, run->hits);
-	name_hits(index, options->texts, run);
+	name_hits(index, options, run);
 	free(own);
 }

@@ -126,7 +126,8 @@ open_stream(struct rows *rows, int number)
 	static const char *const names[] = { "_id", "id", NULL };
 	struct reader *reader = stream_open(rows->paths[number]);
 	int wanted = VECTORS_NAN | (rows->terms ? VECTORS_TERMS : 0);
-	if (similarity_of_lists(vectors_any_similarity(reader, rows->similarity)))
+	if (rows->terms &&
+	    similarity_of_lists(vectors_any_similarity(reader, rows->similarity)))
 		wanted = VECTORS_TOKENS;
 	struct row_stream stream = { .vectors =
 					 vectors_open(reader, rows->field, wanted) };
@@ -161,11 +162,13 @@ open_stream(struct rows *rows, int number)
 static void
 bind_conditions(struct rows *rows)
 {
-	conditions_close(rows->conditions);
-	rows->conditions = NULL;
-	if (rows->where_count)
-		rows->conditions = conditions_open(
-		    rows->where, rows->where_count, rows->stream.vectors->reader);
+	const struct reader *reader = rows->stream.vectors->reader;
+
+	if (rows->conditions)
+		conditions_bind(rows->conditions, reader);
+	else if (rows->where_count)
+		rows->conditions =
+		    conditions_open(rows->where, rows->where_count, reader);
 }
 
 static void
@@ -178,6 +181,15 @@ close_stream(struct row_stream *stream)
 	stream_close(reader);
 }
 
+static enum similarity
+similarity_of_stream(const struct row_stream *stream, enum similarity wanted)
+{
+	const struct vectors *vectors = stream->vectors;
+
+	return vectors->terms ? term_lists_similarity(vectors->reader, wanted)
+			      : vectors_any_similarity(vectors->reader, wanted);
+}
+
 /* Dies unless both streams can be of one corpus. */
 static void
 agree(
@@ -186,7 +198,14 @@ agree(
 	const struct reader *first = one->vectors->reader,
 			    *second = other->vectors->reader;
 
+	enum similarity here = similarity_of_stream(one, rows->similarity),
+			there = similarity_of_stream(other, rows->similarity);
+
 	vectors_agree(one->vectors, other->vectors, rows->any_model);
+	if (here != there)
+		die("%s: its model compares by %s, that of %s by %s; say --similarity",
+		    stream_name(second), similarity_name(there), stream_name(first),
+		    similarity_name(here));
 	if (one->ids != other->ids)
 		die("%s: its rows have %s, those of %s %s: they are not one corpus",
 		    stream_name(second),
@@ -289,10 +308,11 @@ next_record(struct rows *rows)
 			return true;
 		}
 		tell(rows);
-		if (rows->conditions)
-			conditions_end(rows->conditions);
-		if (rows->at + 1 == rows->count)
+		if (rows->at + 1 == rows->count) {
+			if (rows->conditions)
+				conditions_end(rows->conditions);
 			return false;
+		}
 		struct row_stream stream = open_stream(rows, ++rows->at);
 		agree(rows, &rows->stream, &stream);
 		close_stream(&rows->stream);
@@ -405,10 +425,7 @@ rows_task(struct rows *rows, size_t *length)
 enum similarity
 rows_similarity(const struct rows *rows, enum similarity wanted)
 {
-	const struct vectors *vectors = rows->stream.vectors;
-
-	return vectors->terms ? term_lists_similarity(vectors->reader, wanted)
-			      : vectors_any_similarity(vectors->reader, wanted);
+	return similarity_of_stream(&rows->stream, wanted);
 }
 
 int

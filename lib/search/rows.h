@@ -35,8 +35,8 @@ struct rows;
 
 /* `unit`: what the progress display counts; NULL: no progress.  `field`: as in vectors_open.  `like`: rows that
  * these must agree with (vectors_agree, `any_model`), borrowed, or NULL.  `reason`: why ids are required, for the
- * message ("by which the qrels name the rows"); NULL: they are optional.  `terms`: rows may have weights of terms.
- * similarity: if that, or the model's where it is SIMILARITY_OF_MODEL, is MaxSim, rows have the vectors of their tokens. */
+ * message ("by which the qrels name the rows"); NULL: they are optional.  `terms`: rows may have weights of terms and, if
+ * similarity, or the model's where it is SIMILARITY_OF_MODEL, is MaxSim, the vectors of their tokens. */
 struct rows *rows_open(const char *const *paths, int count, const char *unit,
     const char *field, const struct rows *like, bool any_model, const char *reason,
     bool terms, enum similarity similarity);

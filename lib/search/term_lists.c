@@ -24,10 +24,10 @@ find_weights(const struct reader *reader, int ids)
 }
 
 static bool
-are_lists(const struct column *column, bool floats)
+are_lists(const struct column *column, bool weights)
 {
-	bool type = floats ? dtype_is_float(column->dtype)
-			   : column->dtype == DTYPE_I32 || column->dtype == DTYPE_I64;
+	bool type = column->dtype == DTYPE_I32 || column->dtype == DTYPE_I64 ||
+		    (weights && dtype_is_float(column->dtype));
 
 	return type && !column->text && column->depth == 1 && column->rank == 0;
 }

@@ -415,7 +415,7 @@ static struct rows *
 open_rows(const struct vector_index_options *options)
 {
 	return rows_open(options->streams, options->count, "rows", options->field, NULL,
-	    false, NULL, false, SIMILARITY_COSINE);
+	    false, NULL, false, options->similarity);
 }
 
 static struct tree *

@@ -61,7 +61,10 @@ vectors_kind(const struct vectors *vectors)
 	const char *kind =
 	    vectors->terms ? of_terms : values_kind(vectors->reader, vectors->column);
 
-	return kind ? kind : "embeddings";
+	const char *ending = strrchr(name(vectors), '.');
+	bool states = ending && (!strcmp(ending, ".hs") || !strcmp(ending, ".rw"));
+
+	return kind ? kind : states ? ending + 1 : "embeddings";
 }
 
 void

@@ -55,7 +55,7 @@ struct vector_range {
 /* Opens the column FIELD.emb or FIELD; field NULL: the only column of embeddings.  Dies if absent. */
 struct vectors *vectors_open(struct reader *reader, const char *field, int wanted);
 
-/* The kind of vectors that the header names (values_kind), such as "hs:layers=3"; "embeddings" by default; "weights of terms". */
+/* The kind of vectors that the header names (values_kind), such as "hs:layers=3"; by default "hs" of X.hs, "rw" of X.rw, else "embeddings"; "weights of terms". */
 const char *vectors_kind(const struct vectors *vectors);
 
 /* Dies unless both have the same width and, as far as headers say, the same model and kind.

@@ -20,6 +20,7 @@ struct cast_column {
 	struct floats floats;
 	char *data;
 	size_t room;
+	int64_t sample; /* vectors that its ranges were taken from */
 };
 
 /* A copy of a record. */
@@ -116,8 +117,14 @@ calibrate_all(struct coded *coded, struct reader *reader, int index)
 	coded_ready(coded);
 }
 
+static const char *
+model_of(const struct reader *reader)
+{
+	return tree_string(stream_properties(reader), "model", "");
+}
+
 static struct coded *
-read_ranges(const char *path, const char *name, int width)
+read_ranges(const struct reader *in, const char *path, const char *name, int width)
 {
 	struct reader *reader = stream_open(path);
 	int index = find_calibration(reader, name);
@@ -130,6 +137,11 @@ read_ranges(const char *path, const char *name, int width)
 	if (column->shape[0] != width)
 		die("%s: column '%s' has vectors of width %lld; those to cast have %d",
 		    path, column->name, (long long)column->shape[0], width);
+	if (in && *model_of(in) && *model_of(reader) &&
+	    strcmp(model_of(in), model_of(reader)) != 0)
+		warn(
+		    "%s: its vectors, whose ranges the codes get, are of model %s, those of %s of model %s",
+		    path, model_of(reader), stream_name(in), model_of(in));
 	if (!coded) {
 		coded = coded_i8(width);
 		calibrate_all(coded, reader, index);
@@ -141,13 +153,16 @@ read_ranges(const char *path, const char *name, int width)
 /* Columns. --------------------------------------------------------------------------- */
 
 static struct coded *
-new_coded(const struct cast *cast, const char *name, int width)
+new_coded(const struct cast *cast, int index, const char *name, int width)
 {
 	if (cast->kind == CAST_BIT)
 		return coded_bits(width);
 	if (cast->kind != CAST_I8)
 		return NULL;
-	return cast->ranges ? read_ranges(cast->ranges, name, width) : coded_i8(width);
+	bool made = index >= stream_columns(cast->in); /* its model is not that of `in` */
+	return cast->ranges
+		   ? read_ranges(made ? NULL : cast->in, cast->ranges, name, width)
+		   : coded_i8(width);
 }
 
 /* Whether vectors are of the kind already. */
@@ -179,7 +194,7 @@ cast_column(struct cast *cast, int index)
 		.width = read ? read->width : (int)column->shape[0],
 		.from = *column,
 		.read = read };
-	to->coded = new_coded(cast, column->name, to->width);
+	to->coded = new_coded(cast, index, column->name, to->width);
 	enum dtype dtype = to->coded		    ? to->coded->dtype
 			   : cast->kind == CAST_F16 ? DTYPE_F16
 						    : DTYPE_F32;
@@ -225,6 +240,10 @@ convert(const struct cast *cast, struct cast_column *column, struct record *reco
 	const float *x = floats_of(column, record, &count);
 	size_t numbers = (size_t)count * (size_t)column->width;
 
+	if (count && cast->kind == CAST_I8 && !cast->ranges && !column->sample)
+		die("%s: record %lld: column '%s' has its first vectors after those that the ranges of the codes are taken from; give --ranges",
+		    stream_name(cast->in), (long long)stream_records(cast->in),
+		    column->from.name);
 	if (cast->kind == CAST_F32) {
 		record->columns[column->index].data = x;
 		return;
@@ -285,6 +304,7 @@ hold(struct cast *cast, const struct record *record)
 		const float *x = floats_of(&cast->columns[i], record, &count);
 		check_range(cast, &cast->columns[i], x, count);
 		coded_calibrate(cast->columns[i].coded, x, count);
+		cast->columns[i].sample += count;
 		cast->sample += count;
 	}
 }
@@ -294,12 +314,20 @@ static void
 release(struct cast *cast)
 {
 	int columns = stream_made_columns(cast->out);
+	int64_t few = 0;
 
 	cast->holds = false;
 	for (int i = 0; i < cast->count; i++) {
+		int64_t sample = cast->columns[i].sample;
+		if (sample && sample < FEW && (!few || sample < few))
+			few = sample;
 		coded_ready(cast->columns[i].coded);
 		coded_tell(cast->columns[i].coded, cast->out, cast->columns[i].from.name);
 	}
+	if (few)
+		warn(
+		    "the ranges of the codes are those of %lld vectors; take those of more with --ranges",
+		    (long long)few);
 	for (size_t r = 0; r < cast->held_count; r++) {
 		struct held_record *held = &cast->held[r];
 		put(cast, &held->record);
@@ -327,10 +355,6 @@ cast_put(struct cast *cast, struct record *made)
 void
 cast_finish(struct cast *cast)
 {
-	if (cast->holds && cast->sample && cast->sample < FEW)
-		warn(
-		    "the ranges of the codes are those of %lld vectors; take those of more with --ranges",
-		    (long long)cast->sample);
 	if (cast->holds)
 		release(cast);
 	for (int i = 0; i < cast->count; i++) {

@@ -170,6 +170,21 @@ conditions_open(const char *const *texts, int count, const struct reader *reader
 	return conditions;
 }
 
+void
+conditions_bind(struct conditions *conditions, const struct reader *reader)
+{
+	conditions->rows = 0;
+	for (int i = 0; i < conditions->count; i++) {
+		struct condition *old = conditions->at[i];
+		struct condition *made = conditions->at[i] =
+		    condition_new(comparison_text(old->comparison));
+		made->with = old->with;
+		made->without = old->without;
+		condition_free(old);
+		condition_bind(made, reader);
+	}
+}
+
 const bool *
 conditions_pass(struct conditions *conditions, const struct record *record)
 {

@@ -36,13 +36,16 @@ struct conditions;
 struct conditions *conditions_open(
     const char *const *texts, int count, const struct reader *reader);
 
+/* Goes on with another stream, whose columns may differ; conditions_rows begins at 0 again. */
+void conditions_bind(struct conditions *conditions, const struct reader *reader);
+
 /* Whether each of the next record's rows passes, [rows], borrowed until the next record. */
 const bool *conditions_pass(struct conditions *conditions, const struct record *record);
 
 /* The number of rows so far. */
 int64_t conditions_rows(const struct conditions *conditions);
 
-/* At the end of the stream: condition_end of each. */
+/* At the end of the last stream: condition_end of each. */
 void conditions_end(const struct conditions *conditions);
 void conditions_close(struct conditions *conditions); /* or NULL */
 

@@ -28,6 +28,13 @@ is_kind(const struct column *column, const char *kind, int depth)
 	       is_vectors(column, depth);
 }
 
+bool
+values_is_embedding(const struct column *column)
+{
+	return is_kind(column, "emb", column->depth) ||
+	       (!strcmp(column->name, "emb") && is_vectors(column, column->depth));
+}
+
 static char *
 columns_named(const struct reader *reader)
 {
@@ -59,6 +66,17 @@ no_vectors(const struct reader *reader, const char *field, const char *kind, int
 	    kind, lists, columns_named(reader));
 }
 
+static char *
+columns_of_kind(const struct reader *reader, const char *kind, int depth)
+{
+	char *list = mem_string("");
+
+	for (int i = 0; i < stream_columns(reader); i++)
+		if (is_kind(stream_column(reader, i), kind, depth))
+			list = mem_list(list, stream_column(reader, i)->name);
+	return list;
+}
+
 static int
 find_named(const struct reader *reader, const char *name, int depth)
 {
@@ -80,7 +98,7 @@ find_only(const struct reader *reader, const char *kind, int depth)
 			die("%s: there are several columns of %s: %s; choose one with --field",
 			    stream_name(reader),
 			    strcmp(kind, "emb") ? "vectors of tokens" : "embeddings",
-			    columns_named(reader));
+			    columns_of_kind(reader, kind, depth));
 		found = i;
 	}
 	return found >= 0 ? found : find_named(reader, kind, depth);

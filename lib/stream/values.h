@@ -18,6 +18,9 @@
  * one vector per row; 1: a list of vectors per row.  Dies, listing the columns, if absent. */
 int values_embedding(const struct reader *reader, const char *field, int depth);
 
+/* Whether it is "emb" or "X.emb" of vectors, at any depth. */
+bool values_is_embedding(const struct column *column);
+
 /* Index of the column of vectors of tokens FIELD.tokens, or FIELD itself, a list of vectors per row; field NULL: the only
  * FIELD.tokens.  Dies, listing the columns, if absent. */
 int values_tokens(const struct reader *reader, const char *field);

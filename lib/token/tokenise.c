@@ -188,6 +188,24 @@ set_passage_rows(struct tokenise *stream, int count)
 	stream->passages = NULL;
 }
 
+/* Dies if ids of another tokenizer would pass, because the tokenizer is a property of the whole stream. */
+static void
+check_others(const struct tokenise *stream, const struct reader *reader)
+{
+	const char *made = tree_string(stream_properties(reader), "tokenizer", NULL);
+
+	if (!made || !strcmp(made, stream->fingerprint))
+		return;
+	for (int i = 0; i < stream_columns(reader); i++) {
+		const char *name = stream_column(reader, i)->name,
+			   *dot = strrchr(name, '.');
+		if (dot && !strcmp(dot, ".ids") && stream_made_column(stream->writer, i))
+			die("%s: '%s' was made by another tokenizer (%.12s) than that of %s (%.12s); make both with one, or drop it (mts cat -c)",
+			    stream_name(reader), name, made, stream->options->model,
+			    stream->fingerprint);
+	}
+}
+
 /* The columns of the first input, as the stream's: the reader's, if there is one, and those from `added` on. */
 static void
 create(struct tokenise *stream, struct reader *reader, int added)
@@ -200,6 +218,8 @@ create(struct tokenise *stream, struct reader *reader, int added)
 	if (!stream->options->keep && !stream->cuts)
 		drop_texts(stream);
 	token_columns_add(stream->made, stream->columns, stream->writer);
+	if (reader)
+		check_others(stream, reader);
 }
 
 /* The columns of an input: those of the first one make the stream's header. */

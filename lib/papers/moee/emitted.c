@@ -31,7 +31,10 @@ stem(const struct column *column, int kind)
 	const char *ending = kinds[kind].ending;
 	size_t length = strlen(column->name), end = strlen(ending);
 
-	return dtype_is_float(column->dtype) && column->rank > 0 && length > end &&
+	bool vectors = dtype_is_float(column->dtype) || column->dtype == DTYPE_I8 ||
+		       column->dtype == DTYPE_U8; /* codes: values_width refuses them */
+
+	return vectors && column->rank > 0 && length > end &&
 		       !strcmp(column->name + length - end, ending)
 		   ? length - end
 		   : 0;

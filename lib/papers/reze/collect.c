@@ -62,6 +62,7 @@ begin(const struct relations *relations, const struct relation_names *names)
 	statistics->anchor = mem_string(names->anchor);
 	statistics->positive = mem_string(names->positive);
 	statistics->model = model ? mem_string(model) : NULL;
+	statistics->kind = mem_string(vectors_kind(relations->anchor));
 	return statistics;
 }
 
@@ -77,6 +78,9 @@ check_alike(const struct statistics *one, const char *name, struct statistics *o
 		other->model = mem_string(one->model);
 		other->model_stream = mem_string(name);
 	}
+	if (!any_model && strcmp(one->kind, other->kind) != 0)
+		die("%s: its vectors are %s, those of %s are %s; encode both with the same --emit",
+		    name, one->kind, other_name, other->kind);
 	if (one->width != other->width)
 		die("%s: its embeddings have width %d, those of %s %d", name,
 		    one->width / 2, other_name, other->width / 2);

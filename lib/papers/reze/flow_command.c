@@ -62,7 +62,8 @@ part_column(const struct flow *flow, int part)
 }
 
 static void
-write_flow(const struct flow *flow, const char *path, const char *model, uint64_t seed)
+write_flow(const struct flow *flow, const char *path, const char *model, const char *kind,
+    uint64_t seed)
 {
 	struct writer *writer = stream_create(path, NULL);
 	int slots[FLOW_PARTS], steps = flow->shape.steps;
@@ -70,6 +71,7 @@ write_flow(const struct flow *flow, const char *path, const char *model, uint64_
 
 	stream_seed(writer, seed);
 	stream_property(writer, "model", *model ? model : NULL);
+	transform_tell_kind(writer, kind);
 	for (int part = 0; part < FLOW_PARTS; part++) {
 		struct column column = part_column(flow, part);
 		if (column.name)
@@ -241,7 +243,8 @@ flow_fit(const char *const *paths, int count, const struct embeddings_options *c
 	float *x = embeddings_all(embeddings, &rows);
 	struct flow *flow =
 	    flow_train(&own, x, rows, training, embeddings_name(embeddings));
-	write_flow(flow, output, embeddings_model(embeddings), training->seed);
+	write_flow(flow, output, embeddings_model(embeddings),
+	    embeddings_kind(embeddings), training->seed);
 	free(x);
 	flow_free(flow);
 	embeddings_close(embeddings);
@@ -260,6 +263,7 @@ flow_apply(const char *file, const char *path, bool inverse,
 	transform_stream(&(struct transform){ .name = stream_name(reader),
 			     .model = inverse ? made : model,
 			     .made = inverse ? model : made,
+			     .kind = transform_kind(reader),
 			     .in = flow->shape.width,
 			     .out = flow->shape.width,
 			     .with = flow,

@@ -236,6 +236,7 @@ statistics_free(struct statistics *statistics)
 	free(statistics->anchor);
 	free(statistics->positive);
 	free(statistics->model);
+	free(statistics->kind);
 	free(statistics->model_stream);
 	statistics_unsolve(statistics);
 	free(statistics);

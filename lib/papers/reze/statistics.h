@@ -26,6 +26,7 @@ struct statistics {
 	int width;		      /* of a relation */
 	char *anchor, *positive;      /* names of the columns */
 	char *model;		      /* fingerprint; NULL: not known */
+	char *kind;		      /* of the vectors (vectors_kind) */
 	char *model_stream;	      /* the stream that named it; NULL: the first */
 	struct covariance *sums;      /* of all relations */
 	struct strings *sources;      /* their names */

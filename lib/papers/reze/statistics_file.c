@@ -162,6 +162,8 @@ statistics_write(const struct statistics *statistics, const char *path, int leve
 		stream_drop(writer, stream_column(from, i)->name);
 	stream_property(writer, "batches", NULL);
 	stream_property(writer, "model", statistics->model);
+	stream_property(writer, "emb",
+	    strcmp(statistics->kind, "embeddings") != 0 ? statistics->kind : NULL);
 	for (int p = 0; p < count; p++)
 		index[p] = stream_add(writer,
 		    &(struct column){ .name = parts[p].name,
@@ -368,6 +370,8 @@ statistics_read(struct reader *reader, bool solved)
 	    mem_string(tree_string(record.attributes, "anchor", ""));
 	reading.statistics->positive =
 	    mem_string(tree_string(record.attributes, "positive", ""));
+	reading.statistics->kind =
+	    mem_string(tree_string(stream_properties(reader), "emb", "embeddings"));
 	reading.statistics->model = model ? mem_string(model) : NULL;
 	if (stream_next(reader, &record))
 		bad(&reading, "it has more than one record");

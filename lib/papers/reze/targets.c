@@ -1,6 +1,7 @@
 #include "papers/reze/targets.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -47,6 +48,10 @@ targets_open(struct reader *reader, const char *path, const struct relation_name
 		    tree_string(stream_properties(reader), "model", NULL), path,
 		    statistics->model);
 	targets->relations = relations_open(reader, &names);
+	const char *kind = vectors_kind(targets->relations->anchor);
+	if (!any_model && strcmp(kind, statistics->kind) != 0)
+		die("%s: its vectors are %s, those of %s are %s; encode both with the same --emit",
+		    name, kind, path, statistics->kind);
 	if (targets->relations->width != statistics->width)
 		die("%s: its embeddings have width %d, those of %s %d", name,
 		    targets->relations->width / 2, path, statistics->width / 2);
