@@ -91,6 +91,14 @@ SETS    := $(sort $(foreach mteb_part,$(PARTS),$($(mteb_part).task)))
 REPORT  := score-$(PROTOCOL).json
 BAR     := $(shell [ -t 2 ] && echo --progress)
 
+# What the plan says of a part's texts and of its scores, beside the data's files: in files on which embeddings and reports depend,
+# written if it changed.  A first one is older than all embeddings, which may have been made before there was one.
+texts_of   = $(strip $($1.query)|$($1.document)|$(if $(filter $1,$(classification)),$($1.samples)|$($1.experiments)))
+scoring_of = $(strip $($1.samples)|$($1.experiments)|$($1.documents)|$($1.at)|$($1.groups)|$($1.identical)|$($1.changed)|$($1.top_ranked)|$($1.earlier))
+unlike     = $(subst <$1>,,<$2>)$(subst <$2>,,<$1>)
+note       = $(if $(wildcard $1),$(if $(call unlike,$(file <$1),$2),$(file >$1,$2)),$(shell mkdir -p $(dir $1))$(file >$1,$2)$(shell touch -d @0 $1))
+$(foreach part,$(PARTS),$(foreach kind,texts scoring,$(call note,$(VECTORS)/$(part)/$(kind),$(call $(kind)_of,$(part)))))
+
 # Errors are printed, and logged for the list at the end.
 mteb_part = $(firstword $(subst /, ,$*))
 begin = $(call begun,$(mteb_part),$1)
@@ -128,26 +136,26 @@ define embed
 	$(tok) $($(mteb_part).query) $$fields $< | $(queries)
 endef
 
-$(MADE)/%/test.mts: $$($$*.test)
+$(MADE)/%/test.mts: $$($$*.test) $(VECTORS)/%/texts
 	$(embed)
 
 # of classification only the rows that it draws
-$(MADE)/%/train.mts: $$($$*.train)
+$(MADE)/%/train.mts: $$($$*.train) $(VECTORS)/%/texts
 	@$(call begin,encode train); $(forget); $(call fields,$($(mteb_part).type),$<); \
 	$(if $(filter $*,$(classification)),$X/leaderboard drawn --samples $($*.samples) $($*.experiments) $< | \
 		$(tok) $($*.query) $$fields --format jsonl -,$(tok) $($*.query) $$fields $<) | $(queries)
 
-$(MADE)/%/lists.mts: $$($$*.test)
+$(MADE)/%/lists.mts: $$($$*.test) $(VECTORS)/%/texts
 	@$(call begin,encode); $(forget); $(call fields,Reranking,$<); \
 	documents=$${fields#-f query}; fields="-f query"; \
 	$(if $(GATES),$(tok) $($*.document) $$documents $< | $X/encode -m $(MODEL) | $(tok) $($*.query) $$fields -, \
 		$(tok) $($*.query) $$fields $< | $(tok) $($*.document) $$documents -) | $(queries)
 
-$(MADE)/%/queries.mts: $$($$*.queries) $$($$*.qrels)
+$(MADE)/%/queries.mts: $$($$*.queries) $$($$*.qrels) $(VECTORS)/%/texts
 	@$(call begin,encode queries); $(forget); $(call fields,queries,$<); \
 	$X/leaderboard judged $($*.qrels) $< | $(tok) $($*.query) $$fields --format jsonl - | $(queries)
 
-$(if $(GATES),$(CORPUS),$(MADE))/%/corpus.mts: $$($$*.corpus)
+$(if $(GATES),$(CORPUS),$(MADE))/%/corpus.mts: $$($$*.corpus) $(VECTORS)/%/texts
 	@$(call begin,encode corpus); $(forget); $(call fields,corpus,$<); \
 	$(tok) $($*.document) $$fields $< | $(encode)
 
@@ -171,7 +179,7 @@ endif
 legacy = $(if $(filter apart,$(COMBINE)),--legacy-sum 1 -f text.hs -f text.rw)
 # KIND, prerequisites, command
 define score_rule
-$($1:%=$(VECTORS)/%/$(REPORT)): $(VECTORS)/%/$(REPORT): $2
+$($1:%=$(VECTORS)/%/$(REPORT)): $(VECTORS)/%/$(REPORT): $2 $(VECTORS)/%/scoring
 	@$$(call begin,score); $3
 endef
 # name the two fields, so that pairs are compared by their vectors, not by moee-sim's column "similarity"
@@ -180,11 +188,12 @@ pair = $(if $(COMBINE),fields=$$($X/leaderboard fields --type $($*.type) $($*.te
 sampling = --max-documents $($*.documents) $($*.samples:%=--samples %) $($*.experiments)
 trained = $($*.samples:%=--samples %) $($*.experiments) --train
 test = $(VECTORS)/%/test.mts
-$(eval $(call score_rule,classification,$(VECTORS)/%/train.mts $(test),$$(call score,classification) $$(legacy) $$(trained) $$^))
-$(eval $(call score_rule,multilabelclassification,$(VECTORS)/%/train.mts $(test),$$(call score,multilabelclassification) $$($$*.earlier) $$(trained) $$^))
-$(eval $(call score_rule,regression,$(VECTORS)/%/train.mts $(test),$$(call score,regression) $$(trained) $$^))
+streams = $(filter %.mts,$^)
+$(eval $(call score_rule,classification,$(VECTORS)/%/train.mts $(test),$$(call score,classification) $$(legacy) $$(trained) $$(streams)))
+$(eval $(call score_rule,multilabelclassification,$(VECTORS)/%/train.mts $(test),$$(call score,multilabelclassification) $$($$*.earlier) $$(trained) $$(streams)))
+$(eval $(call score_rule,regression,$(VECTORS)/%/train.mts $(test),$$(call score,regression) $$(trained) $$(streams)))
 $(eval $(call score_rule,retrieval,$(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts,$$(call score,retrieval) $$($$*.identical) \
-	$$($$*.at) $$($$*.groups) $$($$*.changed:%=--changed %) $$($$*.top_ranked:%=--candidates %) --qrels $$($$*.qrels) $$^))
+	$$($$*.at) $$($$*.groups) $$($$*.changed:%=--changed %) $$($$*.top_ranked:%=--candidates %) --qrels $$($$*.qrels) $$(streams)))
 $(eval $(call score_rule,reranking,$(VECTORS)/%/lists.mts,$$(call score,reranking) $$(if $$(filter v2,$(PROTOCOL)),$$($$*.at)) $$<))
 $(foreach kind,bitextmining pairclassification sts,$(eval $(call score_rule,$(kind),$(test),$$(pair) $$(call score,$(kind)) \
 	$$(if $$(COMBINE),$$$$pair) $$<)))

@@ -609,6 +609,26 @@ make_gates() {
 		<(mteb-score -q summarization --protocol v2 "$test" | sed 1d)
 }
 
+@test "mteb: a second run follows what tasks.yaml says now" {
+	cp -r "$ROOT/share/models/base" asking
+	echo '{"prompts": {"asked": "a ship that they asked for: "}}' >asking/config_sentence_transformers.json
+	cat >data/tasks.yaml <<-END
+		tasks:
+		  STS12: { type: STS }
+		  moods: { type: Classification, experiments: 3, samples: 2 }
+	END
+	mteb MODEL="$T/asking" TASKS="STS12 moods" >first 2>/dev/null
+	mteb MODEL="$T/asking" TASKS="STS12 moods" 2>err | diff first -
+	run ! grep -q "encode\|score" err
+	[ "$(jq '.scores.test[0].scores_per_experiment | length' results/*/*/moods.json)" = 3 ]
+	sed -i 's/experiments: 3/experiments: 4/; s/{ type: STS }/{ type: STS, prompt: asked }/' data/tasks.yaml
+	mteb MODEL="$T/asking" TASKS="STS12 moods" >second 2>err
+	grep -q "STS12: encode" err
+	mteb MODEL="$T/asking" TASKS="STS12 moods" OUT="$T/fresh" RESULTS="$T/fresh" >fresh.table 2>/dev/null
+	diff fresh.table second
+	[ "$(jq '.scores.test[0].scores_per_experiment | length' results/*/*/moods.json)" = 4 ]
+}
+
 @test "mteb: a line in the data's tasks.yaml adds a set; each protocol has its own results" {
 	mkdir data/mine
 	mv data/shelf/* data/mine
