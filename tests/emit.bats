@@ -89,11 +89,11 @@ kinds() { # REQUEST
 	hidden hs:layers=1,rw >one.mts
 	hidden hs,rw:logits >logits.mts
 	near --json -f text.hs one.mts one.mts | jq -s -e 'length == 3 and all(.hits[0].id == .id)'
-	dies "near: one.mts: its vectors are hs:layers=1, those of last.mts are embeddings; make both alike" near -f text.hs last.mts one.mts
+	dies "near: one.mts: its vectors are hs:layers=1, those of last.mts are hs; make both alike" near -f text.hs last.mts one.mts
 	near --any-model -f text.hs last.mts one.mts >/dev/null
 	# the routing weights of both streams are of the same kind
 	near -f text.rw last.mts one.mts >/dev/null
-	dies "near: logits.mts: its vectors are rw:logits, those of one.mts are embeddings" near -f text.rw one.mts logits.mts
+	dies "near: logits.mts: its vectors are rw:logits, those of one.mts are rw" near -f text.rw one.mts logits.mts
 	# vectors that moee-sim makes of them
 	for name in last one logits; do
 		moee-sim -o $name-sum.mts $name.mts
@@ -109,12 +109,16 @@ kinds() { # REQUEST
 	dies "moee-sim: one.mts: its hidden states are hs:layers=1, those of last.mts are hs; encode both with the same --emit" moee-sim --norm corpus=one.mts last.mts
 	dies "moee-sim: last.mts: its routing weights are rw, those of logits.mts are rw:logits;" moee-sim --norm corpus=last.mts logits.mts
 	printf 'query-id\tcorpus-id\tscore\n1\t1\t1\n' >qrels.tsv
-	dies "mteb-score: one.mts: its vectors are hs:layers=1, those of last.mts are embeddings;" \
+	dies "mteb-score: one.mts: its vectors are hs:layers=1, those of last.mts are hs;" \
 		mteb-score -q retrieval --qrels qrels.tsv -f text.hs last.mts one.mts
 	# pilot-route refuses another layer than its library's
 	pilot-build fit -f text.hs -o pilots.mts one.mts
 	pilot-route -f text.hs pilots.mts one.mts >/dev/null
-	dies "pilot-route: last.mts: its vectors are embeddings, those of pilots.mts are hs:layers=1; encode both with the same --emit" pilot-route -f text.hs pilots.mts last.mts
+	dies "pilot-route: last.mts: its vectors are hs, those of pilots.mts are hs:layers=1; encode both with the same --emit" pilot-route -f text.hs pilots.mts last.mts
+	pilot-build fit -f text.hs -o last.pilots.mts last.mts
+	pilot-route -f text.hs last.pilots.mts last.mts >/dev/null
+	mts index -q -f text.hs -o last.index last.mts
+	near -f text.hs last.mts last.index >/dev/null
 }
 
 @test "emit: options that do not apply to the requested columns are refused" {

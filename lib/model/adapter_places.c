@@ -234,7 +234,8 @@ adapter_places_find(const struct model *model, const struct adapter *adapter)
 		placing.pair = adapter_at(adapter, i);
 		place(&placing);
 	}
-	qsort(places.at, places.count, sizeof *places.at, by_place);
+	if (places.count)
+		qsort(places.at, places.count, sizeof *places.at, by_place);
 	for (size_t i = 1; i < places.count; i++) {
 		const struct adapter_place *last = &places.at[i - 1], *next = last + 1;
 		if (next->tensor == last->tensor && next->to < last->to + last->rows)
