@@ -616,15 +616,18 @@ make_gates() {
 		tasks:
 		  STS12: { type: STS }
 		  moods: { type: Classification, experiments: 3, samples: 2 }
+		  shelf: { type: Retrieval, at: [3] }
 	END
-	mteb MODEL="$T/asking" TASKS="STS12 moods" >first 2>/dev/null
-	mteb MODEL="$T/asking" TASKS="STS12 moods" 2>err | diff first -
+	mteb MODEL="$T/asking" TASKS="STS12 moods shelf" >first 2>/dev/null
+	mteb MODEL="$T/asking" TASKS="STS12 moods shelf" 2>err | diff first -
 	run ! grep -q "encode\|score" err
 	[ "$(jq '.scores.test[0].scores_per_experiment | length' results/*/*/moods.json)" = 3 ]
-	sed -i 's/experiments: 3/experiments: 4/; s/{ type: STS }/{ type: STS, prompt: asked }/' data/tasks.yaml
-	mteb MODEL="$T/asking" TASKS="STS12 moods" >second 2>err
+	sed -i 's/experiments: 3/experiments: 4/; s/\[3\]/[5]/; s/{ type: STS }/{ type: STS, prompt: asked }/' data/tasks.yaml
+	mteb MODEL="$T/asking" TASKS="STS12 moods shelf" >second 2>err
 	grep -q "STS12: encode" err
-	mteb MODEL="$T/asking" TASKS="STS12 moods" OUT="$T/fresh" RESULTS="$T/fresh" >fresh.table 2>/dev/null
+	run ! grep -q "shelf: encode" err
+	jq -e '.scores.test[0] | has("recall_at_5") and (has("recall_at_3") | not)' results/*/*/shelf.json
+	mteb MODEL="$T/asking" TASKS="STS12 moods shelf" OUT="$T/fresh" RESULTS="$T/fresh" >fresh.table 2>/dev/null
 	diff fresh.table second
 	[ "$(jq '.scores.test[0].scores_per_experiment | length' results/*/*/moods.json)" = 4 ]
 }
