@@ -91,13 +91,22 @@ SETS    := $(sort $(foreach mteb_part,$(PARTS),$($(mteb_part).task)))
 REPORT  := score-$(PROTOCOL).json
 BAR     := $(shell [ -t 2 ] && echo --progress)
 
-# What the plan says of a part's texts and of its scores, beside the data's files: in files on which embeddings and reports depend,
-# written if it changed.  A first one is older than all embeddings, which may have been made before there was one.
-texts_of   = $(strip $($1.query)|$($1.document)|$(if $(filter $1,$(classification)),$($1.samples)|$($1.experiments)))
+# What the plan says of a part's texts and of its scores, and where the data's files are: in files on which embeddings and reports
+# depend, written if it changed, beside each folder of embeddings.  A first one is older than all embeddings, which may have been
+# made before there was one.
+data_of    = $(realpath $(foreach file,test train queries corpus qrels,$($1.$(file))))
+texts_of   = $(strip $(call data_of,$1)|$($1.query)|$($1.document)|$(if $(filter $1,$(classification)),$($1.samples)|$($1.experiments)))
 scoring_of = $(strip $($1.samples)|$($1.experiments)|$($1.documents)|$($1.at)|$($1.groups)|$($1.identical)|$($1.changed)|$($1.top_ranked)|$($1.earlier))
 unlike     = $(subst <$1>,,<$2>)$(subst <$2>,,<$1>)
 note       = $(if $(wildcard $1),$(if $(call unlike,$(file <$1),$2),$(file >$1,$2)),$(shell mkdir -p $(dir $1))$(file >$1,$2)$(shell touch -d @0 $1))
-$(foreach part,$(PARTS),$(foreach kind,texts scoring,$(call note,$(VECTORS)/$(part)/$(kind),$(call $(kind)_of,$(part)))))
+$(foreach part,$(PARTS),$(call note,$(VECTORS)/$(part)/scoring,$(call scoring_of,$(part))))
+$(foreach folder,$(sort $(VECTORS) $(MADE) $(CORPUS)),$(foreach part,$(PARTS),$(call note,$(folder)/$(part)/texts,$(call texts_of,$(part)))))
+
+# a folder of RESULTS may have scores of the other protocol: they go
+other_protocol = $(if $(filter v1,$(PROTOCOL)),v2,v1)
+free_sets     := $(foreach set,$(SETS),$(if $($(firstword $($(set).reports)).protocol),,$(set)))
+$(foreach set,$(free_sets),$(if $(findstring "protocol": "$(other_protocol)",$(file <$(SCORES)/$(set).json)),$(shell \
+	rm -f $(SCORES)/$(set).json $($(set).reports:%=$(SCORES)/%.tsv))))
 
 # Errors are printed, and logged for the list at the end.
 mteb_part = $(firstword $(subst /, ,$*))
@@ -136,26 +145,26 @@ define embed
 	$(tok) $($(mteb_part).query) $$fields $< | $(queries)
 endef
 
-$(MADE)/%/test.mts: $$($$*.test) $(VECTORS)/%/texts
+$(MADE)/%/test.mts: $$($$*.test) $(MADE)/%/texts
 	$(embed)
 
 # of classification only the rows that it draws
-$(MADE)/%/train.mts: $$($$*.train) $(VECTORS)/%/texts
+$(MADE)/%/train.mts: $$($$*.train) $(MADE)/%/texts
 	@$(call begin,encode train); $(forget); $(call fields,$($(mteb_part).type),$<); \
 	$(if $(filter $*,$(classification)),$X/leaderboard drawn --samples $($*.samples) $($*.experiments) $< | \
 		$(tok) $($*.query) $$fields --format jsonl -,$(tok) $($*.query) $$fields $<) | $(queries)
 
-$(MADE)/%/lists.mts: $$($$*.test) $(VECTORS)/%/texts
+$(MADE)/%/lists.mts: $$($$*.test) $(MADE)/%/texts
 	@$(call begin,encode); $(forget); $(call fields,Reranking,$<); \
 	documents=$${fields#-f query}; fields="-f query"; \
 	$(if $(GATES),$(tok) $($*.document) $$documents $< | $X/encode -m $(MODEL) | $(tok) $($*.query) $$fields -, \
 		$(tok) $($*.query) $$fields $< | $(tok) $($*.document) $$documents -) | $(queries)
 
-$(MADE)/%/queries.mts: $$($$*.queries) $$($$*.qrels) $(VECTORS)/%/texts
+$(MADE)/%/queries.mts: $$($$*.queries) $$($$*.qrels) $(MADE)/%/texts
 	@$(call begin,encode queries); $(forget); $(call fields,queries,$<); \
 	$X/leaderboard judged $($*.qrels) $< | $(tok) $($*.query) $$fields --format jsonl - | $(queries)
 
-$(if $(GATES),$(CORPUS),$(MADE))/%/corpus.mts: $$($$*.corpus) $(VECTORS)/%/texts
+$(if $(GATES),$(CORPUS),$(MADE))/%/corpus.mts: $$($$*.corpus) $(if $(GATES),$(CORPUS),$(MADE))/%/texts
 	@$(call begin,encode corpus); $(forget); $(call fields,corpus,$<); \
 	$(tok) $($*.document) $$fields $< | $(encode)
 
@@ -180,7 +189,7 @@ legacy = $(if $(filter apart,$(COMBINE)),--legacy-sum 1 -f text.hs -f text.rw)
 # KIND, prerequisites, command
 define score_rule
 $($1:%=$(VECTORS)/%/$(REPORT)): $(VECTORS)/%/$(REPORT): $2 $(VECTORS)/%/scoring
-	@$$(call begin,score); $3
+	@$$(call begin,score); rm -f $(SCORES)/$$*.tsv; $3
 endef
 # name the two fields, so that pairs are compared by their vectors, not by moee-sim's column "similarity"
 pair = $(if $(COMBINE),fields=$$($X/leaderboard fields --type $($*.type) $($*.test)); pair=$$(sed 's/=[^ ]*//g' <<<"$$fields");)
@@ -192,7 +201,7 @@ streams = $(filter %.mts,$^)
 $(eval $(call score_rule,classification,$(VECTORS)/%/train.mts $(test),$$(call score,classification) $$(legacy) $$(trained) $$(streams)))
 $(eval $(call score_rule,multilabelclassification,$(VECTORS)/%/train.mts $(test),$$(call score,multilabelclassification) $$($$*.earlier) $$(trained) $$(streams)))
 $(eval $(call score_rule,regression,$(VECTORS)/%/train.mts $(test),$$(call score,regression) $$(trained) $$(streams)))
-$(eval $(call score_rule,retrieval,$(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts,$$(call score,retrieval) $$($$*.identical) \
+$(eval $(call score_rule,retrieval,$(VECTORS)/%/queries.mts $(CORPUS)/%/corpus.mts $$$$($$$$*.changed) $$$$($$$$*.top_ranked),$$(call score,retrieval) $$($$*.identical) \
 	$$($$*.at) $$($$*.groups) $$($$*.changed:%=--changed %) $$($$*.top_ranked:%=--candidates %) --qrels $$($$*.qrels) $$(streams)))
 $(eval $(call score_rule,reranking,$(VECTORS)/%/lists.mts,$$(call score,reranking) $$(if $$(filter v2,$(PROTOCOL)),$$($$*.at)) $$<))
 $(foreach kind,bitextmining pairclassification sts,$(eval $(call score_rule,$(kind),$(test),$$(pair) $$(call score,$(kind)) \

@@ -630,6 +630,26 @@ make_gates() {
 	mteb MODEL="$T/asking" TASKS="STS12 moods shelf" OUT="$T/fresh" RESULTS="$T/fresh" >fresh.table 2>/dev/null
 	diff fresh.table second
 	[ "$(jq '.scores.test[0].scores_per_experiment | length' results/*/*/moods.json)" = 4 ]
+	# the same set from another folder, whose files are older
+	cp -r data other
+	sed -i 's/,4.5$/,0.1/; s/,4.8$/,0.2/; s/,0.5$/,4/' other/sts/STS-12/test.csv
+	touch -d 2001-01-01 other/sts/STS-12/test.csv
+	mteb MODEL="$T/asking" DATA="$T/other" TASKS=STS12 >third 2>/dev/null
+	run -1 diff <(grep STS12 second) <(grep STS12 third)
+	mteb MODEL="$T/asking" TASKS=STS12 2>/dev/null | grep STS12 | diff <(grep STS12 second) -
+	# results of another protocol in the same folder
+	for protocol in v2 v1 v2 v1; do
+		mteb MODEL="$T/asking" TASKS=STS12 PROTOCOL=$protocol RESULTS="$T/both" >/dev/null 2>&1
+		[ "$(jq -r .motes.settings.protocol both/*/*/STS12.json)" = $protocol ]
+	done
+	# scores by query are those of the last scores
+	mteb MODEL="$T/asking" TASKS=shelf PER_QUERY=1 >/dev/null 2>&1
+	cp results/*/*/shelf.tsv queries.tsv
+	sed -i 's/at: \[5\]/at: [1]/' data/tasks.yaml
+	mteb MODEL="$T/asking" TASKS=shelf >/dev/null 2>&1
+	run ! ls results/*/*/shelf.tsv
+	mteb MODEL="$T/asking" TASKS=shelf PER_QUERY=1 >/dev/null 2>&1
+	run -1 cmp -s queries.tsv results/*/*/shelf.tsv
 }
 
 @test "mteb: a line in the data's tasks.yaml adds a set; each protocol has its own results" {

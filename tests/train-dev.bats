@@ -191,6 +191,11 @@ searched() {
 	[[ $stderr == *"is of a run with dev-every 2, this one has 3; "* ]]
 	run -1 --separate-stderr train "${options[@]}" --last-step -o out train.mts
 	[[ $stderr == *"is of a run with last-step false, this one has true; "* ]]
+	cp held.mts kept
+	mts rows --rows 2- kept >held.mts
+	run -1 --separate-stderr train "${options[@]}" -o out train.mts
+	[[ $stderr == *"is of a run with dev-contents \""*"\", this one has \""* ]]
+	mv kept held.mts
 	run -1 --separate-stderr train "${options[@]}" --dtype bf16 -o out train.mts
 	[[ $stderr == *"is of a run with nothing, this one has dtype \"bf16\"; "* ]] || [[ $stderr == *"dtype"*"bf16"* ]]
 	mv out.best away

@@ -1,5 +1,6 @@
 #include "train/development.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "folder/folder.h"
 #include "model/save.h"
 #include "ranks/ranks.h"
@@ -52,6 +54,23 @@ development_free(struct development *d)
 	free(d);
 }
 
+/* A hash of the held-out files: a run that goes on compares its losses with earlier ones. */
+static char *
+contents_of(const struct objective_options *o)
+{
+	const char *const paths[] = { o->dev, o->dev_corpus };
+	uint64_t hash = 0;
+	struct file_view view;
+
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		if (!paths[i] || !file_view(paths[i], &view))
+			continue;
+		hash = rng_hash(hash, view.text, view.length);
+		file_view_close(&view);
+	}
+	return mem_format("%016" PRIx64, hash);
+}
+
 void
 development_settings(const struct trainer_options *t, struct tree *settings)
 {
@@ -62,6 +81,9 @@ development_settings(const struct trainer_options *t, struct tree *settings)
 	tree_set(settings, "dev", tree_of_string(o->dev));
 	if (o->dev_corpus)
 		tree_set(settings, "dev-corpus", tree_of_string(o->dev_corpus));
+	char *contents = contents_of(o);
+	tree_set(settings, "dev-contents", tree_of_string(contents));
+	free(contents);
 	tree_set(settings, "dev-every",
 	    tree_of_integer(t->dev_every ? t->dev_every : t->save_every));
 	if (t->patience)
