@@ -214,7 +214,8 @@ sums() {
 	pairs ernie
 	mts to jsonl ernie.pairs.mts | jq -s 'all(."pair.second" < (."pair.ids" | length))' | found true
 	train "${options[@]}" --decay 0 -m ernie -o out --objective bce ernie.pairs.mts
-	tail -c +$(($(tensor_offset out/model.safetensors $task) + 1)) out/model.safetensors | head -c 192 >learned
+	tail -c +$(($(tensor_offset out/model.safetensors $task) + 1)) out/model.safetensors >rest
+	head -c 192 rest >learned
 	run -1 cmp -s <(head -c 64 learned) <(head -c 64 /dev/zero)
 	tail -c 128 learned | cmp - <(head -c 128 /dev/zero)
 }

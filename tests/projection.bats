@@ -7,7 +7,7 @@ PROJECTED=$GOLDEN/projection
 @test "projection: each token is projected before the mean, as transformers and torch compute it" {
 	embed "$PROJECTED" | within "$PROJECTED/embeddings.txt" 1e-6
 	embed "$PROJECTED" --precision bf16 | within "$PROJECTED/embeddings.txt" 3e-2
-	[ "$(embed "$PROJECTED" | head -n 1 | wc -w)" = 6 ]
+	[ "$(embed "$PROJECTED" | sed -n 1p | wc -w)" = 6 ]
 }
 
 @test "projection: a folder that motes writes has a Dense after the pooling instead, which learns" {
@@ -30,7 +30,7 @@ PROJECTED=$GOLDEN/projection
 		[[ $stderr == *"encode: $PROJECTED: projects each token before the pooling; this needs pooling cls, mean, mean_sqrt, weighted or last"* ]]
 	done
 	for pooling in cls last; do
-		[ "$(embed "$PROJECTED" --pooling $pooling | head -n 1 | wc -w)" = 6 ]
+		[ "$(embed "$PROJECTED" --pooling $pooling | sed -n 1p | wc -w)" = 6 ]
 	done
 }
 
@@ -60,7 +60,7 @@ PROJECTED=$GOLDEN/projection
 @test "projection: distil --project learns a further projection, of the tokens' projections" {
 	ids_stream text.ids <"$GOLDEN/bert/ids.txt" >"$T/ids.mts"
 	mts paste "$T/ids.mts" <(encode -q -m "$GOLDEN/bert" "$T/ids.mts" | mts cat -c text.emb) >"$T/taught.mts"
-	wide=$(mts to jsonl -c text.emb "$T/taught.mts" | head -n 1 | jq '."text.emb" | length')
+	wide=$(mts to jsonl -c text.emb "$T/taught.mts" | sed -n 1p | jq '."text.emb" | length')
 	train -q -m "$PROJECTED" --objective distil --project "$wide" --steps 3 --lr 1e-2 -o "$T/learned" "$T/taught.mts"
 	[ "$(embed "$T/learned" | awk 'NR == 1 { print NF }')" = 6 ]
 	run ! within "$PROJECTED/embeddings.txt" 1e-3 < <(embed "$T/learned")

@@ -37,10 +37,10 @@ vectors() {
 		# shellcheck disable=SC2086
 		mts paste $order 2>log >both.mts
 		grep -q "the property 'similarity' is not that of all embeddings and is left out" log
-		mts head --json both.mts | head -n 1 | jq -e '.properties | has("similarity") | not'
+		mts head --json both.mts | sed -n 1p | jq -e '.properties | has("similarity") | not'
 	done
 	echo '{"text": "x"}' | mkstream >text.mts
-	mts paste a.mts text.mts 2>log | mts head --json | head -n 1 | jq -e '.properties.similarity == "dot"'
+	mts paste a.mts text.mts 2>log | mts head --json | sed -n 1p | jq -e '.properties.similarity == "dot"'
 	[ ! -s log ]
 }
 
@@ -115,7 +115,7 @@ vectors() {
 	mts paste -q <(jq -c '{ok}' rows.jsonl | mts from jsonl) <(jq -c 'del(.ok)' rows.jsonl | mkstream) >rows.mts
 	classify --label ok --train rows.mts rows.mts | mts to jsonl -c prediction,ok | jq -c 'select(.prediction != .ok)' >wrong
 	[ ! -s wrong ]
-	classify --label ok --train rows.mts rows.mts | mts to jsonl -c prediction | head -n 1 | grep -x '{"prediction":true}'
+	classify --label ok --train rows.mts rows.mts | mts to jsonl -c prediction | sed -n 1p | grep -x '{"prediction":true}'
 }
 
 @test "properties: mteb-score knows all documents of an index, also beyond the hits" {
@@ -130,5 +130,5 @@ vectors() {
 
 @test "properties: near counts whole numbers as weights of terms" {
 	printf '%s\n' '{"_id": "a", "x.sparse": [1, 4], "x.sparse.weights": [2, 3]}' '{"_id": "b", "x.sparse": [4], "x.sparse.weights": [5]}' | mts from jsonl >t.mts
-	near --json -k 2 -f x.sparse t.mts t.mts | head -n 1 | jq -c '.hits | map(.score)' | found -x '\[15,13\]'
+	near --json -k 2 -f x.sparse t.mts t.mts | sed -n 1p | jq -c '.hits | map(.score)' | found -x '\[15,13\]'
 }

@@ -1159,11 +1159,11 @@ recipe() {
 	run -2 --separate-stderr train -q -m "$G/bert" -o out --schedule constant --warmup 0.5 <pairs.mts
 	[[ $stderr == "train: --warmup 0.5, a share of the steps, needs their number: give --steps, or a number of warm-up steps"* ]]
 	train -q -m "$G/bert" -o out --schedule constant --warmup 2 --lr 1e-3 <pairs.mts
-	[ "$(column lr out.log.tsv | head -n 3 | tr '\n' ' ')" = "0 0.0005 0.001 " ]
+	[ "$(column lr out.log.tsv | sed -n 1,3p | tr '\n' ' ')" = "0 0.0005 0.001 " ]
 	train -q -m "$G/bert" -o none --schedule constant --lr 1e-3 <pairs.mts
 	[ "$(column lr none.log.tsv | sort -u)" = 0.001 ]
 	train -q -m "$G/bert" -o usual --schedule constant --lr 1e-3 --steps 40 --epochs 40 pairs.mts
-	[ "$(column lr usual.log.tsv | head -n 3 | tr '\n' ' ')" = "0 0.0005 0.001 " ]
+	[ "$(column lr usual.log.tsv | sed -n 1,3p | tr '\n' ' ')" = "0 0.0005 0.001 " ]
 }
 
 # Attention stays f32, so that a chunk that goes forward twice has the same embeddings both times.
