@@ -79,19 +79,17 @@ field_of(const char *name, size_t length)
 	return field > 1 ? mem_format("%.*s", (int)(field - 1), name) : NULL;
 }
 
-/* What the attributes say of X, whose column X.KIND was renamed, they say of the new name, too. */
+/* Members of attributes by a column's name, such as prompts: X's, whose column X.KIND was renamed, are the new name's, too. */
 static void
 rename_attributes(struct tree *attributes, const struct name_list *renames)
 {
-	static const char *const keys[] = { "experts", "prompts", "prompt_tokens" };
-
 	for (int i = 0; i < renames->count; i++) {
 		const char *name = renames->items[i], *to = strchr(name, '=');
 		char *old = field_of(name, (size_t)(to - name)),
 		     *new = field_of(to + 1, strlen(to + 1));
-		for (size_t k = 0; old && new &&k < sizeof keys / sizeof *keys; k++) {
-			struct tree *object = tree_get(attributes, keys[k]);
-			bool is = object && object->kind == TREE_OBJECT;
+		for (size_t k = 0; old && new &&k < attributes->count; k++) {
+			struct tree *object = attributes->items[k];
+			bool is = object->kind == TREE_OBJECT;
 			const struct tree *value = is ? tree_get(object, old) : NULL;
 			if (value)
 				tree_set(object, new, tree_copy(value));

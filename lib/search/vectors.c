@@ -60,7 +60,6 @@ vectors_kind(const struct vectors *vectors)
 {
 	const char *kind =
 	    vectors->terms ? of_terms : values_kind(vectors->reader, vectors->column);
-
 	const char *ending = strrchr(name(vectors), '.');
 	bool states = ending && (!strcmp(ending, ".hs") || !strcmp(ending, ".rw"));
 
