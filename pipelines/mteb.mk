@@ -98,9 +98,15 @@ data_of    = $(realpath $(foreach file,test train queries corpus qrels,$($1.$(fi
 texts_of   = $(strip $(call data_of,$1)|$($1.query)|$($1.document)|$(if $(filter $1,$(classification)),$($1.samples)|$($1.experiments)))
 scoring_of = $(strip $($1.samples)|$($1.experiments)|$($1.documents)|$($1.at)|$($1.groups)|$($1.identical)|$($1.changed)|$($1.top_ranked)|$($1.earlier))
 unlike     = $(subst <$1>,,<$2>)$(subst <$2>,,<$1>)
-note       = $(if $(wildcard $1),$(if $(call unlike,$(file <$1),$2),$(file >$1,$2)),$(shell mkdir -p $(dir $1))$(file >$1,$2)$(shell touch -d @0 $1))
-$(foreach part,$(PARTS),$(call note,$(VECTORS)/$(part)/scoring,$(call scoring_of,$(part))))
-$(foreach folder,$(sort $(VECTORS) $(MADE) $(CORPUS)),$(foreach part,$(PARTS),$(call note,$(folder)/$(part)/texts,$(call texts_of,$(part)))))
+note       = $(if $(call unlike,$(file <$1),$2),$(file >$1,$2))
+noted     := $(sort $(VECTORS) $(MADE) $(CORPUS))
+notes     := $(PARTS:%=$(VECTORS)/%/scoring) $(foreach folder,$(noted),$(PARTS:%=$(folder)/%/texts))
+fresh     := $(filter-out $(wildcard $(notes)),$(notes))
+# two processes for all of them: a benchmark has up to 1,500 parts
+$(if $(fresh),$(shell mkdir -p $(VECTORS))$(file >$(VECTORS)/fresh,$(fresh))$(shell xargs dirname <$(VECTORS)/fresh | sort -u | xargs mkdir -p))
+$(foreach part,$(PARTS),$(call note,$(VECTORS)/$(part)/scoring,$(call scoring_of,$(part))) \
+	$(foreach folder,$(noted),$(call note,$(folder)/$(part)/texts,$(call texts_of,$(part)))))
+$(if $(fresh),$(shell xargs touch -d @0 <$(VECTORS)/fresh; rm $(VECTORS)/fresh))
 
 # a folder of RESULTS may have scores of the other protocol: they go
 other_protocol = $(if $(filter v1,$(PROTOCOL)),v2,v1)
