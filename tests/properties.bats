@@ -25,7 +25,9 @@ vectors() {
 	encode -m m d.mts | vectors document.emb >wanted
 	mts paste q.mts d.mts | encode -m m | vectors document.emb | diff wanted -
 	mts paste d.mts q.mts | encode -m m | vectors document.emb | diff wanted -
-	mts cat --rename document.ids=passage.ids d.mts | encode -m m | vectors passage.emb | diff wanted -
+	for name in passage p; do
+		mts cat --rename document.ids=$name.ids d.mts | encode -m m | vectors $name.emb | diff wanted -
+	done
 	cp -r "$B" plain
 	run -1 diff wanted <(encode -q --any-tokenizer -m plain d.mts | vectors document.emb)
 }
@@ -39,6 +41,9 @@ vectors() {
 		grep -q "the property 'similarity' is not that of all embeddings and is left out" log
 		mts head --json both.mts | sed -n 1p | jq -e '.properties | has("similarity") | not'
 	done
+	mts cat --rename a.emb=c.emb a.mts >c.mts
+	mts paste b.mts a.mts c.mts 2>log | mts head --json | sed -n 1p | jq -e '.properties | has("similarity") | not'
+	[ "$(grep -c "the property 'similarity'" log)" = 1 ]
 	echo '{"text": "x"}' | mkstream >text.mts
 	mts paste a.mts text.mts 2>log | mts head --json | sed -n 1p | jq -e '.properties.similarity == "dot"'
 	[ ! -s log ]
