@@ -80,6 +80,28 @@ kinds() { # REQUEST
 	mts head --json "$T/again.mts" | head -n 1 | jq -e '.properties | has("emb") or has("hs") | not'
 }
 
+@test "emit: the stream's properties name --pooling where the folder pools otherwise, and such vectors are not compared with others" {
+	cd "$T"
+	printf '1 2 3\n4 5 6 8\n' | ids_stream text.ids >ids.mts
+	kinds() { # OPTION...
+		encode -q -m "$M" "$@" ids.mts >kinds.mts
+		mts head --json kinds.mts | head -n 1 | jq -c '.properties | [.emb, .hs]'
+	}
+	own=$(kinds)
+	[ "$own" = '[null,null]' ]
+	cp kinds.mts own.mts
+	[ "$(kinds --pooling mean)" = "$own" ]
+	[ "$(kinds --pooling max)" = '["emb:pool=max",null]' ]
+	dies "near: kinds.mts: its vectors are emb:pool=max, those of own.mts are embeddings; make both alike" near own.mts kinds.mts
+	near --any-model own.mts kinds.mts >near.tsv
+	near kinds.mts kinds.mts >near.tsv
+	[ "$(kinds --pooling cls+mean --emit emb,hs:layers=1,deep=hs)" = '["emb:pool=cls+mean","hs:layers=1:pool=cls+mean"]' ]
+	[ "$(kinds --pooling max --emit hs)" = '[null,"hs:pool=max"]' ]
+	[ "$(kinds --emit hs:pool=max)" = '[null,"hs:pool=max"]' ]
+	[ "$(kinds --pooling max --emit hs:pool=cls)" = '[null,"hs:pool=cls"]' ]
+	[ "$(kinds --pooling max --emit emb=hs,hs=emb)" = '["hs:pool=max","emb:pool=max"]' ]
+}
+
 @test "emit: hidden states of different layers are not compared, nor vectors made of them" {
 	cd "$T"
 	printf '1 2 3\n4 5 6 8\n7 9\n' | ids_stream text.ids >ids.mts

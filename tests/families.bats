@@ -388,7 +388,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 	refusals t5 <<-'E'
 		s/"relative_attention_num_buckets": 14/"relative_attention_num_buckets": 3/| 'relative_attention_num_buckets' is 3; it must be in 4..65536
 		s/"relative_attention_max_distance": 40/"relative_attention_max_distance": 3/| 14 buckets of distances do not fit into a distance of 3
-		s/"d_kv": 6/"d_kv": 257/| the size of an attention head is 257; it must be in 1..256
+		s/"d_kv": 6/"d_kv": 513/| the size of an attention head is 513; it must be in 1..512
 		s/"d_ff": 10,//| 'd_ff' is missing
 	E
 }

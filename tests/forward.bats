@@ -9,12 +9,53 @@ embed() { # MODEL [OPTION]...
 }
 
 # bats test_tags=plain
-@test "forward: embeddings of DeBERTa and Gemma 2 are transformers', for texts up to 300 tokens" {
-	for form in buckets plain gemma2 uncapped; do
+@test "forward: embeddings of DeBERTa, Gemma 2 and EmbeddingGemma 2 are transformers', for texts up to 300 tokens" {
+	for form in buckets plain gemma2 uncapped embedding_gemma2; do
 		embed "$D/$form" --pooling mean | within "$D/$form.txt" 2e-6
 		embed "$D/$form" --pooling mean --precision bf16 | within "$D/$form.txt" 0.1
 		embed "$D/$form" --pooling mean --weights int8 | within "$D/$form.txt" 0.1
 	done
+}
+
+# bats test_tags=plain
+@test "forward: EmbeddingGemma 2's text model by itself, sizes of single layers, and what config.json leaves out" {
+	cp -r "$D/embedding_gemma2" "$T/m"
+	config() { jq "$1" "$D/embedding_gemma2/config.json" >"$T/m/config.json"; }
+	same() { embed "$T/m" --pooling mean | cmp - "$T/wanted"; }
+	embed "$D/embedding_gemma2" --pooling mean >"$T/wanted"
+	config '.text_config' && same
+	config '.text_config.per_layer_config |= {"01": ."1", "3": ."3"}' && same
+	config 'del(.text_config.per_layer_config) | .text_config += {global_head_dim: 10, num_global_key_value_heads: 1}' && same
+	config '.text_config.layer_types[3] = "sliding_attention"' && same # the last layer is global in any case
+	config 'del(.text_config.layer_types) | .text_config.sliding_window_pattern = 2' && same
+	config 'del(.text_config.rope_parameters)' && same
+	config '.text_config.rope_parameters.full_attention.rope_theta = 100' && run ! same
+	config '.text_config.rope_parameters.sliding_attention.rope_theta = 100' && run ! same
+	config '.text_config.sliding_window = 6' && run ! same
+	config '.text_config.rms_norm_eps = 0.1' && run ! same
+	# the projection of tokens changes places with these poolings alone
+	printf '3 4\n' | ids_stream text.ids >"$T/two.mts"
+	[ "$(encode -q --any-tokenizer -m "$D/embedding_gemma2" --pooling last "$T/two.mts" | ids_stream --rows text.emb | wc -w)" -eq 14 ]
+	run -1 encode -q --any-tokenizer -m "$D/embedding_gemma2" --pooling max "$T/two.mts"
+	[[ $output == *"projects each token before the pooling"* ]]
+	while IFS='|' read -r change text; do
+		config "$change"
+		run -1 --separate-stderr embed "$T/m"
+		[[ $stderr == *"encode: $T/m/config.json"*"$text"* ]] || { echo "$change: $stderr"; false; }
+	done <<-E
+		.text_config.model_type = "gemma3_text"|'model_type' of text_config is 'gemma3_text'; it must be 'embedding_gemma2_text'
+		del(.text_config)|'text_config' is missing
+		.text_config.per_layer_config = []|'per_layer_config' must be an object
+		.text_config.per_layer_config."4" = {}|'per_layer_config' must have an object for each layer, whose key is a number in 0..3
+		.text_config.per_layer_config."1x" = {}|'per_layer_config' must have an object for each layer
+		.text_config.per_layer_config."1".rms_norm_eps = 1|'rms_norm_eps' of a single layer is not supported
+		.text_config.per_layer_config."1".head_dim = 12|layer 3 has heads of size 10, another of its kind 12
+		.text_config.per_layer_config."1".num_key_value_heads = 3|4 attention heads cannot share 3 key/value heads
+		.text_config.rope_parameters.full_attention.rope_type = "yarn"|'rope_type' is 'yarn'; only 'default' is supported
+	E
+	config '.text_config.embedding_dim = 13'
+	run -1 --separate-stderr embed "$T/m" --pooling mean
+	[[ $stderr == *"embedding_projection.weight"*"14, 12"* ]] || { echo "$stderr"; false; }
 }
 
 # bats test_tags=plain
@@ -50,13 +91,14 @@ embed() { # MODEL [OPTION]...
 
 # bats test_tags=plain
 @test "forward: a text has the same bits alone and in a batch, with one thread and seven" {
-	for form in buckets gemma2 nvembed; do
+	for form in buckets gemma2 nvembed embedding_gemma2; do
 		embed "$D/$form" --pooling mean >"$T/together"
 		while read -r line; do
 			ids_stream text.ids <<<"$line" | encode -q --any-tokenizer -m "$D/$form" --pooling mean -j 1 | ids_stream --rows text.emb
 		done <"$D/ids.txt" | cmp - "$T/together"
 		embed "$D/$form" --pooling mean -j 7 | cmp - "$T/together"
 		for one in cls last; do # only this token's row of the last block is computed
+			[ $form != embedding_gemma2 ] || continue # its projection needs one pooling
 			embed "$D/$form" --no-normalize --pooling $one+mean | awk '{ print $1 }' >"$T/both"
 			embed "$D/$form" --no-normalize --pooling $one | awk '{ print $1 }' | cmp - "$T/both"
 		done
@@ -117,6 +159,7 @@ embed() { # MODEL [OPTION]...
 		forward/buckets|DeBERTa can encode, but not be trained, drawn or written anew
 		forward/gemma2|Gemma 2 can encode, but not be trained, drawn or written anew
 		forward/nvembed|NV-Embed can encode, but not be trained, drawn or written anew
+		forward/embedding_gemma2|EmbeddingGemma 2 can encode, but not be trained, drawn or written anew
 		late/pylate_bert|embeds tokens (late interaction); such a model can encode, but not be trained, drawn or written anew
 		sparse/bert|is a sparse encoder
 	E

@@ -306,6 +306,8 @@ pooling() {
 	refused "a list of modules is expected"
 	change 1_Pooling/config.json '.pooling_mode = "median"'
 	refused "1_Pooling/config.json: the pooling mode 'median' is not supported"
+	change 1_Pooling/config.json 'del(.pooling_mode) | .pooling_mode_median_tokens = true'
+	refused "1_Pooling/config.json: the pooling mode 'median_tokens' is not supported"
 	change 1_Pooling/config.json '.pooling_mode = [range(7) | "cls"]'
 	refused 'more than 6 pooling modes'
 	# the reference refuses activation functions that are not torch's

@@ -241,6 +241,11 @@ hand() {
 	tok -m "$M" all.tsv | encode -q -m "$M" --gates gates --pilots pilots.mts | mts to jsonl - | jq -c '[.gate, .["text.emb"]]' |
 		diff - <(pilot-route pilots.mts layer.mts | encode -q -m "$M" --gates gates | mts to jsonl - | jq -c '[.gate, .["text.emb"]]')
 	head -n 1 all.tsv | tok -m "$M" --format tsv -f text - | encode -q -m "$M" --gates gates --pilots pilots.mts | mts to jsonl - | diff - /dev/null
+	# pilots that are pooled otherwise than the texts
+	tok -m "$M" all.tsv | encode -q -m "$M" --keep --pooling max --emit emb=hs:layers=1 >max.mts
+	pilot-route --oracle plain.tsv mixed.tsv <max.mts | pilot-build fit >max.pilots.mts
+	run -1 encode -q -m "$M" --gates gates --pilots max.pilots.mts ids.mts
+	[[ $output == *"max.pilots.mts: is a library of hs:layers=1:pool=max; gates are chosen on the way"* ]]
 	# an adapter that changes an earlier block, a library of embeddings, a gate without an adapter
 	cp -r "$GOLDEN/adapter/plain" "$GOLDEN/adapter/mixed" early
 	run -1 encode -q -m "$M" --gates early --pilots pilots.mts ids.mts

@@ -25,6 +25,7 @@
 #include "encode/text_batch.h"
 #include "model/model.h"
 #include "encode/with_tokens.h"
+#include "model/pooling.h"
 #include "nn/nn.h"
 #include "papers/routing/routed_pass.h"
 #include "stream/cast.h"
@@ -168,7 +169,7 @@ open_model(const struct settings *s)
 
 	if (s->head || s->lora)
 		model_take_head(model, s->head ? s->head : s->lora);
-	if (s->pooling && !head_pool(head, s->pooling))
+	if (s->pooling && !pooling_set(head, s->pooling))
 		die_usage(
 		    "--pooling: '%s' is not supported; supported are cls, mean, max, mean_sqrt, weighted and last",
 		    s->pooling);
@@ -308,7 +309,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	stream_property(out, "model", model_fingerprint(model));
 	stream_property(out, "gates", model_adapter_marks(model));
 	similarity_name_tell(out, s->model);
-	emit_tell(out, s->emit);
+	emit_tell(out, s->emit, model_head(model)->other_pool ? s->pooling : NULL);
 	struct cast *cast = cast_made(s, in, out);
 	embed_all(embed, in, with, out, cast, progress);
 	progress_span(progress, stream_share(in), 0);
@@ -319,8 +320,7 @@ run(const struct settings *s, struct model *model, struct reader *in)
 	if (with && with_tokens_dropped(with))
 		warn("%lld rows had a text without tokens and were left out",
 		    (long long)with_tokens_dropped(with));
-	if (with)
-		with_tokens_free(with);
+	with_tokens_free(with);
 	if (pass)
 		routed_pass_free(pass);
 	if (library)

@@ -11,6 +11,7 @@
 #include "geometry/covariance.h"
 #include "geometry/eigen.h"
 #include "model/model.h"
+#include "model/pooling.h"
 #include "nn/nn.h"
 #include "token/pruned.h"
 #include "token/tokenizer.h"
@@ -54,7 +55,7 @@ embed(const char *from, const struct pruned *pruned)
 	/* a projection of tokens stays */
 	head->count = head->count && head->modules[0].module;
 	head->include_prompt = true;
-	head_pool(head, "mean");
+	pooling_set(head, "mean");
 	tokenizer_template(tokenizer, &before, &after);
 	tokenizer_encode(tokenizer, "", 0, 0, true, &around);
 	struct static_table made = table_new(pruned->count, (size_t)model_width(model));

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "encode/emit_terms.h"
 #include "encode/token_vectors.h"
+#include "model/pooling.h"
 #include "nn/nn.h"
 
 struct emit_item {
@@ -190,7 +191,7 @@ static void
 choose_pooling(struct emit_item *item, const char *text)
 {
 	item->tokens = !strcmp(text, "tokens");
-	if (!item->tokens && !head_pool(&item->pooling, text))
+	if (!item->tokens && !pooling_set(&item->pooling, text))
 		die_usage(
 		    "--emit: 'pool=%s' is not supported; supported are cls, mean, max, mean_sqrt, weighted, last and tokens",
 		    text);
@@ -333,30 +334,48 @@ emit_new(struct model *model, const char *request, enum dtype precision)
 	return emit;
 }
 
-/* The item that a request calls `name`, to be freed; NULL: there is none, or it is the plain item of that name. */
-static char *
-made_as(const char *request, const char *name)
+/* The item that a request calls `name`; NULL: there is none.  *length: of its text. */
+static const char *
+item_called(const char *request, const char *name, size_t *length)
 {
-	size_t length = strlen(name);
-
 	for (const char *one = request; one && *one; one += *one == ',') {
 		size_t end = strcspn(one, ","), named = strcspn(one, "=:,");
 		size_t from = one[named] == '=' ? named + 1 : 0;
-		bool plain = end - from == length && !strncmp(one + from, name, length);
-		if (named == length && !strncmp(one, name, length) && !plain)
-			return mem_format("%.*s", (int)(end - from), one + from);
+		if (named == strlen(name) && !strncmp(one, name, named)) {
+			*length = end - from;
+			return one + from;
+		}
 		one += end;
 	}
 	return NULL;
 }
 
+/* How the column `name` is made, to be freed; NULL: it is not asked for, or is the plain item of that name.  pool: of embeddings
+ * and hidden states whose item does not say how they are pooled; NULL: as the folder. */
+static char *
+made_as(const char *request, const char *name, const char *pool)
+{
+	size_t length;
+	const char *item = item_called(request, name, &length);
+	bool plain = item && length == strlen(name) && !strncmp(item, name, length);
+	char *text = item ? mem_format("%.*s", (int)length, item) : NULL;
+	bool pooled = item && pool && !strstr(text, ":pool=") &&
+		      (is_item(text, "hs") || !strcmp(text, "emb"));
+	char *made = pooled	      ? mem_format("%s:pool=%s", text, pool)
+		     : item && !plain ? mem_string(text)
+				      : NULL;
+
+	free(text);
+	return made;
+}
+
 void
-emit_tell(struct writer *out, const char *request)
+emit_tell(struct writer *out, const char *request, const char *pool)
 {
 	static const char *const names[] = { "emb", "tokens", "hs", "rw", "sparse" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *made = made_as(request, names[i]);
+		char *made = made_as(request ? request : "emb", names[i], pool);
 		stream_property(out, names[i], made);
 		free(made);
 	}

@@ -99,6 +99,8 @@ with_tokens_dropped(const struct with_tokens *with)
 void
 with_tokens_free(struct with_tokens *with)
 {
+	if (!with)
+		return;
 	for (int r = 0; r < 2; r++) {
 		for (int i = 0; i < with->columns; i++)
 			gather_free(&with->rest[r].gathers[i]);

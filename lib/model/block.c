@@ -6,8 +6,8 @@
 struct block_sizes
 block_sizes(const struct spec *spec, int layer)
 {
-	size_t H = (size_t)spec->heads, K = (size_t)spec->kv_heads;
-	size_t D = (size_t)spec->head_size;
+	size_t H = (size_t)spec->heads, K = (size_t)spec_kv_heads(spec, layer);
+	size_t D = (size_t)spec_head_size(spec, layer);
 
 	return (struct block_sizes){ .C = (size_t)spec->width,
 		.H = H,
@@ -24,9 +24,12 @@ block_sizes_largest(const struct spec *spec)
 {
 	struct block_sizes n = block_sizes(spec, 0);
 
-	for (int i = 1; i < spec->layers; i++)
-		if ((size_t)spec->layer[i].inner > n.I)
-			n.I = (size_t)spec->layer[i].inner;
+	for (int i = 1; i < spec->layers; i++) {
+		struct block_sizes own = block_sizes(spec, i);
+		n.I = own.I > n.I ? own.I : n.I;
+		n.Q = own.Q > n.Q ? own.Q : n.Q;
+		n.G = own.G > n.G ? own.G : n.G;
+	}
 	return n;
 }
 
@@ -203,7 +206,11 @@ norm_heads(const struct block *block, const struct attention_buffers *b)
 	struct norm_groups k = block_norm_groups(block, block->n.K);
 	size_t T = block->batch->sequences.T, G = block->n.G, Q = block->n.Q;
 	float eps = block->spec->norm_eps;
+	static const float none[NN_MAX_HEAD]; /* added to one */
 
+	if (block->spec->v_norm)
+		nn_norm_heads(b->raw + Q + block->n.KV, G, NULL, b->raw + Q + block->n.KV,
+		    G, none, NULL, eps, NN_RMSNORM_PLUS, T, block->n.K, block->n.D);
 	if (block->spec->qk_norm == SPEC_QK_PLAIN)
 		return;
 	nn_norm_heads(b->qkv, G, b->stats_q, b->raw, G, block_vector(block, BLOCK_Q_NORM),
@@ -331,10 +338,51 @@ block_buffers_layout(struct block_buffers *buffers, struct workspace *workspace,
 	if (spec->gated)
 		mlp->gate = workspace_floats(workspace, buffers->step, n.I);
 	buffers->mlp_out = workspace_floats(workspace, buffers->step, n.C);
+	if (spec->layer_embedding) {
+		size_t P = (size_t)spec->layer_embedding;
+		buffers->embedded = workspace_floats(workspace, T, n.C);
+		buffers->layer_in = workspace_floats(workspace, buffers->step, P);
+		buffers->layer_gate = workspace_floats(workspace, buffers->step, P);
+	}
 	if (spec->mixture.count) {
 		mixture_layout(&buffers->mixture, workspace, spec, T, false);
 		buffers->mixed = workspace_floats(workspace, T, n.C);
 	}
+}
+
+/* A layer without a bias: the parameter after it is none. */
+static void
+layer_linear(const struct block *block, enum block_parameter which, float *y, size_t O,
+    const float *x, size_t C, size_t first, size_t T)
+{
+	struct linear layer = block_linear(block, NULL, which, C, O);
+	struct linear_rows rows = { .batch = &block->batch->adapters, .first = first };
+
+	layer.bias = NULL;
+	linear_forward(&layer, &rows, y, O, x, C, T);
+}
+
+/* Per-layer embeddings and the block's factor (spec.h), of T rows from `first` on. */
+static void
+add_layer_embedding(
+    const struct block *block, const struct block_buffers *b, size_t first, size_t T)
+{
+	const struct spec *spec = block->spec;
+	size_t C = block->n.C, P = (size_t)spec->layer_embedding, at = first * C;
+	float *u = b->layer_in, *x = b->x + at;
+
+	layer_linear(block, BLOCK_LAYER_IN, u, P, b->embedded + at, C, first, T);
+	/* the norm of in(e) / sqrt(C): its factor is part of epsilon */
+	nn_norm(u, NULL, NULL, u, NULL, block_vector(block, BLOCK_LAYER_IN_NORM), NULL,
+	    spec->norm_eps * (float)C, spec->norm, T, P);
+	layer_linear(block, BLOCK_LAYER_GATE, b->layer_gate, P, x, C, first, T);
+	nn_glu(u, u, b->layer_gate, P, spec->act, T, P);
+	layer_linear(block, BLOCK_LAYER_OUT, b->mlp_out, C, u, P, first, T);
+	nn_norm(b->mlp_out, NULL, NULL, b->mlp_out, NULL,
+	    block_vector(block, BLOCK_LAYER_NORM), NULL, spec->norm_eps, spec->norm, T,
+	    C);
+	nn_add(x, b->mlp_out, T * C);
+	nn_scale(x, *block_vector(block, BLOCK_FACTOR), T * C);
 }
 
 /* The MLP of T rows from `first` on, and the sum with it; in[.,C]: its input, all rows. */
@@ -360,6 +408,8 @@ infer_mlp(const struct block *block, const struct block_buffers *b, const float 
 		nn_add(b->x + at, out, n);
 	else
 		block_norm(block, BLOCK_NORM2, b->x + at, NULL, NULL, in + at, out, T);
+	if (block->spec->layer_embedding)
+		add_layer_embedding(block, b, first, T);
 }
 
 /* From the heads of attention, and x, to the block's output in x. */

@@ -9,6 +9,7 @@
  * mlp(u) = down(up(u) act(gate(u))), or down(act(up(u))); or token experts (mixture.h), alone or beside such an MLP.
  * In training there may be dropout of attention's weights and output, of the input of `down`, and of the MLP's output (dropout.h).
  * With spec.branch_norms the outputs of attention and MLP are normed before they are added (Gemma 3).
+ * Per-layer embeddings (spec.layer_embedding) are added last, in inference alone.
  *
  * block_infer overwrites one struct block_buffers, which serves all blocks.  block_forward fills a struct block_activations of
  * the block, which block_backward reads.  Both compute the same values.
@@ -98,6 +99,8 @@ struct block_buffers {
 	struct mixture_state mixture;
 	float *mixed;  /* [T,C] output of the token experts; NULL: there are none */
 	float *router; /* [T,E] receives the router's logits; NULL: not wanted */
+	/* per-layer embeddings: [T,C], what enters the first block; [step,P] each; NULL: there are none */
+	float *embedded, *layer_in, *layer_gate;
 	float *
 	    energy; /* [T,E] receives the squared length of each neuron expert's part of `inner`; NULL: not wanted */
 };

@@ -83,6 +83,8 @@ embed(const struct model *model, const struct pass *pass)
 	if (spec->embedding_width)
 		nn_linear(pass->x0, C, pass->embedded, E, stem[STEM_PROJECT],
 		    stem[STEM_PROJECT_BIAS].at, T, E, C);
+	if (spec->layer_embedding)
+		nn_copy(pass->buffers.embedded, pass->x0, T * C);
 }
 
 /* Inference through a block, the last one's output of the pooled tokens alone. */

@@ -9,24 +9,9 @@
 #include "folder/folder.h"
 #include "folder/late_interaction.h"
 #include "folder/modules.h"
+#include "model/pooling.h"
 #include "model/token_head.h"
 #include "text/json.h"
-
-/* In the order in which the booleans concatenate. */
-static const struct {
-	const char *name, *key; /* ours; sentence-transformers' boolean */
-	const char *mode;	/* its newer spelling */
-	enum nn_pool pool;
-} kinds[HEAD_POOLS] = {
-	{ "cls", "pooling_mode_cls_token", "cls", NN_POOL_CLS },
-	{ "max", "pooling_mode_max_tokens", "max", NN_POOL_MAX },
-	{ "mean", "pooling_mode_mean_tokens", "mean", NN_POOL_MEAN },
-	{ "mean_sqrt", "pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens",
-	    NN_POOL_MEAN_SQRT },
-	{ "weighted", "pooling_mode_weightedmean_tokens", "weightedmean",
-	    NN_POOL_WEIGHTED },
-	{ "last", "pooling_mode_lasttoken", "lasttoken", NN_POOL_LAST },
-};
 
 static const char *const kind_names[] = { "Dense", "LayerNorm", "Normalize" };
 
@@ -50,42 +35,6 @@ add(struct head *head, enum head_kind kind)
 }
 
 /* Reading. ------------------------------------------------------------------------- */
-
-static void
-add_pool(struct head *head, const struct tree *node, const char *mode)
-{
-	if (head->pools == HEAD_POOLS)
-		tree_die(node, "more than %d pooling modes", HEAD_POOLS);
-	for (int i = 0; i < HEAD_POOLS; i++)
-		if (!strcmp(kinds[i].mode, mode)) {
-			head->pool[head->pools++] = kinds[i].pool;
-			return;
-		}
-	tree_die(node, "the pooling mode '%s' is not supported", mode);
-}
-
-static void
-read_pooling(struct head *head, const char *folder)
-{
-	struct tree *config = json_need(folder, "config.json");
-	const struct tree *mode = tree_get(config, "pooling_mode");
-
-	head->pools = 0;
-	head->include_prompt = tree_boolean(config, "include_prompt", true);
-	if (mode && mode->kind == TREE_LIST)
-		for (size_t i = 0; i < mode->count; i++)
-			add_pool(head, mode,
-			    mode->items[i]->kind == TREE_STRING ? mode->items[i]->string
-								: "");
-	else if (mode)
-		add_pool(head, mode, tree_string(config, "pooling_mode", ""));
-	for (int i = 0; i < HEAD_POOLS && !mode; i++)
-		if (tree_boolean(config, kinds[i].key, false))
-			head->pool[head->pools++] = kinds[i].pool;
-	if (!head->pools)
-		head->pool[head->pools++] = NN_POOL_MEAN;
-	tree_free(config);
-}
 
 bool
 head_activation(
@@ -201,7 +150,7 @@ read_module(struct head *head, const struct module *module)
 		if (!head->assumed || head->count)
 			tree_die(module->node,
 			    "one module Pooling is supported, right after the Transformer");
-		read_pooling(head, module->folder);
+		pooling_read(head, module->folder);
 		head->assumed = false;
 		return;
 	}
@@ -313,36 +262,6 @@ head_add_module(struct tree *modules, const char *path, const char *type)
 	free(full);
 }
 
-/* As booleans, whose order is fixed; poolings in another order as a list of modes. */
-static void
-write_pooling(const struct head *head, const char *dir, int width)
-{
-	struct tree *config = tree_object(), *modes;
-	int at = 0;
-
-	for (int i = 0; i < HEAD_POOLS && at < head->pools; i++)
-		at += head->pool[at] == kinds[i].pool;
-	if (at == head->pools) {
-		tree_set(config, "word_embedding_dimension", tree_of_integer(width));
-		at = 0;
-		for (int i = 0; i < HEAD_POOLS; i++) {
-			bool wanted = at < head->pools && head->pool[at] == kinds[i].pool;
-			tree_set(config, kinds[i].key, tree_of_boolean(wanted));
-			at += wanted;
-		}
-	} else {
-		tree_set(config, "embedding_dimension", tree_of_integer(width));
-		modes = tree_set(config, "pooling_mode", tree_list());
-		for (int i = 0; i < head->pools; i++)
-			for (int j = 0; j < HEAD_POOLS; j++)
-				if (kinds[j].pool == head->pool[i])
-					tree_add(modes, tree_of_string(kinds[j].mode));
-	}
-	tree_set(config, "include_prompt", tree_of_boolean(head->include_prompt));
-	folder_write_json(dir, "1_Pooling/config.json", config);
-	tree_free(config);
-}
-
 const char *
 head_tensor_name(const struct head_module *module, int which)
 {
@@ -400,7 +319,7 @@ head_write(const struct head *head, const char *dir, int width)
 	} else {
 		head_add_module(modules, "", "Transformer");
 		head_add_module(modules, "1_Pooling", "Pooling");
-		write_pooling(head, dir, width);
+		pooling_write(head, dir, width);
 	}
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
@@ -415,25 +334,6 @@ head_write(const struct head *head, const char *dir, int width)
 }
 
 /* Options. ------------------------------------------------------------------------- */
-
-bool
-head_pool(struct head *head, const char *text)
-{
-	head->pools = 0;
-	for (;;) {
-		size_t length = strcspn(text, "+");
-		int i = 0;
-		while (i < HEAD_POOLS && (strlen(kinds[i].name) != length ||
-					     strncmp(kinds[i].name, text, length)))
-			i++;
-		if (i == HEAD_POOLS || head->pools == HEAD_POOLS)
-			return false;
-		head->pool[head->pools++] = kinds[i].pool;
-		if (!text[length])
-			return true;
-		text += length + 1;
-	}
-}
 
 void
 head_normalize(struct head *head, bool normalize)

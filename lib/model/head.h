@@ -52,6 +52,7 @@ struct head_splade {
 struct head {
 	int pools;
 	enum nn_pool pool[HEAD_POOLS]; /* concatenated */
+	bool other_pool;	       /* pooling_set has set others than the folder's */
 	/* false: pooling leaves the prompt out; cls is then the first token after it (sentence-transformers 6) */
 	bool include_prompt;
 	bool tokens; /* the modules are of tokens: there is no embedding of a text */
@@ -90,9 +91,6 @@ void head_write(const struct head *head, const char *dir, int width);
 /* Adds an entry to modules.json, for a module of `type` in the folder `path`; writes a Dense module's config.json. */
 void head_add_module(struct tree *modules, const char *path, const char *type);
 void head_write_dense(const struct head_module *module, const char *dir);
-
-/* Sets the pooling: "cls", "mean", "max", "mean_sqrt", "weighted", "last", or several joined by '+'.  False: unknown. */
-bool head_pool(struct head *head, const char *text);
 
 /* Ends with a module Normalize, or without. */
 void head_normalize(struct head *head, bool normalize);

@@ -1,5 +1,6 @@
 #include "model/head_tensors.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,26 +32,39 @@ insert_first(struct head *head, const struct head_module *module)
 	head->modules[0] = *module;
 }
 
-void
-head_tensors_find_projection(struct model *model)
+/* The width of a projection beside the transformer's tensors; 0: the file has none. */
+static int
+width_beside(const struct model *model)
 {
 	const struct spec *spec = &model->spec;
 	const struct safetensor *tensor =
 	    model->file ? safetensors_find(model->file, TOKEN_HEAD_PROJECTION ".weight")
 			: NULL;
-
-	if (!tensor || model->classifies || model->head.tokens || model->head.table ||
-	    !spec->names->projects || spec->causal || tensor->rank != 2)
-		return;
 	int64_t labels = tree_integer_or(model->config, "num_labels", 0, 0, 1 << 16);
-	if (tensor->shape[0] != labels)
+
+	return tensor && spec->names->projection && !spec->causal && tensor->rank == 2 &&
+		       tensor->shape[0] == labels
+		   ? (int)labels
+		   : 0;
+}
+
+void
+head_tensors_find_projection(struct model *model)
+{
+	const struct spec *spec = &model->spec;
+	int width = spec->projection ? spec->projection : width_beside(model);
+
+	if (!width || model->classifies || model->head.tokens || model->head.table)
 		return;
-	model->spec.beside = TOKEN_HEAD_PROJECTION ".weight";
-	insert_first(&model->head, &(struct head_module){ .kind = HEAD_DENSE,
-				       .module = TOKEN_HEAD_PROJECTION,
-				       .name = TOKEN_HEAD_PROJECTION,
-				       .in = spec->width,
-				       .out = (int)labels });
+	struct head_module module = { .kind = HEAD_DENSE,
+		.module = spec->names->projection,
+		.inside = spec->projection,
+		.in = spec->width,
+		.out = width };
+	snprintf(module.name, sizeof module.name, "%s", module.module);
+	if (!spec->projection)
+		model->spec.beside = TOKEN_HEAD_PROJECTION ".weight";
+	insert_first(&model->head, &module);
 }
 
 void

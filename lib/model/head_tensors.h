@@ -8,7 +8,8 @@
 
 /* voyage-4-nano projects each token, y = W x, before it pools: Qwen3 with "num_labels" rows of "linear.weight" in the model's
  * file, which modules.json does not list.  Sums and means of W x are W times sums and means of x, so that the projection
- * becomes the first module after the pooling; saved, it is an ordinary Dense.  Call before weights_match. */
+ * becomes the first module after the pooling; saved, it is an ordinary Dense.  So does EmbeddingGemma 2 (spec.projection).  Call
+ * before weights_match. */
 void head_tensors_find_projection(struct model *model);
 
 /* Puts that projection before the modules of a head that was read for this model and does not list it. */

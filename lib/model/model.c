@@ -70,10 +70,11 @@ match_table(struct model *model)
 static const char *
 forward_family(const struct spec *spec)
 {
-	return spec->latents.count   ? "NV-Embed"
-	       : spec->relative.rows ? "DeBERTa"
-	       : spec->softcap != 0  ? "Gemma 2"
-				     : NULL;
+	return spec->latents.count     ? "NV-Embed"
+	       : spec->layer_embedding ? "EmbeddingGemma 2"
+	       : spec->relative.rows   ? "DeBERTa"
+	       : spec->softcap != 0    ? "Gemma 2"
+				       : NULL;
 }
 
 static void

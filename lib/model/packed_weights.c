@@ -60,7 +60,8 @@ each_of_block(const struct model *model, struct packed_weights *packed, int laye
     size_t b, visit *do_with)
 {
 	static const enum block_parameter linear[] = { BLOCK_Q, BLOCK_K, BLOCK_V,
-		BLOCK_OUT, BLOCK_UP, BLOCK_GATE, BLOCK_DOWN };
+		BLOCK_OUT, BLOCK_LAYER_IN, BLOCK_LAYER_GATE, BLOCK_LAYER_OUT, BLOCK_UP,
+		BLOCK_GATE, BLOCK_DOWN };
 	const struct spec *spec = &model->spec;
 
 	for (size_t i = 0; i < sizeof linear / sizeof *linear; i++) {

@@ -30,16 +30,17 @@ struct effort {
 static struct effort
 work_of(const struct spec *spec)
 {
-	double C = spec->width, Q = spec->heads * spec->head_size;
-	double KV = spec->kv_heads * spec->head_size, mlp = spec->gated ? 3 : 2;
+	double C = spec->width, mlp = spec->gated ? 3 : 2;
 	struct effort work = { 16 * C, 0 }; /* what is not a product */
 
 	for (int layer = 0; layer < spec->layers; layer++) {
 		const struct spec_layer *at = &spec->layer[layer];
-		double inner = at->inner;
+		double D = spec_head_size(spec, layer), Q = spec->heads * D;
+		double KV = spec_kv_heads(spec, layer) * D, inner = at->inner;
 		if (at->mixture)
 			inner += (double)spec->mixture.top * spec->mixture.inner;
-		work.token += C * (2 * Q + 2 * KV + mlp * inner);
+		work.token +=
+		    C * (2 * Q + 2 * KV + mlp * inner + 3 * spec->layer_embedding);
 		work.pair += (spec->causal ? 1 : 2) * Q;
 	}
 	return work;

@@ -12,8 +12,10 @@ reads_one(const struct pass *pass, const struct model *model, const struct batch
 		   (*head->pool == NN_POOL_CLS || *head->pool == NN_POOL_LAST);
 	bool watched = model->see || model->linear_watch || model->balance;
 
-	return one && !watched && !pass->keep && !nn_device() && model->spec.layers &&
-	       !batch->empty && !(batch->draws && batch->sequences && batch->draws[0]);
+	/* per-layer embeddings are of all tokens */
+	return one && !watched && !pass->keep && !model->spec.layer_embedding &&
+	       !nn_device() && model->spec.layers && !batch->empty &&
+	       !(batch->draws && batch->sequences && batch->draws[0]);
 }
 
 void

@@ -7,16 +7,16 @@
 #include "model/model_struct.h"
 
 static size_t
-half_of(const struct model *model)
+half_of(const struct model *model, int which)
 {
-	return (size_t)(model->spec.head_size / 2);
+	return (size_t)(spec_rotary_size(&model->spec, which) / 2);
 }
 
 static void
-frequencies(
-    const struct model *model, float *to, const struct spec_rotary *rotary, double base)
+frequencies(const struct model *model, float *to, int which, double base)
 {
-	size_t half = half_of(model);
+	const struct spec_rotary *rotary = &model->spec.rotary[which];
+	size_t half = half_of(model, which);
 
 	for (size_t i = 0; i < half; i++) {
 		double own = rotary->own[i] != 0 ? rotary->own[i] : 1;
@@ -28,23 +28,21 @@ frequencies(
 void
 rotary_open(struct model *model)
 {
-	size_t half = half_of(model);
-	float *host = mem_new(half + 1, sizeof *host);
+	float host[NN_MAX_HEAD / 2];
 
 	for (int i = 0; i < model->spec.rotaries; i++) {
-		const struct spec_rotary *rotary = &model->spec.rotary[i];
-		frequencies(model, host, rotary, rotary->base);
+		size_t half = half_of(model, i);
+		frequencies(model, host, i, model->spec.rotary[i].base);
 		model->inverse[i] = nn_alloc(half * sizeof *host);
 		nn_upload(model->inverse[i], host, half * sizeof *host);
 	}
-	free(host);
 }
 
 void
 rotary_close(struct model *model)
 {
 	for (int i = 0; i < model->spec.rotaries; i++)
-		nn_free(model->inverse[i], half_of(model) * sizeof(float));
+		nn_free(model->inverse[i], half_of(model, i) * sizeof(float));
 }
 
 float *
@@ -56,15 +54,16 @@ rotary_layout(const struct model *model, struct workspace *workspace, int which,
 	if (which >= model->spec.rotaries || rotary->factor == 0 ||
 	    batch_longest(batch) <= rotary->trained)
 		return NULL;
-	return workspace_floats(workspace, (size_t)batch->sequences, half_of(model));
+	return workspace_floats(
+	    workspace, (size_t)batch->sequences, half_of(model, which));
 }
 
 struct block_rotary
 rotary_upload(const struct model *model, int which, float *own, const struct batch *batch)
 {
 	const struct spec_rotary *rotary = &model->spec.rotary[which];
-	size_t half = half_of(model), N = (size_t)batch->sequences;
-	double D = model->spec.head_size;
+	size_t half = half_of(model, which), N = (size_t)batch->sequences;
+	double D = spec_rotary_size(&model->spec, which);
 
 	if (!own)
 		return (struct block_rotary){ model->inverse[which], 0 };
@@ -73,7 +72,7 @@ rotary_upload(const struct model *model, int which, float *own, const struct bat
 		double over =
 		    (double)(batch->starts[i + 1] - batch->starts[i]) / rotary->trained;
 		double grown = rotary->factor * over - (rotary->factor - 1);
-		frequencies(model, host + i * half, rotary,
+		frequencies(model, host + i * half, which,
 		    over > 1 ? rotary->base * pow(grown, D / (D - 2)) : rotary->base);
 	}
 	nn_upload(own, host, N * half * sizeof *host);

@@ -22,18 +22,60 @@ spec_refuse_shared(const struct spec *spec, const char *dir)
 }
 
 int
+spec_kv_heads(const struct spec *spec, int layer)
+{
+	int own = spec->layer[layer].kv_heads;
+
+	return own ? own : spec->kv_heads;
+}
+
+int
+spec_head_size(const struct spec *spec, int layer)
+{
+	int own = spec->layer[layer].head_size;
+
+	return own ? own : spec->head_size;
+}
+
+int
+spec_rotary_size(const struct spec *spec, int which)
+{
+	int own = spec->rotary[which].size;
+
+	return own ? own : spec->head_size;
+}
+
+int
 spec_embedding_width(const struct spec *spec)
 {
 	return spec->embedding_width ? spec->embedding_width : spec->width;
 }
 
+/* The shape of a parameter of per-layer embeddings. */
+static bool
+layer_shape(
+    const struct spec *spec, enum block_parameter which, int64_t *rows, int64_t *columns)
+{
+	int64_t C = spec->width, P = spec->layer_embedding;
+
+	switch (which) {
+	case BLOCK_LAYER_IN:
+	case BLOCK_LAYER_GATE: return shape(P, rows, P, columns, C);
+	case BLOCK_LAYER_IN_NORM: return shape(P, rows, P, columns, 0);
+	case BLOCK_LAYER_OUT: return shape(P, rows, C, columns, P);
+	case BLOCK_LAYER_NORM: return shape(P, rows, C, columns, 0);
+	default: return shape(P, rows, 1, columns, 0);
+	}
+}
+
 /* The shape of a parameter of attention or router. */
 static bool
-attention_shape(const struct spec *spec, const struct spec_layer *layer,
-    enum block_parameter which, int64_t *rows, int64_t *columns)
+attention_shape(const struct spec *spec, int index, enum block_parameter which,
+    int64_t *rows, int64_t *columns)
 {
-	int64_t C = spec->width, D = spec->head_size;
-	int64_t q = spec->heads * D, kv = spec->kv_heads * D;
+	const struct spec_layer *layer = &spec->layer[index];
+	int64_t C = spec->width, D = spec_head_size(spec, index);
+	int64_t q = spec->heads * D, kv = spec_kv_heads(spec, index) * D;
 	bool all = spec->qk_norm == SPEC_QK_ALL, normed = spec->qk_norm != SPEC_QK_PLAIN;
 	bool biased = spec->norm_bias;
 
@@ -79,6 +121,8 @@ spec_block_shape(const struct spec *spec, int index, enum block_parameter which,
 	int64_t C = spec->width, I = layer->inner;
 	bool biased = spec->norm_bias, gated = I && spec->gated;
 
+	if (which >= BLOCK_LAYER_IN && which <= BLOCK_FACTOR)
+		return layer_shape(spec, which, rows, columns);
 	switch (which) {
 	case BLOCK_NORM1: return shape(layer->norm1, rows, C, columns, 0);
 	case BLOCK_NORM1_BIAS: return shape(layer->norm1 && biased, rows, C, columns, 0);
@@ -91,7 +135,7 @@ spec_block_shape(const struct spec *spec, int index, enum block_parameter which,
 	case BLOCK_GATE_BIAS: return shape(gated && spec->up_bias, rows, I, columns, 0);
 	case BLOCK_DOWN: return shape(I, rows, C, columns, I);
 	case BLOCK_DOWN_BIAS: return shape(I && spec->down_bias, rows, C, columns, 0);
-	default: return attention_shape(spec, layer, which, rows, columns);
+	default: return attention_shape(spec, index, which, rows, columns);
 	}
 }
 
@@ -167,6 +211,12 @@ spec_stem_shape(
 	case STEM_NORM_BIAS: return shape(embedded && biased, rows, E, columns, 0);
 	case STEM_PROJECT: return shape(projected, rows, C, columns, E);
 	case STEM_PROJECT_BIAS: return shape(projected, rows, C, columns, 0);
+	case STEM_LAYERS:
+		return shape(spec->layer_embedding, rows,
+		    (int64_t)spec->layers * spec->layer_embedding, columns, C);
+	case STEM_LAYERS_NORM:
+		return shape(
+		    spec->layer_embedding, rows, spec->layer_embedding, columns, 0);
 	case STEM_FINAL_NORM: return shape(spec->prenorm, rows, C, columns, 0);
 	case STEM_FINAL_NORM_BIAS:
 		return shape(spec->prenorm && biased, rows, C, columns, 0);
@@ -181,21 +231,30 @@ spec_stem_shape(
 	}
 }
 
+static void
+check_heads(const struct spec *spec, int layer, const struct tree *config)
+{
+	int size = spec_head_size(spec, layer), shared = spec_kv_heads(spec, layer);
+	int most = nn_device() ? NN_MAX_DEVICE_HEAD : NN_MAX_HEAD;
+
+	if (spec->heads % shared)
+		tree_die(config, "%d attention heads cannot share %d key/value heads",
+		    spec->heads, shared);
+	if (size < 1 || size > most)
+		tree_die(config,
+		    "the size of an attention head is %d; it must be in 1..%d", size,
+		    most);
+	if (spec->rotaries && size % 2)
+		tree_die(config, "rotary positions need an even head size, not %d", size);
+}
+
 void
 spec_check(const struct spec *spec, const struct tree *config)
 {
 	if (!spec->layers)
 		return;
-	if (spec->heads % spec->kv_heads)
-		tree_die(config, "%d attention heads cannot share %d key/value heads",
-		    spec->heads, spec->kv_heads);
-	if (spec->head_size < 1 || spec->head_size > NN_MAX_HEAD)
-		tree_die(config,
-		    "the size of an attention head is %d; it must be in 1..%d",
-		    spec->head_size, NN_MAX_HEAD);
-	if (spec->rotaries && spec->head_size % 2)
-		tree_die(config, "rotary positions need an even head size, not %d",
-		    spec->head_size);
+	for (int i = 0; i < spec->layers; i++)
+		check_heads(spec, i, config);
 	if (!(spec->norm_eps > 0 && spec->norm_eps < 1))
 		tree_die(config, "the epsilon of the norms is %g; it must be in 0..1",
 		    (double)spec->norm_eps);
@@ -203,10 +262,10 @@ spec_check(const struct spec *spec, const struct tree *config)
 		if (!(spec->rotary[i].base > 1 && isfinite(spec->rotary[i].base)))
 			tree_die(config, "the rotary base is %g; it must be above 1",
 			    spec->rotary[i].base);
-		if (spec->rotary[i].factor != 0 && spec->head_size < 4)
+		if (spec->rotary[i].factor != 0 && spec_rotary_size(spec, i) < 4)
 			tree_die(config,
 			    "dynamic rope scaling needs heads of size 4 or more, not %d",
-			    spec->head_size);
+			    spec_rotary_size(spec, i));
 	}
 	const struct spec_mixture *m = &spec->mixture;
 	if (m->count < 0 || m->count > SPEC_TOKEN_EXPERTS)
@@ -245,15 +304,16 @@ spec_blocks(const struct spec *spec, const struct tree *own)
 static bool
 same_rotary(const struct spec_rotary *a, const struct spec_rotary *b)
 {
-	return SAME(base) && SAME(divisor) && SAME(factor) && SAME(trained) &&
-	       SAME(attention) && !memcmp(a->own, b->own, sizeof a->own);
+	return SAME(size) && SAME(base) && SAME(divisor) && SAME(factor) &&
+	       SAME(trained) && SAME(attention) && !memcmp(a->own, b->own, sizeof a->own);
 }
 
 static bool
 same_layer(const struct spec_layer *a, const struct spec_layer *b)
 {
 	return SAME(stored) && SAME(norm1) && SAME(window) && SAME(rotary) &&
-	       SAME(inner) && SAME(mixture) && SAME(experts);
+	       SAME(kv_heads) && SAME(head_size) && SAME(inner) && SAME(mixture) &&
+	       SAME(experts);
 }
 
 static bool
@@ -284,10 +344,11 @@ same_blocks(const struct spec *a, const struct spec *b)
 	return SAME(causal) && SAME(prenorm) && SAME(branch_norms) &&
 	       SAME(residual_twice) && SAME(embedding_norm) && SAME(embedding_scale) &&
 	       SAME(norm) && SAME(norm_bias) && SAME(norm_eps) && SAME(qk_norm) &&
-	       SAME(act) && SAME(head_act) && SAME(gated) && SAME(qkv_bias) &&
-	       SAME(out_bias) && SAME(up_bias) && SAME(down_bias) && SAME(mlm_bias) &&
-	       SAME(output_bias) && SAME(experts) && SAME(expert_norms) && SAME(loras) &&
-	       SAME(lora_rank) && SAME(lora_scale);
+	       SAME(v_norm) && SAME(layer_embedding) && SAME(projection) && SAME(act) &&
+	       SAME(head_act) && SAME(gated) && SAME(qkv_bias) && SAME(out_bias) &&
+	       SAME(up_bias) && SAME(down_bias) && SAME(mlm_bias) && SAME(output_bias) &&
+	       SAME(experts) && SAME(expert_norms) && SAME(loras) && SAME(lora_rank) &&
+	       SAME(lora_scale);
 }
 
 bool

@@ -23,6 +23,7 @@ enum {
 
 /* Rotary positions: angle = position x inverse[i], i in 0..D/2-1. */
 struct spec_rotary {
+	int size;    /* D; 0: the model's head_size */
 	double base; /* inverse[i] = base^(-2i/D) / divisor */
 	double
 	    divisor; /* 1; static NTK (GTE v1.5) folds its factor into base and divisor */
@@ -98,7 +99,8 @@ struct spec_layer {
 	bool norm1; /* false: its first norm is the identity (ModernBERT's first block) */
 	int window; /* local attention: |i - j| <= window, causal or not; 0: global */
 	int rotary; /* index into spec.rotary */
-	int inner;  /* channels of the dense MLP, or of the shared experts; 0: none */
+	int kv_heads, head_size; /* 0: the model's (spec_kv_heads, spec_head_size) */
+	int inner;    /* channels of the dense MLP, or of the shared experts; 0: none */
 	bool mixture; /* has token experts; their sum and the dense MLP's are added */
 	bool experts; /* has task experts */
 };
@@ -147,6 +149,14 @@ struct spec {
 	bool norm_bias;
 	float norm_eps;
 	enum spec_qk_norm qk_norm;
+	bool
+	    v_norm; /* each head of v is normed, too, without a weight (EmbeddingGemma 2) */
+	/* Per-layer embeddings (EmbeddingGemma 2), of so many channels, 0: none; and a factor of each block's output.  After the MLP,
+	 * with the embeddings e that enter the first block:
+	 *	x = factor (x + norm(out(act(gate(x)) u)))	u = norm(in(e) / sqrt(C)) */
+	int layer_embedding;
+	/* Width of a projection of each token after the last norm, "embedding_projection" (EmbeddingGemma 2); 0: none. */
+	int projection;
 	enum nn_act act;
 	enum nn_act head_act; /* of the dense layer in the head that predicts tokens */
 	bool gated;	      /* down(up(x) * act(gate(x))); else down(act(up(x))) */
@@ -193,6 +203,13 @@ enum block_parameter {
 	BLOCK_ROUTER,	    /* [mixture.count, C] */
 	BLOCK_SHARED_GATE,  /* [1, C] */
 	BLOCK_MIXTURE_BIAS, /* [C] */
+	/* with layer_embedding P: rows of STEM_LAYERS, and STEM_LAYERS_NORM; then the block's own */
+	BLOCK_LAYER_IN,	     /* [P, C] */
+	BLOCK_LAYER_IN_NORM, /* [P] */
+	BLOCK_LAYER_GATE,    /* [P, C] */
+	BLOCK_LAYER_OUT,     /* [C, P] */
+	BLOCK_LAYER_NORM,    /* [C] */
+	BLOCK_FACTOR,	     /* [1] */
 	/* the expert part */
 	BLOCK_NORM1,
 	BLOCK_NORM1_BIAS,
@@ -235,7 +252,9 @@ enum stem_parameter {
 	STEM_NORM_BIAS,
 	STEM_PROJECT, /* with embedding_width E: [C, E] */
 	STEM_PROJECT_BIAS,
-	STEM_FINAL_NORM, /* after the last block, with prenorm */
+	STEM_LAYERS,	  /* [layers x layer_embedding, C] */
+	STEM_LAYERS_NORM, /* [layer_embedding] */
+	STEM_FINAL_NORM,  /* after the last block, with prenorm */
 	STEM_FINAL_NORM_BIAS,
 	STEM_LATENTS,	   /* [latents.count, C] */
 	STEM_LATENTS_NORM, /* of the latents; all these norms are LayerNorms */
@@ -265,6 +284,12 @@ void spec_check(const struct spec *spec, const struct tree *config);
 
 /* Dies, naming `dir`, where blocks share weights: what changes one block would change several. */
 void spec_refuse_shared(const struct spec *spec, const char *dir);
+
+/* Of a layer's attention. */
+int spec_kv_heads(const struct spec *spec, int layer);
+int spec_head_size(const struct spec *spec, int layer);
+/* Channels of a head that a rotary table is for. */
+int spec_rotary_size(const struct spec *spec, int which);
 
 /* Channels of the embeddings: embedding_width, or width. */
 int spec_embedding_width(const struct spec *spec);

@@ -25,8 +25,9 @@ tensor_search_find(const struct tensor_search *search, const char *name, char **
 		{ "transform.layer_norm.", "transform.LayerNorm." },
 		{ "predictions.decoder.bias", "predictions.bias" },
 		{ "lm_head.decoder.bias", "lm_head.bias" },
-		{ "latents.weight", "latents" }, { "embedding.weight", "embeddings" },
-		{ "embedding.weight", "weight" } };
+		{ "latents.weight", "latents" },
+		{ "layer_scalar.weight", "layer_scalar" },
+		{ "embedding.weight", "embeddings" }, { "embedding.weight", "weight" } };
 
 	for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
 		const char *at = strstr(name, spellings[i][0]);

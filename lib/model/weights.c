@@ -185,6 +185,20 @@ match_parameter(struct tensor_search *search, int layer, enum block_parameter wh
 	return part;
 }
 
+/* A block's part of a tensor of all blocks' per-layer embeddings; tensor -1: the parameter is the block's own. */
+static struct tensor_slice
+part_of_stem(const struct tensor_search *search, int layer, enum block_parameter which)
+{
+	const struct tensor_slice *stem = search->weights->stem;
+	size_t size = (size_t)search->spec->layer_embedding * (size_t)search->spec->width;
+
+	if (which == BLOCK_LAYER_IN)
+		return (struct tensor_slice){ stem[STEM_LAYERS].tensor,
+			(size_t)layer * size };
+	return which == BLOCK_LAYER_IN_NORM ? stem[STEM_LAYERS_NORM]
+					    : (struct tensor_slice){ .tensor = -1 };
+}
+
 static void
 match_block(struct tensor_search *search, int layer, int expert)
 {
@@ -204,6 +218,9 @@ match_block(struct tensor_search *search, int layer, int expert)
 		int64_t rows, columns;
 		to[which].tensor = -1;
 		if (!spec_block_shape(spec, layer, which, &rows, &columns))
+			continue;
+		to[which] = part_of_stem(search, layer, which);
+		if (to[which].tensor >= 0)
 			continue;
 		if (!own && expert > 0)
 			to[which] = blocks[row][which];

@@ -28,8 +28,8 @@
 
 #include "stream/tensor.h"
 
-/* D, at most, of attention and rotary positions. */
-enum { NN_MAX_HEAD = 256 };
+/* D, at most, of attention and rotary positions; on a device NN_MAX_DEVICE_HEAD. */
+enum { NN_MAX_HEAD = 512, NN_MAX_DEVICE_HEAD = 256 };
 
 /* Start, threads. --------------------------------------------------------------- */
 

@@ -5,7 +5,9 @@ double precision.
 forward/FORM/ has config.json and model.safetensors; ids.txt the ids of texts of 1 to 300 tokens, a line each; FORM.txt the mean
 of each text's last hidden states, of nvembed its direction.  buckets: DeBERTa v3, its far distances in buckets; plain: DeBERTa v2, distances up to 12 by
 themselves, token types, rows that are not normed; gemma2: windows of 7, scores that are capped; uncapped: the same model
-without; nvembed: Mistral that sees both ways, without its window, then latent attention, which transformers lacks.  Needs torch, transformers:  python3 tests/golden/forward.py
+without; nvembed: Mistral that sees both ways, without its window, then latent attention, which transformers lacks;
+embedding_gemma2: windows of 7, larger heads in layers without, a tensor of the vision tower.
+Needs torch, transformers 5.24:  python3 tests/golden/forward.py
 """
 import json
 import os
@@ -16,7 +18,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
-from transformers import DebertaV2Config, DebertaV2Model, Gemma2Config, Gemma2Model, MistralConfig, MistralModel
+from transformers import (DebertaV2Config, DebertaV2Model, EmbeddingGemma2Config, EmbeddingGemma2Model, Gemma2Config, Gemma2Model,
+                          MistralConfig, MistralModel)
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forward")
 V, LENGTHS = 40, [1, 2, 5, 17, 40, 130, 300]
@@ -24,6 +27,10 @@ SMALL = {"vocab_size": V, "hidden_size": 12, "num_attention_heads": 2, "intermed
 DEBERTA = SMALL | {"num_hidden_layers": 2, "relative_attention": True, "share_att_key": True, "position_biased_input": False}
 GEMMA = SMALL | {"num_hidden_layers": 3, "num_key_value_heads": 1, "head_dim": 8, "max_position_embeddings": 512, "sliding_window": 7,
                  "query_pre_attn_scalar": 5, "attn_implementation": "eager"}
+LARGER = {"head_dim": 10, "num_key_value_heads": 1}
+GEMMA2 = SMALL | {"num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6, "max_position_embeddings": 512,
+                  "sliding_window": 7, "layer_types": ["sliding_attention", "full_attention"] * 2, "per_layer_config": {1: LARGER, 3: LARGER},
+                  "hidden_size_per_layer_input": 8, "embedding_dim": 14}
 FORMS = {
     "buckets": (DebertaV2Model, DebertaV2Config(**DEBERTA, position_buckets=8, max_relative_positions=100, max_position_embeddings=300,
                                                 type_vocab_size=0, norm_rel_ebd="layer_norm", pos_att_type=["p2c", "c2p"])),
@@ -31,6 +38,8 @@ FORMS = {
                                               pos_att_type="c2p|p2c")),
     "gemma2": (Gemma2Model, Gemma2Config(**GEMMA, attn_logit_softcapping=1.5)),
     "uncapped": (Gemma2Model, Gemma2Config(**GEMMA, attn_logit_softcapping=None)),
+    "embedding_gemma2": (EmbeddingGemma2Model, EmbeddingGemma2Config(text_config=GEMMA2, vision_config=None, audio_config=None,
+                                                                     attn_implementation="eager")),
 }
 MISTRAL = SMALL | {"num_hidden_layers": 2, "num_key_value_heads": 1, "head_dim": 6, "max_position_embeddings": 512}
 LATENTS, HEADS, SIZE = 5, 3, 4
@@ -100,11 +109,15 @@ def main():
         for p in model.parameters():
             if p.dim() == 1:
                 p.data += 0.2 * torch.randn_like(p)
+        for name, factor in model.named_buffers():
+            if name.endswith("layer_scalar"):
+                factor.data.uniform_(0.5, 1.5)
         model.save_pretrained(f"{HERE}/{form}")
-        if form == "buckets":  # older files have it; the reference ignores it
+        # older files of DeBERTa have it, and the reference ignores it; images are not encoded
+        ignored = {"buckets": "embeddings.position_embeddings.weight", "embedding_gemma2": "vision_tower.patch.weight"}.get(form)
+        if ignored:
             file = f"{HERE}/{form}/model.safetensors"
-            tensors = load_file(file) | {"embeddings.position_embeddings.weight": torch.ones(4, 12)}
-            save_file(tensors, file, metadata={"format": "pt"})
+            save_file(load_file(file) | {ignored: torch.ones(4, 12)}, file, metadata={"format": "pt"})
         model = model.double()
         with open(f"{HERE}/{form}.txt", "w") as out, torch.no_grad():
             for ids in texts:

@@ -15,6 +15,7 @@
 #include "golden_check.h"
 #include "model/lora_settings.h"
 #include "model/model.h"
+#include "model/pooling.h"
 
 struct work {
 	struct model *model;
@@ -170,7 +171,7 @@ main(int argc, char **argv)
 		w.batch.draws[i] = (uint64_t)(i + 1) << 32;
 	w.demb = aligned(safetensors_need(file, "demb"));
 	if (!drawn) {
-		head_pool(model_head(model), "mean");
+		pooling_set(model_head(model), "mean");
 		head_normalize(model_head(model), true);
 	}
 	w.n = (size_t)w.batch.sequences * (size_t)model_width(model);

@@ -22,6 +22,7 @@
 #include "folder/safetensors.h"
 #include "golden_check.h"
 #include "model/model.h"
+#include "model/pooling.h"
 
 /* The greater; NaN stays. */
 static double
@@ -82,7 +83,7 @@ set_head(struct model *model, const char *name)
 {
 	if (!strcmp(name, "folder"))
 		return;
-	head_pool(model_head(model), !strncmp(name, "cls", 3) ? "cls" : "mean");
+	pooling_set(model_head(model), !strncmp(name, "cls", 3) ? "cls" : "mean");
 	head_normalize(model_head(model), strstr(name, "normalize"));
 }
 

@@ -25,7 +25,7 @@ static const struct tensor_names decoder = {
 	.mixture = { [MLP_UP] = "up_proj",
 	    [MLP_GATE] = "gate_proj",
 	    [MLP_DOWN] = "down_proj" },
-	.projects = true,
+	.projection = "linear",
 };
 
 /* of Gemma 2 too, which has no norms of q and k */

@@ -1,8 +1,8 @@
 /*
  * family - the families of models (BERT, Llama, ...): the keys of their config.json and the names of their tensors.
  *
- * A family is a row of a table: bert.c has those of BERT's kind, decoder.c those of Llama's; gte.c, nomic_bert.c,
- * jina_v3.c, modernbert.c and t5.c one kind each.  A row has a function only for the arithmetic that its columns cannot say.
+ * A family is a row of a table: bert.c has those of BERT's kind, decoder.c those of Llama's; embedding_gemma2.c, gte.c,
+ * nomic_bert.c, jina_v3.c, modernbert.c and t5.c one kind each.  A row has a function only for the arithmetic that its columns cannot say.
  */
 #ifndef MODEL_FAMILY_FAMILY_H
 #define MODEL_FAMILY_FAMILY_H
@@ -45,8 +45,9 @@ struct tensor_names {
 	/* NULL first: no classifier of this family is known.  It reads the first token, or the last of a causal model,
 	 * unless "classifier_pooling" of config.json says otherwise. */
 	struct classifier_layer classifier[4];
-	bool
-	    projects; /* may have a projection of each token before the pooling (head_tensors.h) */
+	/* a projection of each token before the pooling (head_tensors.h), which the file may have beside the transformer's tensors,
+	 * or, with spec.projection, must have among them; NULL: none */
+	const char *projection;
 	/* First parts of names of tensors that are no parameters: heads for other tasks, weights of a table's rows. */
 	const char *heads[8];
 	/* These names do not apply to a file that has this tensor with other values than the tokens' embeddings; NULL: to all. */
@@ -111,8 +112,8 @@ struct family {
 
 /* Rows, the last one without a model_type. */
 extern const struct family bert_families[], deberta_families[], decoder_families[],
-    gte_families[], jina_v3_families[], modernbert_families[], nomic_bert_families[],
-    t5_families[];
+    embedding_gemma2_families[], gte_families[], jina_v3_families[],
+    modernbert_families[], nomic_bert_families[], t5_families[];
 
 /* Fill a cleared spec by the family that config.json names; dies naming the key. */
 void family_configure(struct spec *spec, const struct tree *config);
@@ -158,6 +159,11 @@ void family_rotary(struct spec *spec, const struct tree *config, double base);
 /* One of several tables, with scaling and theta in `parameters` (NULL: none). */
 void family_rotary_table(struct spec *spec, int which, const struct tree *config,
     const struct tree *parameters, double base);
+
+/* Two tables, of "full_attention" and "sliding_attention" in "rope_parameters", without scaling; bases: where it names none. */
+enum { FAMILY_FULL, FAMILY_SLIDING };
+void family_rotary_kinds(
+    struct spec *spec, const struct tree *config, const double bases[2]);
 
 /* Whether a layer's attention is local: by "layer_types" (transformers 5), else `otherwise`. */
 bool family_slides(

@@ -6,8 +6,6 @@
 
 #include "model/family/family.h"
 
-enum { GLOBAL, LOCAL }; /* the rotary tables */
-
 static const struct tensor_names modernbert = {
 	.prefixes = { "", "model." },
 	.stem = { [STEM_TOKENS] = "embeddings.tok_embeddings",
@@ -24,30 +22,6 @@ static const struct tensor_names modernbert = {
 };
 
 static void
-configure_rotary(struct spec *spec, const struct tree *config)
-{
-	static const char *const types[] = { "full_attention", "sliding_attention" };
-	static const char *const keys[] = { "global_rope_theta", "local_rope_theta" };
-	static const double bases[] = { 160000, 10000 };
-	const struct tree *parameters = tree_get(config, "rope_parameters");
-
-	if (tree_get(config, "rope_scaling"))
-		tree_die(tree_get(config, "rope_scaling"),
-		    "'rope_scaling' is not supported here; it must be null");
-	for (int i = GLOBAL; i <= LOCAL; i++) {
-		struct tree *own = tree_get(parameters, types[i]);
-		const char *type = tree_string(own, "rope_type", "default");
-		if (strcmp(type, "default"))
-			tree_die(own, "'rope_type' is '%s'; only 'default' is supported",
-			    type);
-		spec->rotary[i].base =
-		    tree_real(own, "rope_theta", tree_real(config, keys[i], bases[i]));
-		spec->rotary[i].divisor = 1;
-	}
-	spec->rotaries = 2;
-}
-
-static void
 configure(struct spec *spec, const struct tree *config, const struct family *family)
 {
 	family_sizes(spec, config, family);
@@ -55,7 +29,9 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 	int window = (int)tree_integer_or(config, "local_attention", 128, 2, 1 << 24) / 2;
 	/* transformers 5 has half of it under this name */
 	window = (int)tree_integer_or(config, "sliding_window", window, 1, 1 << 24);
-	configure_rotary(spec, config);
+	family_rotary_kinds(spec, config,
+	    (double[]){ tree_real(config, "global_rope_theta", 160000),
+		tree_real(config, "local_rope_theta", 10000) });
 	spec->prenorm = spec->embedding_norm = spec->gated = true;
 	spec->norm = NN_LAYERNORM;
 	spec->norm_bias = tree_boolean(config, "norm_bias", false);
@@ -71,7 +47,7 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 	for (int i = 0; i < spec->layers; i++)
 		if (family_slides(spec, config, i, i % every)) {
 			spec->layer[i].window = window;
-			spec->layer[i].rotary = LOCAL;
+			spec->layer[i].rotary = FAMILY_SLIDING;
 		}
 }
 

@@ -167,3 +167,23 @@ family_rotary(struct spec *spec, const struct tree *config, double base)
 	    spec, 0, config, parameters, tree_real(config, "rope_theta", base));
 	spec->rotaries = 1;
 }
+
+void
+family_rotary_kinds(struct spec *spec, const struct tree *config, const double bases[2])
+{
+	static const char *const kinds[] = { "full_attention", "sliding_attention" };
+	const struct tree *parameters = tree_get(config, "rope_parameters");
+
+	if (tree_get(config, "rope_scaling"))
+		tree_die(tree_get(config, "rope_scaling"),
+		    "'rope_scaling' is not supported here; it must be null");
+	for (int i = FAMILY_FULL; i <= FAMILY_SLIDING; i++) {
+		const struct tree *own = tree_get(parameters, kinds[i]);
+		const char *type = tree_string(own, "rope_type", "default");
+		if (strcmp(type, "default"))
+			tree_die(own, "'rope_type' is '%s'; only 'default' is supported",
+			    type);
+		family_rotary_table(spec, i, config, own, bases[i]);
+	}
+	spec->rotaries = 2;
+}

@@ -99,6 +99,7 @@ end_panel(struct packed_panel *at, const struct packed_head *head)
 	const struct nn_attention *a = head->a;
 	const struct panel *p = &at->panel;
 	size_t lanes = at->groups * PACKED_PANEL, ldo = a->H * a->D;
+	size_t width = nn_round_up(a->D, NN_LANES);
 
 	for (size_t i = 0; i < lanes; i++)
 		at->sum[i] = at->sum[i] >= LEAST_SUM ? 1 / at->sum[i] : 0;
@@ -106,10 +107,9 @@ end_panel(struct packed_panel *at, const struct packed_head *head)
 #pragma omp simd
 		for (size_t i = 0; i < lanes; i++)
 			at->out[d * QUERIES + i] *= at->sum[i];
-	nn_transpose(rows, NN_MAX_HEAD, nn_f32(at->out), QUERIES, 0, a->D, p->count,
-	    nn_round_up(a->D, NN_LANES), 1);
+	nn_transpose(rows, width, nn_f32(at->out), QUERIES, 0, a->D, p->count, width, 1);
 	for (size_t i = 0; i < p->count; i++)
-		memcpy(head->out + (p->first + i) * ldo, rows + i * NN_MAX_HEAD,
+		memcpy(head->out + (p->first + i) * ldo, rows + i * width,
 		    a->D * sizeof *rows);
 }
 
