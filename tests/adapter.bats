@@ -220,7 +220,7 @@ native() { # MODEL
 }
 
 @test "adapter: pairs of matrices on every linear layer of every family learn, also with dropout" {
-	for family in bert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens qwen2 mistral llama eurobert gemma3_text; do
+	for family in bert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens qwen2 mistral ministral3 llama eurobert ultrabert gemma3_text; do
 		adapter_check "$GOLDEN/families/$family" all-linear "$GOLDEN/families/$family/expected.safetensors"
 		adapter_check "$GOLDEN/families/$family" all-linear "$GOLDEN/families/$family/expected.safetensors" 0.2
 	done

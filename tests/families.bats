@@ -5,7 +5,7 @@ load families
 # slow
 
 NAMES="bert roberta xlm-roberta camembert distilbert nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe bert_tokens mpnet t5 t5_whole jina_bert jina_bert_code"
-NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie albert"
+NAMES="$NAMES qwen2 mistral ministral3 llama eurobert ultrabert gemma gemma3_text umt5 electra ernie albert"
 
 # Hidden states and router logits are within 1e-4, embeddings within 1e-5, gradients within 1e-4 of each parameter's greatest;
 # every text has the same bits alone and in a batch, for lengths up to 2,048.
@@ -41,6 +41,46 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 @test "families: Llama agrees, with biases and llama3's rotary scaling" { agrees llama; }
 # bats test_tags=plain
 @test "families: EuroBERT and its masked-language-model head agree" { agrees eurobert; }
+# bats test_tags=plain
+@test "families: UltraBERT agrees, in either spelling" {
+	agrees ultrabert
+	copy ultrabert
+	cp "$MODEL/config.5.json" "$MODEL/config.json"
+	copy_agrees ultrabert
+	agrees_with ultrabert expected 'del(.attention_windows) | .sliding_window = 4'
+	agrees_with ultrabert expected 'del(.attention_windows) | .sliding_window = 4 | .layer_types = ["sliding_attention", "sliding_attention", "full_attention"]'
+	agrees_with ultrabert expected '.attention_windows = [4, 9, 0] | .rope_theta[0] = 7'
+	run ! agrees_with ultrabert expected '.rope_theta[1] = 7'
+	run ! agrees_with ultrabert expected '.rope_theta[2] = 7'
+	run ! agrees_with ultrabert expected '.attention_windows[2] = 4'
+	refusals ultrabert <<-'E'
+		s/"attention_windows": \[/"attention_windows": [4,/| 'attention_windows' must list the window of each of 3 layers
+		s/"rope_theta": \[/"rope_theta": [4,/| 'rope_theta' must list the base of each of 3 layers
+		s/null/"x"/| 'attention_windows' must hold whole numbers and null
+		s/5000.0/"x"/| 'rope_theta' must hold numbers
+	E
+}
+# bats test_tags=plain
+@test "families: Ministral 3 agrees, in both directions and one; it refuses texts beyond the trained length" {
+	agrees ministral3
+	agrees_with ministral3 causal '.is_causal = true'
+	agrees_with ministral3 window '.sliding_window = 3'
+	seq -s ' ' 2049 | awk '{ for (i = 1; i <= NF; i++) printf "%d ", 3 + $i % 30 }' | ids_stream text.ids >"$T/long.mts"
+	run -1 --separate-stderr encode -q --any-tokenizer -m "$FAMILIES/ministral3" "$T/long.mts"
+	[[ $stderr == *"2049"*"2048"* ]] || { echo "$stderr"; false; }
+	refusals ministral3 <<-'E'
+		s/"rope_parameters"/"rope_parameter"/| 'rope_parameters' is missing
+	E
+}
+# bats test_tags=plain
+@test "families: llama_bidirec is Llama in both directions" {
+	agrees_with llama bidirectional '.is_causal = false'
+	agrees_with llama bidirectional '.model_type = "llama_bidirec"'
+	run ! agrees_with llama bidirectional '.model_type = "llama"'
+	refusals llama <<-'E'
+		s/"model_type": "llama"/"model_type": "llama_bidirec", "pooling": "last"/| 'pooling' is 'last'; only 'avg' is supported
+	E
+}
 # bats test_tags=plain
 @test "families: Gemma agrees; its gelu is the tanh approximation" {
 	agrees gemma
@@ -609,7 +649,7 @@ NAMES="$NAMES qwen2 mistral llama eurobert gemma gemma3_text umt5 electra ernie 
 		done
 		echo
 	done | ids_stream text.ids >"$T/ids.mts"
-	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 umt5 jina_bert jina_bert_code qwen2 mistral llama eurobert gemma3_text; do
+	for family in nomic_bert modernbert gte qwen3 olmoe qwen2_moe deepseek nomic_moe mpnet t5 umt5 jina_bert jina_bert_code qwen2 mistral ministral3 llama eurobert ultrabert gemma3_text; do
 		encode -q -j1 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/one"
 		encode -q -j3 -m "$FAMILIES/$family" <"$T/ids.mts" | ids_stream --rows text.emb >"$T/three"
 		[ "$(wc -l <"$T/one")" -eq 4 ]

@@ -9,9 +9,9 @@ embed() { # MODEL [OPTION]...
 }
 
 # bats test_tags=plain
-@test "forward: embeddings of DeBERTa, Gemma 2 and EmbeddingGemma 2 are transformers', for texts up to 300 tokens" {
-	for form in buckets plain gemma2 uncapped embedding_gemma2; do
-		embed "$D/$form" --pooling mean | within "$D/$form.txt" 2e-6
+@test "forward: embeddings of DeBERTa, Gemma 2, EmbeddingGemma 2 and LFM2 are transformers', for texts up to 300 tokens" {
+	for form in buckets plain gemma2 uncapped embedding_gemma2 lfm2 lfm2_both; do
+		embed "$D/$form" --pooling mean | within "$D/$form.txt" 3e-6 # values up to 4
 		embed "$D/$form" --pooling mean --precision bf16 | within "$D/$form.txt" 0.1
 		embed "$D/$form" --pooling mean --weights int8 | within "$D/$form.txt" 0.1
 	done
@@ -59,6 +59,42 @@ embed() { # MODEL [OPTION]...
 }
 
 # bats test_tags=plain
+@test "forward: LFM2's older keys, and the sizes and kinds that config.json says" {
+	cp -r "$D/lfm2" "$T/m"
+	config() { jq "$1" "$D/lfm2/config.json" >"$T/m/config.json"; }
+	same() { embed "$T/m" --pooling mean | cmp - "$T/wanted"; }
+	embed "$D/lfm2" --pooling mean >"$T/wanted"
+	config 'del(.layer_types) | .full_attn_idxs = [2, 4]' && same
+	config '.block_ff_dim = .intermediate_size | del(.intermediate_size)' && same
+	config '.block_auto_adjust_ff_dim = false | .intermediate_size = 18' && same
+	config '.block_ffn_dim_multiplier = 0.5 | .intermediate_size = 50' && same
+	config '.block_norm_eps = .norm_eps | del(.norm_eps)' && same
+	config '.norm_eps = 0.1' && run ! same
+	config '.is_causal = false' && run ! same
+	config '.rope_parameters.rope_theta = 100' && run ! same
+	config '.architectures = ["Lfm2BidirectionalModel"]' && run ! same
+	# the convolution of a causal model sees no later token, nor another text
+	for one in "5 6 7 8" "5 6 7 9"; do
+		ids_stream text.ids <<<"$one" | encode -q --any-tokenizer -m "$D/lfm2" --emit hs:pool=tokens | mts to jsonl | jq -c '."text.hs"[:3]'
+	done >"$T/three"
+	[ "$(sort -u "$T/three" | wc -l)" -eq 1 ]
+	while IFS='|' read -r change text; do
+		config "$change"
+		run -1 --separate-stderr embed "$T/m"
+		[[ $stderr == *"encode: $T/m/config.json"*"$text"* ]] || { echo "$change: $stderr"; false; }
+	done <<-E
+		.layer_types[0] = "sliding_attention"|'layer_types' may hold 'conv' and 'full_attention'
+		.layer_types = ["conv"]|'layer_types' must name the type of each of 5 layers
+		.block_ffn_dim_multiplier = -1|'block_ffn_dim_multiplier' is -1; it must be in 0..64
+		.block_ff_dim = 99|'intermediate_size' is 20, and 'block_ff_dim' is 99
+		.conv_L_cache = 0|'conv_L_cache' is 0; it must be in 1..64
+	E
+	config '.conv_L_cache = 4'
+	run -1 --separate-stderr embed "$T/m" --pooling mean
+	[[ $stderr == *"layers.0.conv.conv.weight' has the shape [12, 1, 3]; config.json asks for [12, 1, 4]"* ]] || { echo "$stderr"; false; }
+}
+
+# bats test_tags=plain
 @test "forward: embeddings of NV-Embed are its reference's, in all precisions and types of weights" {
 	embed "$D/nvembed" | within "$D/nvembed.txt" 2e-6
 	for option in "--precision bf16" "--precision int8" "--weights int8"; do
@@ -91,16 +127,20 @@ embed() { # MODEL [OPTION]...
 
 # bats test_tags=plain
 @test "forward: a text has the same bits alone and in a batch, with one thread and seven" {
-	for form in buckets gemma2 nvembed embedding_gemma2; do
-		embed "$D/$form" --pooling mean >"$T/together"
+	jq '.num_hidden_layers = 4 | .layer_types |= .[:4]' "$D/lfm2/config.json" >"$T/config.json" # the last layer is a convolution
+	cp -r "$D/lfm2" "$T/conv" && mv "$T/config.json" "$T/conv"
+	for form in buckets gemma2 nvembed embedding_gemma2 lfm2 lfm2_both conv; do
+		model=$D/$form
+		[ $form != conv ] || model=$T/conv
+		embed "$model" --pooling mean >"$T/together"
 		while read -r line; do
-			ids_stream text.ids <<<"$line" | encode -q --any-tokenizer -m "$D/$form" --pooling mean -j 1 | ids_stream --rows text.emb
+			ids_stream text.ids <<<"$line" | encode -q --any-tokenizer -m "$model" --pooling mean -j 1 | ids_stream --rows text.emb
 		done <"$D/ids.txt" | cmp - "$T/together"
-		embed "$D/$form" --pooling mean -j 7 | cmp - "$T/together"
+		embed "$model" --pooling mean -j 7 | cmp - "$T/together"
 		for one in cls last; do # only this token's row of the last block is computed
 			[ $form != embedding_gemma2 ] || continue # its projection needs one pooling
-			embed "$D/$form" --no-normalize --pooling $one+mean | awk '{ print $1 }' >"$T/both"
-			embed "$D/$form" --no-normalize --pooling $one | awk '{ print $1 }' | cmp - "$T/both"
+			embed "$model" --no-normalize --pooling $one+mean | awk '{ print $1 }' >"$T/both"
+			embed "$model" --no-normalize --pooling $one | awk '{ print $1 }' | cmp - "$T/both"
 		done
 	done
 }
@@ -160,6 +200,7 @@ embed() { # MODEL [OPTION]...
 		forward/gemma2|Gemma 2 can encode, but not be trained, drawn or written anew
 		forward/nvembed|NV-Embed can encode, but not be trained, drawn or written anew
 		forward/embedding_gemma2|EmbeddingGemma 2 can encode, but not be trained, drawn or written anew
+		forward/lfm2|LFM2 can encode, but not be trained, drawn or written anew
 		late/pylate_bert|embeds tokens (late interaction); such a model can encode, but not be trained, drawn or written anew
 		sparse/bert|is a sparse encoder
 	E

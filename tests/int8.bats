@@ -30,7 +30,7 @@ refused() { refused_by "$1" --weights int8 "${@:2}"; }
 # The least cosine to the unquantised embeddings, over the texts of each family's golden folder, is 0.9992 (ModernBERT), and
 # 0.9998 or more in families with token experts.
 @test "int8: every family has the bits of its dequantised weights, and is close to the original" {
-	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
+	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral ministral3 llama eurobert ultrabert gemma3_text; do
 		rm -rf "$M"
 		cp -r "$GOLDEN/families/$family" "$M"
 		encoded -m "$M" >"$T/f32"

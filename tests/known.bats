@@ -24,7 +24,12 @@ rerankers() {
 folder() {
 	case $1 in
 	new) echo "$GOLDEN/families/gte" ;;
-	gemma2 | nvembed) echo "$GOLDEN/forward/$1" ;;
+	gemma2 | nvembed | embedding_gemma2 | lfm2) echo "$GOLDEN/forward/$1" ;;
+	llama_bidirec)
+		cp -r "$GOLDEN"/families/llama "$T/llama_bidirec"
+		sed -i 's/"model_type": "llama"/"model_type": "llama_bidirec"/' "$T/llama_bidirec/config.json"
+		echo "$T/llama_bidirec"
+		;;
 	xlm-roberta/rotary) echo "$GOLDEN/families/jina_v3" ;;
 	jina_embeddings_v5)
 		mkdir -p "$T/v5"
@@ -55,7 +60,7 @@ folder() {
 
 @test "known: unsupported models are refused with the feature that is missing" {
 	cp -r "$GOLDEN/families/qwen3" "$T/m"
-	for type in lfm2 xmod; do
+	for type in lfm3 xmod; do
 		sed "s/\"model_type\": \"qwen3\"/\"model_type\": \"$type\"/" "$GOLDEN/families/qwen3/config.json" >"$T/m/config.json"
 		run -1 encode -q -m "$T/m" < <(echo "3 4 5" | ids_stream text.ids)
 		[[ $output == *"'model_type' is '$type'; supported are"* ]]
@@ -66,7 +71,7 @@ folder() {
 	names=$(embedders | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n }')
 	grep -q "$names" "$ROOT/README.md"
 	tr '\n' ' ' <"$ROOT/man/motes.7" | found "$names embedding models"
-	[ "$(embedders | cut -f1 | sort -u | wc -l)" -eq 80 ]
+	[ "$(embedders | cut -f1 | sort -u | wc -l)" -eq 85 ]
 	run -1 encode -q -m "$GOLDEN/families/no" < <(echo "3" | ids_stream text.ids)
 	cp -r "$GOLDEN/families/bert" "$T/none"
 	sed -i 's/"model_type": "bert"/"model_type": "none"/' "$T/none/config.json"
@@ -98,7 +103,7 @@ folder() {
 	tr '\n' ' ' <"$ROOT/man/motes.7" | found "$names"
 	cp -r "$GOLDEN/late/colbert" "$T/m"
 	echo "3 4 5" | ids_stream text.ids >"$T/ids.mts"
-	for type in lfm2 xmod; do
+	for type in lfm3 xmod; do
 		jq -c ".model_type = \"$type\"" "$GOLDEN/late/colbert/config.json" >"$T/m/config.json"
 		run -1 encode -q -m "$T/m" "$T/ids.mts"
 		[[ $output == *"'model_type' is '$type'; supported are"* ]]

@@ -41,11 +41,11 @@ change() {
 			count=$((count + 1))
 		done
 	done
-	[ "$count" -eq 16 ]
+	[ "$count" -eq 18 ]
 }
 
 @test "late: a text's vectors have the same bits in every batch and with any number of threads" {
-	for form in colbert pylate_modernbert; do
+	for form in colbert pylate_modernbert sentence_lfm2; do
 		for role in query document; do
 			vectors $form $role >"$T/all.mts"
 			vectors $form $role --tokens 3 -j 1 >"$T/each.mts"

@@ -73,7 +73,7 @@ window() {
 
 # The least cosine, over the texts of each family's golden folder, is 0.9995 (ModernBERT); the models are 8 to 48 wide.
 @test "precision: embeddings of every family by int8 are close to f32's, and not equal" {
-	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
+	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert ultrabert gemma3_text; do
 		encoded -m "$GOLDEN/families/$family" >"$T/f32"
 		encoded -m "$GOLDEN/families/$family" --precision int8 >"$T/int8"
 		run ! cmp -s "$T/f32" "$T/int8"
@@ -134,7 +134,7 @@ neon() { # OPTION...
 @test "precision: NEON, under qemu, gives the bits of AVX-512 and AVX2, in f32 and int8" {
 	kernels | grep -cx avx2 || skip "this processor has no AVX2"
 	arm64 bin/encode
-	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
+	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert ultrabert gemma3_text; do
 		for precision in f32 int8; do
 			neon -m "$GOLDEN/families/$family" --precision $precision "$T/ids.mts" >"$T/neon"
 			encoded -m "$GOLDEN/families/$family" --precision $precision | cmp - "$T/neon"
@@ -209,7 +209,7 @@ neon() { # OPTION...
 	encode --version | found 'bf16 by' || skip "products of bf16 are not quicker on this processor"
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M")" ]
 	[ "$(print_of -m "$M" --precision bf16)" != "$(print_of -m "$M" --precision int8)" ]
-	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert gemma3_text; do
+	for family in bert bert_tokens deepseek gte jina_bert jina_bert_code modernbert mpnet nomic_bert nomic_moe olmoe qwen2_moe qwen3 t5 qwen2 mistral llama eurobert ultrabert gemma3_text; do
 		encoded -m "$GOLDEN/families/$family" >"$T/f32"
 		encoded -m "$GOLDEN/families/$family" --precision bf16 >"$T/bf16"
 		run ! cmp -s "$T/f32" "$T/bf16"

@@ -2,20 +2,22 @@
 #include <math.h>
 
 #include "model/block_internal.h"
+#include "model/short_conv.h"
 
 struct block_sizes
 block_sizes(const struct spec *spec, int layer)
 {
 	size_t H = (size_t)spec->heads, K = (size_t)spec_kv_heads(spec, layer);
-	size_t D = (size_t)spec_head_size(spec, layer);
+	size_t D = (size_t)spec_head_size(spec, layer), C = (size_t)spec->width;
+	bool conv = spec->layer[layer].conv;
 
-	return (struct block_sizes){ .C = (size_t)spec->width,
+	return (struct block_sizes){ .C = C,
 		.H = H,
 		.K = K,
 		.D = D,
-		.Q = H * D,
+		.Q = conv ? C : H * D,
 		.KV = K * D,
-		.G = (H + 2 * K) * D,
+		.G = conv ? 3 * C : (H + 2 * K) * D,
 		.I = (size_t)spec->layer[layer].inner };
 }
 
@@ -68,9 +70,10 @@ block_projections(struct linear to[3], const struct block *block,
 {
 	const struct block_sizes *n = &block->n;
 
-	to[0] = block_linear(
-	    block, gradients, BLOCK_Q, n->C, block->spec->fused ? n->G : n->Q);
-	if (block->spec->fused)
+	bool one = block->spec->fused || block->layer->conv;
+
+	to[0] = block_linear(block, gradients, BLOCK_Q, n->C, one ? n->G : n->Q);
+	if (one)
 		return 1;
 	to[1] = block_linear(block, gradients, BLOCK_K, n->C, n->KV);
 	to[2] = block_linear(block, gradients, BLOCK_V, n->C, n->KV);
@@ -235,6 +238,21 @@ relative_of(const struct block *block)
 	return (struct nn_relative){ q, q + table, batch->relative_rows };
 }
 
+/* The published encoders that see both ways do not hide the tokens of a query's expansion from the convolution. */
+static void
+convolve(const struct block *block, const struct attention_buffers *b)
+{
+	const struct spec *spec = block->spec;
+	const struct nn_sequences *sequences = &block->batch->sequences;
+
+	if (!spec->conv_centred)
+		short_conv_hide(
+		    b->raw, block_vector(block, BLOCK_Q_BIAS), sequences, block->n.C);
+	short_conv(b->attended, b->raw, block_vector(block, BLOCK_CONV),
+	    block_vector(block, BLOCK_CONV_BIAS), sequences, block->n.C,
+	    (size_t)spec->conv_taps, spec->conv_centred);
+}
+
 void
 block_attend(const struct block *block, const struct attention_buffers *b,
     const float *in, const int32_t *queries)
@@ -249,6 +267,10 @@ block_attend(const struct block *block, const struct attention_buffers *b,
 	for (int i = 0, count = block_projections(to, block, NULL); i < count;
 	     raw += to[i++].O)
 		linear_forward(&to[i], &rows, raw, n->G, in, n->C, T);
+	if (block->layer->conv) {
+		convolve(block, b);
+		return;
+	}
 	norm_heads(block, b);
 	block_rotate(block, b->qkv, 1);
 	a.queries = queries;

@@ -28,7 +28,8 @@ block_bf16_fits(const struct nn_bf16 *kernels, const struct spec *spec, int laye
 	/* G is a sum of multiples of D */
 	if ((n.C | n.D | n.I) % 8 || (n.I && mixture) ||
 	    (spec->qk_norm != SPEC_QK_PLAIN && spec->norm == NN_LAYERNORM) ||
-	    spec->residual_twice || spec->v_norm || spec->layer_embedding)
+	    spec->residual_twice || spec->v_norm || spec->layer_embedding ||
+	    spec->layer[layer].conv)
 		return false;
 	return is_bf16(weights, BLOCK_Q) && is_bf16(weights, BLOCK_OUT) &&
 	       (spec->fused ||

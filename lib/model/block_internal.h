@@ -7,7 +7,8 @@
 #include "model/block.h"
 #include "model/mlp.h"
 
-/* Columns: letters as in nn.h; Q = H D, KV = K D, G = Q + 2 KV, I of the layer's dense MLP. */
+/* Columns: letters as in nn.h; Q = H D, KV = K D, G = Q + 2 KV, of a short convolution Q = C, G = 3 C; I of the layer's dense
+ * MLP. */
 struct block_sizes {
 	size_t C, H, K, D, Q, KV, G, I;
 };

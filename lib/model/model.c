@@ -72,6 +72,7 @@ forward_family(const struct spec *spec)
 {
 	return spec->latents.count     ? "NV-Embed"
 	       : spec->layer_embedding ? "EmbeddingGemma 2"
+	       : spec->conv_taps       ? "LFM2"
 	       : spec->relative.rows   ? "DeBERTa"
 	       : spec->softcap != 0    ? "Gemma 2"
 				       : NULL;

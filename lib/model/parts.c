@@ -39,6 +39,10 @@ work_of(const struct spec *spec)
 		double KV = spec_kv_heads(spec, layer) * D, inner = at->inner;
 		if (at->mixture)
 			inner += (double)spec->mixture.top * spec->mixture.inner;
+		if (at->conv) {
+			work.token += C * (4 * C + mlp * inner);
+			continue;
+		}
 		work.token +=
 		    C * (2 * Q + 2 * KV + mlp * inner + 3 * spec->layer_embedding);
 		work.pair += (spec->causal ? 1 : 2) * Q;

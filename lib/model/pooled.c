@@ -33,8 +33,9 @@ pooled_layout(struct pass *pass, const struct model *model, const struct batch *
 	pooled->rows = workspace_take(workspace, N, 1, sizeof *pooled->rows);
 	pooled->starts = workspace_take(workspace, N + 1, 1, sizeof *pooled->starts);
 	pooled->x = workspace_floats(workspace, N, (size_t)spec->width);
-	pooled->attended =
-	    workspace_floats(workspace, N, (size_t)spec->heads * (size_t)spec->head_size);
+	size_t Q = (size_t)spec->heads * (size_t)spec_head_size(spec, spec->layers - 1);
+	bool conv = spec->layer[spec->layers - 1].conv;
+	pooled->attended = workspace_floats(workspace, N, conv ? (size_t)spec->width : Q);
 }
 
 /* The pooled token of sequence i, as nn_pool has it; counted from the first. */

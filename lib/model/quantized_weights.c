@@ -21,7 +21,8 @@ struct quantized_weights {
 static unsigned char *
 choose(const struct model *model)
 {
-	static const enum block_parameter kept[] = { BLOCK_ROUTER, BLOCK_SHARED_GATE };
+	static const enum block_parameter kept[] = { BLOCK_ROUTER, BLOCK_SHARED_GATE,
+		BLOCK_CONV };
 	unsigned char *marks = adapters_layers(model);
 	size_t blocks = model_block_index(model, model->spec.layers, -1);
 

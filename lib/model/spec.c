@@ -68,6 +68,24 @@ layer_shape(
 	}
 }
 
+/* The shape of a parameter of a short convolution. */
+static bool
+conv_shape(
+    const struct spec *spec, enum block_parameter which, int64_t *rows, int64_t *columns)
+{
+	int64_t C = spec->width;
+
+	switch (which) {
+	case BLOCK_Q: return shape(true, rows, 3 * C, columns, C);
+	case BLOCK_Q_BIAS: return shape(spec->conv_bias, rows, 3 * C, columns, 0);
+	case BLOCK_CONV: return shape(true, rows, C, columns, spec->conv_taps);
+	case BLOCK_CONV_BIAS:
+	case BLOCK_OUT_BIAS: return shape(spec->conv_bias, rows, C, columns, 0);
+	case BLOCK_OUT: return shape(true, rows, C, columns, C);
+	default: return false;
+	}
+}
+
 /* The shape of a parameter of attention or router. */
 static bool
 attention_shape(const struct spec *spec, int index, enum block_parameter which,
@@ -135,7 +153,9 @@ spec_block_shape(const struct spec *spec, int index, enum block_parameter which,
 	case BLOCK_GATE_BIAS: return shape(gated && spec->up_bias, rows, I, columns, 0);
 	case BLOCK_DOWN: return shape(I, rows, C, columns, I);
 	case BLOCK_DOWN_BIAS: return shape(I && spec->down_bias, rows, C, columns, 0);
-	default: return attention_shape(spec, index, which, rows, columns);
+	default:
+		return layer->conv ? conv_shape(spec, which, rows, columns)
+				   : attention_shape(spec, index, which, rows, columns);
 	}
 }
 
@@ -312,8 +332,8 @@ static bool
 same_layer(const struct spec_layer *a, const struct spec_layer *b)
 {
 	return SAME(stored) && SAME(norm1) && SAME(window) && SAME(rotary) &&
-	       SAME(kv_heads) && SAME(head_size) && SAME(inner) && SAME(mixture) &&
-	       SAME(experts);
+	       SAME(kv_heads) && SAME(head_size) && SAME(conv) && SAME(inner) &&
+	       SAME(mixture) && SAME(experts);
 }
 
 static bool
@@ -344,11 +364,11 @@ same_blocks(const struct spec *a, const struct spec *b)
 	return SAME(causal) && SAME(prenorm) && SAME(branch_norms) &&
 	       SAME(residual_twice) && SAME(embedding_norm) && SAME(embedding_scale) &&
 	       SAME(norm) && SAME(norm_bias) && SAME(norm_eps) && SAME(qk_norm) &&
-	       SAME(v_norm) && SAME(layer_embedding) && SAME(projection) && SAME(act) &&
-	       SAME(head_act) && SAME(gated) && SAME(qkv_bias) && SAME(out_bias) &&
-	       SAME(up_bias) && SAME(down_bias) && SAME(mlm_bias) && SAME(output_bias) &&
-	       SAME(experts) && SAME(expert_norms) && SAME(loras) && SAME(lora_rank) &&
-	       SAME(lora_scale);
+	       SAME(conv_taps) && SAME(conv_bias) && SAME(conv_centred) && SAME(v_norm) &&
+	       SAME(layer_embedding) && SAME(projection) && SAME(act) && SAME(head_act) &&
+	       SAME(gated) && SAME(qkv_bias) && SAME(out_bias) && SAME(up_bias) &&
+	       SAME(down_bias) && SAME(mlm_bias) && SAME(output_bias) && SAME(experts) &&
+	       SAME(expert_norms) && SAME(loras) && SAME(lora_rank) && SAME(lora_scale);
 }
 
 bool

@@ -100,6 +100,8 @@ struct spec_layer {
 	int window; /* local attention: |i - j| <= window, causal or not; 0: global */
 	int rotary; /* index into spec.rotary */
 	int kv_heads, head_size; /* 0: the model's (spec_kv_heads, spec_head_size) */
+	/* A short convolution (short_conv.h) in the place of attention (LFM2): BLOCK_Q and BLOCK_OUT are the products around it. */
+	bool conv;
 	int inner;    /* channels of the dense MLP, or of the shared experts; 0: none */
 	bool mixture; /* has token experts; their sum and the dense MLP's are added */
 	bool experts; /* has task experts */
@@ -149,6 +151,8 @@ struct spec {
 	bool norm_bias;
 	float norm_eps;
 	enum spec_qk_norm qk_norm;
+	int conv_taps; /* of layer[].conv */
+	bool conv_bias, conv_centred;
 	bool
 	    v_norm; /* each head of v is normed, too, without a weight (EmbeddingGemma 2) */
 	/* Per-layer embeddings (EmbeddingGemma 2), of so many channels, 0: none; and a factor of each block's output.  After the MLP,
@@ -192,6 +196,8 @@ enum block_parameter {
 	BLOCK_K_BIAS,
 	BLOCK_V,
 	BLOCK_V_BIAS,
+	BLOCK_CONV, /* [C, conv_taps], f32 */
+	BLOCK_CONV_BIAS,
 	BLOCK_Q_NORM,
 	BLOCK_Q_NORM_BIAS,
 	BLOCK_K_NORM,

@@ -193,7 +193,10 @@ find_wrapper(struct tensor_search *search, const char *queries)
 static char *
 queries_of(const struct tensor_search *search)
 {
-	char *module = tensor_search_block_name(search, 0, search->names->block[BLOCK_Q]);
+	const struct tensor_names *names = search->names;
+	bool conv = search->spec->layer[0].conv && names->conv_in;
+	char *module = tensor_search_block_name(
+	    search, 0, conv ? names->conv_in : names->block[BLOCK_Q]);
 	char *weight = mem_format("%s.weight", module);
 
 	free(module);

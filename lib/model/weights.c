@@ -120,6 +120,10 @@ name_in_block(const struct tensor_search *search, int layer, enum block_paramete
 		modules[BLOCK_UP] = names->plain;
 	if (spec->mixture.upcycled)
 		modules[BLOCK_ROUTER] = "router";
+	if (spec->layer[layer].conv) {
+		modules[BLOCK_Q] = names->conv_in;
+		modules[BLOCK_OUT] = names->conv_out;
+	}
 	if (which == BLOCK_MIXTURE_BIAS)
 		return mem_string(names->mixture_bias);
 	const char *name = tensor_search_name(room, modules, which);
@@ -177,6 +181,10 @@ match_parameter(struct tensor_search *search, int layer, enum block_parameter wh
 	char *name = tensor_search_block_name(search, layer, last);
 	char *full = expert ? experts_tensor(name, expert) : NULL;
 	wanted.rows = rows_together(search, layer, which, &before);
+	if (which == BLOCK_CONV) { /* [C, 1, taps] in the file */
+		wanted.stack = wanted.rows;
+		wanted.floats = true;
+	}
 	part.tensor = tensor_of(search, full ? full : name, wanted, false);
 	part.offset = (size_t)(before * (wanted.columns ? wanted.columns : 1));
 	free(last);

@@ -371,6 +371,18 @@ CONFIG = {
         "intermediate_size": 10, "num_attention_heads": 2, "num_key_value_heads": 1,
         "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 250000.0, "attention_bias": False,
         "mlp_bias": True, "tie_word_embeddings": False, "pad_token_id": 0},
+    # every third layer sees the whole text
+    "ultrabert": SIZES | {
+        "architectures": ["UltrabertModel"], "model_type": "ultrabert", "hidden_size": 12, "num_hidden_layers": 3,
+        "intermediate_size": 10, "num_attention_heads": 2, "num_key_value_heads": 1, "hidden_act": "silu", "rms_norm_eps": 1e-6,
+        "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": False, "pad_token_id": 0,
+        "attention_windows": [4, 4, None], "rope_theta": [100.0, 100.0, 5000.0]},
+    "ministral3": SIZES | {
+        "architectures": ["Ministral3Model"], "model_type": "ministral3", "hidden_size": 12, "intermediate_size": 10,
+        "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8, "hidden_act": "silu", "rms_norm_eps": 1e-5,
+        "max_position_embeddings": 8192, "tie_word_embeddings": False, "pad_token_id": 0, "is_causal": False, "rope_parameters": {
+            "type": "yarn", "rope_type": "yarn", "rope_theta": 1000000.0, "factor": 4.0, "original_max_position_embeddings": 2048,
+            "beta_fast": 32.0, "beta_slow": 1.0, "mscale_all_dim": 1.0, "mscale": 1.0, "llama_4_scaling_beta": 0.1}},
     "gemma": SIZES | {
         "architectures": ["GemmaModel"], "model_type": "gemma", "hidden_size": 12, "intermediate_size": 10,
         "num_attention_heads": 3, "num_key_value_heads": 1, "head_dim": 8, "hidden_act": "gelu", "rms_norm_eps": 1e-6,
@@ -397,7 +409,9 @@ VARIANTS = {
     "modernbert": {"head": {"classifier_activation": "silu"},
                    "no_bias": {"decoder_bias": False}},
     "t5": {"silu": {"feed_forward_proj": "gated-silu", "dense_act_fn": "silu"}},
-    "llama": {"yarn": {"rope_scaling": YARN},
+    "ministral3": {"causal": {"is_causal": True}, "window": {"sliding_window": 3}},
+    "llama": {"bidirectional": {"is_causal": False},
+              "yarn": {"rope_scaling": YARN},
               "yarn_set": {"rope_scaling": YARN | {"beta_fast": 9.0, "beta_slow": 1.7, "mscale": 1.3,
                                                    "mscale_all_dim": 0.6, "truncate": False}}},
     "gemma3_text": {"causal": {"use_bidirectional_attention": False},
@@ -409,6 +423,7 @@ POOLING = {"roberta": ("mean", True), "xlm-roberta": ("cls", True), "camembert":
            "t5_whole": ("mean", True), "t5_own": ("mean", True),
            "umt5": ("mean", True), "electra": ("mean", True), "ernie": ("cls", True),
            "albert": ("mean", True), "jina_bert": ("mean", False), "jina_bert_code": ("mean", False), "eurobert": ("mean", True),
+           "ultrabert": ("mean", True), "ministral3": ("mean", True),
            "gemma3_text": ("mean", True)}  # decoders: the last token, normalised
 PLAIN = {"gte": gte, "deepseek": deepseek, "jina_bert": jina_bert, "jina_bert_code": jina_bert}
 CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
@@ -419,6 +434,7 @@ CLASS = {"roberta": "RobertaForMaskedLM", "xlm-roberta": "XLMRobertaModel",
          "umt5": "UMT5EncoderModel", "electra": "ElectraForMaskedLM", "ernie": "ErnieForMaskedLM",
          "albert": "AlbertForMaskedLM",
          "qwen2": "Qwen2Model", "mistral": "AutoModel", "llama": "LlamaModel",
+         "ultrabert": "UltrabertModel", "ministral3": "Ministral3Model",
          "eurobert": "EuroBertForMaskedLM", "gemma": "GemmaModel", "gemma3_text": "Gemma3TextModel"}
 # where it is another
 STORED = {"t5_whole": "T5ForConditionalGeneration", "t5_own": "T5ForConditionalGeneration",

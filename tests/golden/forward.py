@@ -6,7 +6,8 @@ forward/FORM/ has config.json and model.safetensors; ids.txt the ids of texts of
 of each text's last hidden states, of nvembed its direction.  buckets: DeBERTa v3, its far distances in buckets; plain: DeBERTa v2, distances up to 12 by
 themselves, token types, rows that are not normed; gemma2: windows of 7, scores that are capped; uncapped: the same model
 without; nvembed: Mistral that sees both ways, without its window, then latent attention, which transformers lacks;
-embedding_gemma2: windows of 7, larger heads in layers without, a tensor of the vision tower.
+embedding_gemma2: windows of 7, larger heads in layers without, a tensor of the vision tower; lfm2: convolutions in three layers,
+attention in two; lfm2_both: in both directions, as LFM2.5's encoders, which transformers lacks.
 Needs torch, transformers 5.24:  python3 tests/golden/forward.py
 """
 import json
@@ -19,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from transformers import (DebertaV2Config, DebertaV2Model, EmbeddingGemma2Config, EmbeddingGemma2Model, Gemma2Config, Gemma2Model,
-                          MistralConfig, MistralModel)
+                          Lfm2Config, Lfm2Model, MistralConfig, MistralModel)
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forward")
 V, LENGTHS = 40, [1, 2, 5, 17, 40, 130, 300]
@@ -31,6 +32,25 @@ LARGER = {"head_dim": 10, "num_key_value_heads": 1}
 GEMMA2 = SMALL | {"num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6, "max_position_embeddings": 512,
                   "sliding_window": 7, "layer_types": ["sliding_attention", "full_attention"] * 2, "per_layer_config": {1: LARGER, 3: LARGER},
                   "hidden_size_per_layer_input": 8, "embedding_dim": 14}
+LFM2 = SMALL | {"num_hidden_layers": 5, "num_key_value_heads": 1, "max_position_embeddings": 512, "block_multiple_of": 6,
+                "layer_types": ["conv", "conv", "full_attention", "conv", "full_attention"], "attn_implementation": "eager"}
+
+
+class Lfm2Both(Lfm2Model):
+    """Lfm2Model with attention and convolutions in both directions."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        for layer in self.layers:
+            if not layer.is_attention_layer:
+                layer.conv.forward = lambda hidden_states, own=layer.conv, **_: self.convolve(own, hidden_states)
+
+    def convolve(self, own, x):
+        b, c, x = own.in_proj(x).transpose(1, 2).chunk(3, 1)
+        y = F.conv1d(b * x, own.conv.weight, own.conv.bias, padding=own.conv_kernel_size // 2, groups=b.shape[1])[..., :b.shape[2]]
+        return own.out_proj((c * y).transpose(1, 2))
+
+
 FORMS = {
     "buckets": (DebertaV2Model, DebertaV2Config(**DEBERTA, position_buckets=8, max_relative_positions=100, max_position_embeddings=300,
                                                 type_vocab_size=0, norm_rel_ebd="layer_norm", pos_att_type=["p2c", "c2p"])),
@@ -40,6 +60,8 @@ FORMS = {
     "uncapped": (Gemma2Model, Gemma2Config(**GEMMA, attn_logit_softcapping=None)),
     "embedding_gemma2": (EmbeddingGemma2Model, EmbeddingGemma2Config(text_config=GEMMA2, vision_config=None, audio_config=None,
                                                                      attn_implementation="eager")),
+    "lfm2": (Lfm2Model, Lfm2Config(**LFM2)),
+    "lfm2_both": (Lfm2Both, Lfm2Config(**LFM2, conv_L_cache=4, conv_bias=True, is_causal=False)),
 }
 MISTRAL = SMALL | {"num_hidden_layers": 2, "num_key_value_heads": 1, "head_dim": 6, "max_position_embeddings": 512}
 LATENTS, HEADS, SIZE = 5, 3, 4
@@ -118,6 +140,14 @@ def main():
         if ignored:
             file = f"{HERE}/{form}/model.safetensors"
             save_file(load_file(file) | {ignored: torch.ones(4, 12)}, file, metadata={"format": "pt"})
+        if form == "lfm2_both":
+            path = f"{HERE}/{form}/config.json"
+            with open(path) as file:
+                config = json.load(file) | {"architectures": ["Lfm2BidirectionalModel"]}
+            del config["is_causal"]
+            with open(path, "w") as file:
+                json.dump(config, file, indent=2)
+                file.write("\n")
         model = model.double()
         with open(f"{HERE}/{form}.txt", "w") as out, torch.no_grad():
             for ids in texts:

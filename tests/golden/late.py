@@ -107,6 +107,8 @@ def sentence(temporary, kind, settings, tokenizer, transformer, mask, options):
     return MultiVectorEncoder(temporary, device="cpu")
 
 
+LFM2 = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": 24,
+        "block_multiple_of": 8, "max_position_embeddings": 64, "initializer_range": 0.4, "layer_types": ["conv", "full_attention", "conv"]}
 FORMS = {
     "pylate_bert": (pylate, "Bert", SMALL, "bert", {"query_prefix": "[QUERY] ", "document_prefix": "[D]", "query_length": 11,
                     "document_length": 9, "attend_to_expansion_tokens": True, "skiplist_words": [",", ".", "sea"],
@@ -122,6 +124,8 @@ FORMS = {
                             "query_expansion": {"strategy": "min", "length": 9, "attend": False, "token": "[UNK]"}},
                             {"skiplist_words": [",", "the"], "skiplist_tasks": ["query", "document"]},
                             {"prompts": {"query": "[Q] ", "document": "[D] "}, "similarity_fn_name": "meanmaxsim"}),
+    "sentence_lfm2": (sentence, "Lfm2", LFM2, "bert", {"query_expansion": {"strategy": "fixed", "length": 12, "attend": False}},
+                      {}, {"prompts": {"query": "[Q] ", "document": "[D] "}}),
     "sentence_bert": (sentence, "Bert", SMALL, "bert", {"query_expansion": {"strategy": "fixed", "length": 12, "attend": False}},
                       {"skiplist_words": list(string.punctuation)}, {"prompts": {"query": "[Q] ", "document": ""}}),
 }

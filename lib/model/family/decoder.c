@@ -38,6 +38,16 @@ static const struct tensor_names gemma3 = {
 	    [BLOCK_DOWN_NORM] = "post_feedforward_layernorm" },
 };
 
+/* UltraBERT has another head that predicts tokens: it is not read */
+static const struct tensor_names ultrabert = {
+	.prefixes = { "", "model." },
+	.stem = { [STEM_TOKENS] = "embed_tokens", [STEM_FINAL_NORM] = "norm" },
+	.layers = "layers.",
+	.block = { SELF_ATTN, GATED_MLP,
+	    NORMS("input_layernorm", "post_attention_layernorm") },
+	.heads = { "head.", "classifier." },
+};
+
 #define LATENT(part) "latent_attention_model.cross_attend_blocks." part
 
 /* NV-Embed: Mistral's names under a prefix, beside those of the latent attention. */
@@ -136,7 +146,8 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 	    (int)tree_integer_or(config, "head_dim", family->head_size, 1, 1024);
 	if (!spec->head_size)
 		family_divide_heads(spec, config, family);
-	family_rotary(spec, config, 10000);
+	if (!family->own_rotary)
+		family_rotary(spec, config, 10000);
 	spec->prenorm = spec->gated = spec->untied = true;
 	/* decoders that were trained on to embed may see both ways */
 	spec->causal = tree_boolean(config, "is_causal", true) &&
@@ -198,6 +209,96 @@ adjust_eurobert(struct spec *spec, const struct tree *config)
 	(void)config;
 	spec->causal = false;
 	spec->output_bias = spec->up_bias;
+}
+
+/* Whether UltraBERT's layer has a window: published folders list its size for each layer, null or 0 for none. */
+static bool
+ultrabert_slides(const struct spec *spec, const struct tree *config, int layer)
+{
+	const struct tree *windows = tree_get(config, "attention_windows");
+
+	if (!windows)
+		return family_slides(spec, config, layer, (layer + 1) % 3);
+	if (windows->kind != TREE_LIST || windows->count != (size_t)spec->layers)
+		tree_die(windows,
+		    "'attention_windows' must list the window of each of %d layers",
+		    spec->layers);
+	const struct tree *own = windows->items[layer];
+	if (own->kind != TREE_NULL &&
+	    (own->kind != TREE_INTEGER || own->integer < 0 || own->integer > 1 << 24))
+		tree_die(own, "'attention_windows' must hold whole numbers and null");
+	return own->kind == TREE_INTEGER && own->integer;
+}
+
+/* The size of UltraBERT's window, in its first layer that has one. */
+static int
+ultrabert_window(const struct spec *spec, const struct tree *config)
+{
+	const struct tree *windows = tree_get(config, "attention_windows");
+	int window = (int)tree_integer_or(config, "sliding_window", 128, 1, 1 << 24);
+
+	for (int i = spec->layers - 1; windows && i >= 0; i--)
+		if (ultrabert_slides(spec, config, i))
+			window = (int)windows->items[i]->integer;
+	return window;
+}
+
+/* UltraBERT (Park et al. 2026): EuroBERT with local attention in most layers, which have a rotary base of their own; published
+ * folders list the base of each layer. */
+static void
+adjust_ultrabert(struct spec *spec, const struct tree *config)
+{
+	const struct tree *thetas = tree_get(config, "rope_theta");
+	double bases[] = { 2560000, 10000 };
+	bool listed = thetas && !tree_get(config, "rope_parameters");
+
+	if (listed &&
+	    (thetas->kind != TREE_LIST || thetas->count != (size_t)spec->layers))
+		tree_die(thetas, "'rope_theta' must list the base of each of %d layers",
+		    spec->layers);
+	for (int i = 0; i < spec->layers; i++)
+		if (ultrabert_slides(spec, config, i)) {
+			spec->layer[i].window = ultrabert_window(spec, config);
+			spec->layer[i].rotary = FAMILY_SLIDING;
+		}
+	for (int i = 0; listed && i < spec->layers; i++) {
+		const struct tree *own = thetas->items[i];
+		if (own->kind != TREE_INTEGER && own->kind != TREE_REAL)
+			tree_die(own, "'rope_theta' must hold numbers");
+		bases[spec->layer[i].rotary] = own->real;
+	}
+	family_rotary_kinds(spec, config, bases);
+	spec->causal = spec->untied = false;
+}
+
+/* NVIDIA's embedders (llama-embed-nemotron): Llama that sees both ways. */
+static void
+adjust_bidirectional(struct spec *spec, const struct tree *config)
+{
+	const char *pooling = tree_string(config, "pooling", "avg");
+
+	if (strcmp(pooling, "avg"))
+		tree_die(tree_get(config, "pooling"),
+		    "'pooling' is '%s'; only 'avg' is supported", pooling);
+	spec->causal = false;
+}
+
+/* Ministral 3, of which Nemotron-3-Embed is made: Mistral whose queries grow beyond the trained length; so long texts are not
+ * supported. */
+static void
+adjust_ministral3(struct spec *spec, const struct tree *config)
+{
+	const struct tree *rope = tree_get(config, "rope_parameters");
+	int trained = (int)tree_integer_or(
+	    rope, "original_max_position_embeddings", spec->positions, 1, 1 << 24);
+	int window = tree_get(config, "sliding_window") ? window_of(spec, config) : 0;
+
+	if (!rope)
+		tree_die(config, "'rope_parameters' is missing");
+	for (int i = 0; i < spec->layers; i++)
+		spec->layer[i].window = window;
+	if (tree_real(rope, "llama_4_scaling_beta", 0) != 0 && trained < spec->positions)
+		spec->positions = trained;
 }
 
 /* jina-embeddings-v5-text-small is Qwen3, -nano EuroBERT, whose settings have "mlp_bias"; LoRA adapters are beside them. */
@@ -412,9 +513,12 @@ const struct family decoder_families[] = {
 	    .head_size = 128, .windows = WINDOWS_QWEN, .qk_norm = SPEC_QK_HEAD },
 	/* Touvron et al. 2023 */
 	{ "llama", &decoder, configure, NULL, .norm_eps = 1e-6 },
+	{ "llama_bidirec", &decoder, configure, adjust_bidirectional, .norm_eps = 1e-6 },
 	/* Mistral where "layer_types" names the layers with local attention */
 	{ "ministral", &decoder, configure, NULL, .norm_eps = 1e-6, .bias = BIAS_NONE,
 	    .windows = WINDOWS_ALL },
+	{ "ministral3", &decoder, configure, adjust_ministral3, .norm_eps = 1e-5,
+	    .head_size = 128, .bias = BIAS_NONE, .windows = WINDOWS_ADJUSTED },
 	/* Jiang et al. 2023; E5-Mistral: local attention in every layer */
 	{ "mistral", &decoder, configure, NULL, .norm_eps = 1e-6, .bias = BIAS_NONE,
 	    .windows = WINDOWS_ALL },
@@ -429,5 +533,7 @@ const struct family decoder_families[] = {
 	/* Yang et al. 2025; Qwen3-Embedding: heads x head size need not be the width */
 	{ "qwen3", &decoder, configure, NULL, .norm_eps = 1e-6, .head_size = 128,
 	    .windows = WINDOWS_QWEN, .qk_norm = SPEC_QK_HEAD },
+	{ "ultrabert", &ultrabert, configure, adjust_ultrabert, .norm_eps = 1e-6,
+	    .windows = WINDOWS_ADJUSTED, .own_rotary = true },
 	{ 0 },
 };

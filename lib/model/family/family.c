@@ -34,7 +34,8 @@ static const struct family static_families[] = {
 
 static const struct family *const tables[] = { bert_families, deberta_families,
 	decoder_families, embedding_gemma2_families, gte_families, jina_v3_families,
-	static_families, modernbert_families, nomic_bert_families, t5_families, NULL };
+	lfm2_families, static_families, modernbert_families, nomic_bert_families,
+	t5_families, NULL };
 
 static const struct family *
 find(const char *type)

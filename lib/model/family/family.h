@@ -2,7 +2,7 @@
  * family - the families of models (BERT, Llama, ...): the keys of their config.json and the names of their tensors.
  *
  * A family is a row of a table: bert.c has those of BERT's kind, decoder.c those of Llama's; embedding_gemma2.c, gte.c,
- * nomic_bert.c, jina_v3.c, modernbert.c and t5.c one kind each.  A row has a function only for the arithmetic that its columns cannot say.
+ * jina_v3.c, lfm2.c, modernbert.c, nomic_bert.c and t5.c one kind each.  A row has a function only for the arithmetic that its columns cannot say.
  */
 #ifndef MODEL_FAMILY_FAMILY_H
 #define MODEL_FAMILY_FAMILY_H
@@ -34,7 +34,9 @@ struct tensor_names {
 	const char *layers; /* before the number of a block: "encoder.layer." */
 	const char *inner;  /* after the number and a dot; NULL: nothing */
 	const char *block[BLOCK_PARAMETERS]; /* after that */
-	bool gate_first;		     /* the gate stands above the up projection */
+	/* the products around a short convolution, in layers that have one; NULL: the family has none */
+	const char *conv_in, *conv_out;
+	bool gate_first;   /* the gate stands above the up projection */
 	const char *plain; /* up projection of an MLP without a gate; NULL: as with one */
 	/* Token experts, a tensor each: after "LAYERS N." `expert`, the expert's number, a dot and one of `mixture`. */
 	const char *expert;
@@ -107,12 +109,13 @@ struct family {
 	/* More of decoders. */
 	enum { BIAS_AS_CONFIGURED, BIAS_NONE, BIAS_QKV } bias;
 	enum { WINDOWS_REFUSED, WINDOWS_ALL, WINDOWS_QWEN, WINDOWS_ADJUSTED } windows;
+	bool own_rotary; /* adjust sets the rotary tables */
 	enum spec_qk_norm qk_norm;
 };
 
 /* Rows, the last one without a model_type. */
 extern const struct family bert_families[], deberta_families[], decoder_families[],
-    embedding_gemma2_families[], gte_families[], jina_v3_families[],
+    embedding_gemma2_families[], gte_families[], lfm2_families[], jina_v3_families[],
     modernbert_families[], nomic_bert_families[], t5_families[];
 
 /* Fill a cleared spec by the family that config.json names; dies naming the key. */

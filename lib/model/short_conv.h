@@ -1,0 +1,23 @@
+/*
+ * short_conv - the gated short convolution that stands in the place of attention in some layers of LFM2 (Liquid AI 2025).
+ *
+ * Of a token's projection, b, c and x: y_t = c_t (bias + sum_j w_j b_s x_s), by channel, with s = t - (taps - 1) + j; centred,
+ * s = t - taps / 2 + j.  Tokens outside of the sequence are zero.
+ */
+#ifndef MODEL_SHORT_CONV_H
+#define MODEL_SHORT_CONV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nn/nn.h"
+
+/* Tokens that are not attended to (nn_sequences) enter as zeros: rows of bcx become bias[3C], or zero where it is NULL. */
+void short_conv_hide(
+    float *bcx, const float *bias, const struct nn_sequences *sequences, size_t C);
+
+/* y[T,C] from bcx[T,3C], w[C,taps] and bias[C], or NULL; on processors only. */
+void short_conv(float *y, const float *bcx, const float *w, const float *bias,
+    const struct nn_sequences *sequences, size_t C, size_t taps, bool centred);
+
+#endif
