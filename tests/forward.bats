@@ -58,6 +58,37 @@ embed() { # MODEL [OPTION]...
 	[[ $stderr == *"embedding_projection.weight"*"14, 12"* ]] || { echo "$stderr"; false; }
 }
 
+# Gradients are within 1e-4 of each parameter's greatest; central differences agree.
+@test "forward: EmbeddingGemma 2 learns: gradients are transformers', a written model has the names of its file" {
+	model_check "$D/embedding_gemma2" "$D/embedding_gemma2.safetensors"
+	printf '3 4 5\t5 6\n7 8\t9 10 11\n12 13\t14\n' | pairs_stream >"$T/pairs.mts"
+	learn() { train -q -m "$D/embedding_gemma2" --lr 1e-2 --warmup 0 --schedule constant "$@" "$T/pairs.mts"; }
+	learn -o "$T/all"
+	tensors() { safetensors_list "$1/model.safetensors" | LC_ALL=C sort; }
+	diff <(tensors "$D/embedding_gemma2" | cut -f1-3) <(tensors "$T/all" | cut -f1-3)
+	[ "$(jq -r '.[].type' "$T/all/modules.json" | sed 's/.*\.//' | paste -sd' ')" = "Transformer Pooling" ]
+	jq -e '.text_config.embedding_dim == 14' "$T/all/config.json"
+	embed "$D/embedding_gemma2" >"$T/before"
+	embed "$T/all" >"$T/after"
+	run ! cmp -s "$T/before" "$T/after"
+	# the blocks' factors stay, whatever is frozen
+	learn -o "$T/some" --freeze '*,!*layer_scalar,!*embedding_projection*'
+	[ "$(LC_ALL=C comm -13 <(tensors "$D/embedding_gemma2") <(tensors "$T/some") | cut -f1)" = language_model.embedding_projection.weight ]
+	# a LoRA, and the same merged
+	learn -o "$T/lora" --lora rank=2,targets=per_layer_model_projection+per_layer_input_gate+q_proj
+	upcycle -q -m "$D/embedding_gemma2" --merge-lora "$T/lora" -o "$T/merged"
+	diff <(tensors "$D/embedding_gemma2" | cut -f1-3) <(tensors "$T/merged" | cut -f1-3)
+	embed "$D/embedding_gemma2" --adapter "$T/lora" >"$T/adapted"
+	embed "$T/merged" | within "$T/adapted" 2e-5
+	run ! cmp -s "$T/before" "$T/adapted"
+	# a map is a module beside the projection
+	ids_stream text.ids <"$D/ids.txt" | encode -q --any-tokenizer -m "$D/embedding_gemma2" >"$T/x.mts"
+	geom whiten fit -q --kind scale -m "$D/embedding_gemma2" -o "$T/scaled" "$T/x.mts"
+	embed "$T/scaled" | within <(geom whiten fit -q --kind scale -o "$T/map.mts" "$T/x.mts" && geom whiten apply -q "$T/map.mts" "$T/x.mts" | ids_stream --rows text.emb) 1e-5
+	run -1 --separate-stderr train -q --from-scratch -m "$D/embedding_gemma2" -o "$T/out" "$T/pairs.mts"
+	[[ $stderr == *"EmbeddingGemma 2 is not drawn at random"* ]] || { echo "$stderr"; false; }
+}
+
 # bats test_tags=plain
 @test "forward: LFM2's older keys, and the sizes and kinds that config.json says" {
 	cp -r "$D/lfm2" "$T/m"
@@ -199,7 +230,6 @@ embed() { # MODEL [OPTION]...
 		forward/buckets|DeBERTa can encode, but not be trained, drawn or written anew
 		forward/gemma2|Gemma 2 can encode, but not be trained, drawn or written anew
 		forward/nvembed|NV-Embed can encode, but not be trained, drawn or written anew
-		forward/embedding_gemma2|EmbeddingGemma 2 can encode, but not be trained, drawn or written anew
 		forward/lfm2|LFM2 can encode, but not be trained, drawn or written anew
 		late/pylate_bert|embeds tokens (late interaction); such a model can encode, but not be trained, drawn or written anew
 		sparse/bert|is a sparse encoder

@@ -14,6 +14,8 @@ stem_back(const struct model *model, const struct pass *pass)
 	size_t T = sequences->T, C = (size_t)spec->width;
 	size_t E = (size_t)spec_embedding_width(spec);
 
+	if (spec->layer_embedding)
+		nn_add(d, pass->scratch.dembedded, T * C);
 	if (spec->embedding_width) {
 		d = pass->dembedded;
 		nn_linear_back(d, false, g[STEM_PROJECT], g[STEM_PROJECT_BIAS], pass->d,
@@ -79,6 +81,8 @@ pass_backward(
 		    pass->d, pass->activations[spec->layers - 1].out, pass->stats_last,
 		    model->stem[STEM_FINAL_NORM].at, spec->norm, pass->block.sequences.T,
 		    C);
+	if (spec->layer_embedding)
+		nn_zero(pass->scratch.dembedded, pass->block.sequences.T * C);
 	for (int layer = spec->layers - 1; layer >= 0; layer--) {
 		if (layer >= model->first_learning)
 			layer_back(model, pass, layer, batch->expert);

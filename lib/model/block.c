@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "model/block_internal.h"
+#include "model/layer_embedding.h"
 #include "model/short_conv.h"
 
 struct block_sizes
@@ -202,18 +203,26 @@ block_norm_groups(const struct block *block, size_t heads)
 						   : (struct norm_groups){ heads, D };
 }
 
+const float block_no_weight[NN_MAX_HEAD];
+
+const float *
+block_values(const struct block *block, const struct attention_buffers *b)
+{
+	return (block->spec->v_norm ? b->qkv : b->raw) + block->n.Q + block->n.KV;
+}
+
 static void
 norm_heads(const struct block *block, const struct attention_buffers *b)
 {
 	struct norm_groups q = block_norm_groups(block, block->n.H);
 	struct norm_groups k = block_norm_groups(block, block->n.K);
 	size_t T = block->batch->sequences.T, G = block->n.G, Q = block->n.Q;
+	size_t V = Q + block->n.KV;
 	float eps = block->spec->norm_eps;
-	static const float none[NN_MAX_HEAD]; /* added to one */
 
 	if (block->spec->v_norm)
-		nn_norm_heads(b->raw + Q + block->n.KV, G, NULL, b->raw + Q + block->n.KV,
-		    G, none, NULL, eps, NN_RMSNORM_PLUS, T, block->n.K, block->n.D);
+		nn_norm_heads(b->qkv + V, G, b->stats_v, b->raw + V, G, block_no_weight,
+		    NULL, eps, NN_RMSNORM_PLUS, T, block->n.K, block->n.D);
 	if (block->spec->qk_norm == SPEC_QK_PLAIN)
 		return;
 	nn_norm_heads(b->qkv, G, b->stats_q, b->raw, G, block_vector(block, BLOCK_Q_NORM),
@@ -278,7 +287,7 @@ block_attend(const struct block *block, const struct attention_buffers *b,
 	if (relative.q)
 		a.relative = &relative;
 	nn_attention(
-	    b->attended, b->lse, b->qkv, b->qkv + n->Q, b->raw + n->Q + n->KV, &a);
+	    b->attended, b->lse, b->qkv, b->qkv + n->Q, block_values(block, b), &a);
 }
 
 void
@@ -363,48 +372,17 @@ block_buffers_layout(struct block_buffers *buffers, struct workspace *workspace,
 	if (spec->layer_embedding) {
 		size_t P = (size_t)spec->layer_embedding;
 		buffers->embedded = workspace_floats(workspace, T, n.C);
-		buffers->layer_in = workspace_floats(workspace, buffers->step, P);
-		buffers->layer_gate = workspace_floats(workspace, buffers->step, P);
+		float *in = workspace_floats(workspace, buffers->step, P);
+		buffers->layer = (struct layer_embedding_buffers){ .in = in,
+			.u = in,
+			.gate = workspace_floats(workspace, buffers->step, P),
+			.inner = in,
+			.out = buffers->mlp_out };
 	}
 	if (spec->mixture.count) {
 		mixture_layout(&buffers->mixture, workspace, spec, T, false);
 		buffers->mixed = workspace_floats(workspace, T, n.C);
 	}
-}
-
-/* A layer without a bias: the parameter after it is none. */
-static void
-layer_linear(const struct block *block, enum block_parameter which, float *y, size_t O,
-    const float *x, size_t C, size_t first, size_t T)
-{
-	struct linear layer = block_linear(block, NULL, which, C, O);
-	struct linear_rows rows = { .batch = &block->batch->adapters, .first = first };
-
-	layer.bias = NULL;
-	linear_forward(&layer, &rows, y, O, x, C, T);
-}
-
-/* Per-layer embeddings and the block's factor (spec.h), of T rows from `first` on. */
-static void
-add_layer_embedding(
-    const struct block *block, const struct block_buffers *b, size_t first, size_t T)
-{
-	const struct spec *spec = block->spec;
-	size_t C = block->n.C, P = (size_t)spec->layer_embedding, at = first * C;
-	float *u = b->layer_in, *x = b->x + at;
-
-	layer_linear(block, BLOCK_LAYER_IN, u, P, b->embedded + at, C, first, T);
-	/* the norm of in(e) / sqrt(C): its factor is part of epsilon */
-	nn_norm(u, NULL, NULL, u, NULL, block_vector(block, BLOCK_LAYER_IN_NORM), NULL,
-	    spec->norm_eps * (float)C, spec->norm, T, P);
-	layer_linear(block, BLOCK_LAYER_GATE, b->layer_gate, P, x, C, first, T);
-	nn_glu(u, u, b->layer_gate, P, spec->act, T, P);
-	layer_linear(block, BLOCK_LAYER_OUT, b->mlp_out, C, u, P, first, T);
-	nn_norm(b->mlp_out, NULL, NULL, b->mlp_out, NULL,
-	    block_vector(block, BLOCK_LAYER_NORM), NULL, spec->norm_eps, spec->norm, T,
-	    C);
-	nn_add(x, b->mlp_out, T * C);
-	nn_scale(x, *block_vector(block, BLOCK_FACTOR), T * C);
 }
 
 /* The MLP of T rows from `first` on, and the sum with it; in[.,C]: its input, all rows. */
@@ -430,8 +408,11 @@ infer_mlp(const struct block *block, const struct block_buffers *b, const float 
 		nn_add(b->x + at, out, n);
 	else
 		block_norm(block, BLOCK_NORM2, b->x + at, NULL, NULL, in + at, out, T);
-	if (block->spec->layer_embedding)
-		add_layer_embedding(block, b, first, T);
+	if (!block->spec->layer_embedding)
+		return;
+	struct layer_embedding_buffers layer = b->layer;
+	layer.embedded = b->embedded + at;
+	layer_embedding_forward(block, &layer, b->x + at, b->x + at, first, T);
 }
 
 /* From the heads of attention, and x, to the block's output in x. */

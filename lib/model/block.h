@@ -9,7 +9,7 @@
  * mlp(u) = down(up(u) act(gate(u))), or down(act(up(u))); or token experts (mixture.h), alone or beside such an MLP.
  * In training there may be dropout of attention's weights and output, of the input of `down`, and of the MLP's output (dropout.h).
  * With spec.branch_norms the outputs of attention and MLP are normed before they are added (Gemma 3).
- * Per-layer embeddings (spec.layer_embedding) are added last, in inference alone.
+ * Per-layer embeddings (layer_embedding.h) are added last.
  *
  * block_infer overwrites one struct block_buffers, which serves all blocks.  block_forward fills a struct block_activations of
  * the block, which block_backward reads.  Both compute the same values.
@@ -76,15 +76,25 @@ struct block_pooled {
 /* Arrays of attention, and of an MLP for some rows. */
 struct attention_buffers {
 	float *raw; /* [T,G], q, k and v as projected */
-	float *qkv; /* [T,G], q and k normed and rotated; v is that of raw */
+	float *
+	    qkv; /* [T,G], q and k normed and rotated; v is that of raw, unless it is normed, too */
 	float *stats_q,
 	    *stats_k;	 /* [T,H,2], [T,K,2], or [T,2], of the norms of q and k */
+	float *stats_v;	 /* [T,K,2], of the norm of v; NULL: it has none */
 	float *attended; /* [T,H D] */
 	float *lse;	 /* [T,H], log of the sum of exponentials */
 };
 struct mlp_buffers {
 	float *up, *gate; /* [rows,I]; gate NULL in a plain MLP */
 	float *inner;	  /* [rows,I], input of down */
+};
+
+/* Arrays of per-layer embeddings (layer_embedding.h), P channels; NULL: there are none. */
+struct layer_embedding_buffers {
+	const float *embedded;	 /* [T,C], what enters the first block */
+	float *in, *stats_in;	 /* [T,P] without its factor; [T,2], of its norm */
+	float *u, *gate, *inner; /* [T,P] each; inner: input of out */
+	float *out, *stats_out;	 /* [T,C]; [T,2], of its norm */
 };
 
 /* Inference: memory that each block overwrites. */
@@ -99,8 +109,10 @@ struct block_buffers {
 	struct mixture_state mixture;
 	float *mixed;  /* [T,C] output of the token experts; NULL: there are none */
 	float *router; /* [T,E] receives the router's logits; NULL: not wanted */
-	/* per-layer embeddings: [T,C], what enters the first block; [step,P] each; NULL: there are none */
-	float *embedded, *layer_in, *layer_gate;
+	float *
+	    embedded; /* [T,C], what enters the first block; NULL without per-layer embeddings */
+	struct layer_embedding_buffers
+	    layer; /* [step,.]; u and inner are in, out is mlp_out; stats NULL */
 	float *
 	    energy; /* [T,E] receives the squared length of each neuron expert's part of `inner`; NULL: not wanted */
 };
@@ -120,8 +132,10 @@ struct block_activations {
 	float *mixed; /* [T,C] of the token experts; mlp_out if there is no dense MLP */
 	float *mlp_out,
 	    *stats_mlp_out; /* [T,C], [T,2] of its norm; without such it is sum2 */
-	float *sum2;	    /* [T,C] y + mlp; with norms before it is out */
-	float *out;	    /* [T,C] */
+	float *
+	    sum2; /* [T,C] y + mlp; with norms before it is out, unless per-layer embeddings are added */
+	struct layer_embedding_buffers layer;
+	float *out; /* [T,C] */
 };
 
 /* Scratch of the backward pass, one for all blocks. */
@@ -131,6 +145,8 @@ struct block_scratch {
 	float *dinner;	  /* [T,I] */
 	float *dbranch;	  /* [T,C]; NULL with norms after and no token experts */
 	float *dgiven;	  /* [T,C]; NULL without branch_norms and dropout */
+	/* per-layer embeddings: [T,P] each; [T,C], of the embeddings, which all blocks add to */
+	float *dlayer_inner, *dlayer_u, *dlayer_gate, *dembedded;
 	struct mixture_scratch mixture;
 };
 

@@ -1,5 +1,5 @@
 /*
- * block_internal - shared by block.c (inference) and block_train.c alone.
+ * block_internal - shared by block.c (inference), block_train.c and layer_embedding.c alone.
  */
 #ifndef MODEL_BLOCK_INTERNAL_H
 #define MODEL_BLOCK_INTERNAL_H
@@ -56,6 +56,13 @@ struct norm_groups {
 	size_t count, columns;
 };
 struct norm_groups block_norm_groups(const struct block *block, size_t heads);
+
+/* The weight of a norm without one, which adds it to one (NN_RMSNORM_PLUS): that of v. */
+extern const float block_no_weight[NN_MAX_HEAD];
+
+/* v of attention, with row stride n.G. */
+const float *block_values(
+    const struct block *block, const struct attention_buffers *buffers);
 
 /* attended[T,H D]: the heads of attention(in[T,C]); queries as in nn_attention. */
 void block_attend(const struct block *block, const struct attention_buffers *buffers,

@@ -1,5 +1,5 @@
 /* Training through one block: the forward pass that keeps its activations, and the backward pass. */
-#include "model/block_internal.h"
+#include "model/layer_embedding.h"
 
 void
 block_activations_layout(struct block_activations *s, struct workspace *w,
@@ -18,6 +18,8 @@ block_activations_layout(struct block_activations *s, struct workspace *w,
 		attention->stats_q = workspace_floats(w, T, 2 * n.H);
 		attention->stats_k = workspace_floats(w, T, 2 * n.K);
 	}
+	if (spec->v_norm)
+		attention->stats_v = workspace_floats(w, T, 2 * n.K);
 	attention->attended = workspace_floats(w, T, n.Q);
 	attention->lse = workspace_floats(w, T, n.H);
 	s->attention_out = s->sum1 = workspace_floats(w, T, n.C);
@@ -28,7 +30,8 @@ block_activations_layout(struct block_activations *s, struct workspace *w,
 		s->mlp.gate = workspace_floats(w, T, n.I);
 	s->mlp.inner = workspace_floats(w, T, n.I);
 	s->out = workspace_floats(w, T, n.C);
-	s->sum2 = spec->prenorm ? s->out : workspace_floats(w, T, n.C);
+	s->sum2 = spec->prenorm && !spec->layer_embedding ? s->out
+							  : workspace_floats(w, T, n.C);
 	s->mlp_out = s->sum2;
 	if (spec->branch_norms || spec->residual_twice) {
 		s->attention_out = workspace_floats(w, T, n.C);
@@ -41,6 +44,17 @@ block_activations_layout(struct block_activations *s, struct workspace *w,
 	if (spec->layer[layer].mixture) {
 		mixture_layout(&s->mixture, w, spec, T, true);
 		s->mixed = n.I ? workspace_floats(w, T, n.C) : s->mlp_out;
+	}
+	if (spec->layer_embedding) {
+		size_t P = (size_t)spec->layer_embedding;
+		s->layer =
+		    (struct layer_embedding_buffers){ .in = workspace_floats(w, T, P),
+			    .stats_in = workspace_floats(w, T, 2),
+			    .u = workspace_floats(w, T, P),
+			    .gate = workspace_floats(w, T, P),
+			    .inner = workspace_floats(w, T, P),
+			    .out = workspace_floats(w, T, n.C),
+			    .stats_out = workspace_floats(w, T, 2) };
 	}
 }
 
@@ -60,6 +74,13 @@ block_scratch_layout(struct block_scratch *scratch, struct workspace *workspace,
 		scratch->dgiven = workspace_floats(workspace, T, n.C);
 	if (spec->mixture.count)
 		mixture_scratch_layout(&scratch->mixture, workspace, spec, T);
+	if (spec->layer_embedding) {
+		size_t P = (size_t)spec->layer_embedding;
+		scratch->dlayer_inner = workspace_floats(workspace, T, P);
+		scratch->dlayer_u = workspace_floats(workspace, T, P);
+		scratch->dlayer_gate = workspace_floats(workspace, T, P);
+		scratch->dembedded = workspace_floats(workspace, T, n.C);
+	}
 }
 
 /* Measured on 16 tokens, whose arrays are whole cache lines. */
@@ -108,10 +129,12 @@ block_forward(const struct spec *spec, int layer, const struct block_weights *we
 	block_norm_branch(
 	    &block, BLOCK_DOWN_NORM, s->sum2, s->stats_mlp_out, s->mlp_out, T);
 	if (spec->prenorm)
-		nn_add(s->out, s->sum1, n);
+		nn_add(s->sum2, s->sum1, n);
 	else
 		block_norm(&block, BLOCK_NORM2, s->out, s->sum2, s->stats2, s->mlp_in,
 		    s->sum2, T);
+	if (spec->layer_embedding)
+		layer_embedding_forward(&block, &s->layer, s->out, s->sum2, 0, T);
 }
 
 /* Backward. ------------------------------------------------------------------------ */
@@ -133,8 +156,12 @@ norm_heads_back(const struct block_back *back, float *dqkv)
 	struct norm_groups q = block_norm_groups(block, block->n.H);
 	struct norm_groups k = block_norm_groups(block, block->n.K);
 	float *const *g = back->gradients->at;
-	size_t G = block->n.G, Q = block->n.Q;
+	size_t G = block->n.G, Q = block->n.Q, V = Q + block->n.KV;
 
+	if (block->spec->v_norm)
+		nn_norm_heads_back(dqkv + V, NULL, NULL, dqkv + V, G, s->raw + V, G,
+		    s->stats_v, block_no_weight, NN_RMSNORM_PLUS, back->T, block->n.K,
+		    block->n.D);
 	if (block->spec->qk_norm == SPEC_QK_PLAIN)
 		return;
 	nn_norm_heads_back(dqkv, g[BLOCK_Q_NORM], g[BLOCK_Q_NORM_BIAS], dqkv, G, s->raw,
@@ -164,7 +191,7 @@ attend_back(const struct block_back *back, float *dx, bool add, const float *d)
 	    &out, &rows, scratch->dattended, false, d, n->C, s->attended, n->Q, back->T);
 	nn_attention_back(from, from + n->Q, from + n->Q + n->KV, block->batch->dbias,
 	    scratch->dattended, s->attended, s->lse, s->qkv, s->qkv + n->Q,
-	    s->raw + n->Q + n->KV, &a);
+	    block_values(block, s), &a);
 	block_rotate(block, from, -1);
 	norm_heads_back(back, from);
 	for (int i = 0, count = block_projections(to, block, back->gradients); i < count;
@@ -321,6 +348,9 @@ block_backward(const struct spec *spec, int layer, const struct block_weights *w
 	struct block_back back = { block_of(spec, layer, weights, batch), gradients, s,
 		scratch, batch->sequences.T };
 
+	if (spec->layer_embedding)
+		layer_embedding_back(
+		    &back.block, gradients, &s->layer, scratch, d, s->sum2, back.T);
 	if (spec->prenorm)
 		backward_before(&back, d);
 	else

@@ -83,7 +83,7 @@ embed(const struct model *model, const struct pass *pass)
 	if (spec->embedding_width)
 		nn_linear(pass->x0, C, pass->embedded, E, stem[STEM_PROJECT],
 		    stem[STEM_PROJECT_BIAS].at, T, E, C);
-	if (spec->layer_embedding)
+	if (spec->layer_embedding && !pass->keep)
 		nn_copy(pass->buffers.embedded, pass->x0, T * C);
 }
 

@@ -36,7 +36,7 @@ apply(struct model *model, const char *glob)
 		struct parameter *p = &weights->tensors[i];
 		if (!fits(glob, p->name, weights->stored[i]))
 			continue;
-		p->frozen = frozen;
+		p->frozen = frozen || p->constant;
 		found = true;
 	}
 	if (!found)

@@ -309,6 +309,12 @@ head_write_dense(const struct head_module *module, const char *dir)
 	free(name);
 }
 
+bool
+head_module_inside(const struct head_module *module)
+{
+	return module->module && module->inside;
+}
+
 void
 head_write(const struct head *head, const char *dir, int width)
 {
@@ -323,6 +329,8 @@ head_write(const struct head *head, const char *dir, int width)
 	}
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
+		if (head_module_inside(module))
+			continue;
 		head_add_module(modules, module->name, kind_names[module->kind]);
 		if (module->kind == HEAD_DENSE)
 			head_write_dense(module, dir);

@@ -85,6 +85,9 @@ void head_of_terms(struct head *head);
 /* The name of a module's weight (which 0), bias (1) or residual weight (2) in its file; NULL: it has none. */
 const char *head_tensor_name(const struct head_module *module, int which);
 
+/* Whether the module is part of the transformer, which modules.json does not list (EmbeddingGemma 2's projection). */
+bool head_module_inside(const struct head_module *module);
+
 /* Writes modules.json and each module's config.json into an existing folder; the caller writes the weights. */
 void head_write(const struct head *head, const char *dir, int width);
 

@@ -155,6 +155,11 @@ head_tensors_open(struct model *model)
 		int64_t columns = module->kind == HEAD_DENSE ? module->in : 0;
 		if (!head_tensor_name(module, 0))
 			continue;
+		if (head_module_inside(module) && !model->classifies) {
+			to[0] = model->weights.stem[STEM_PROJECTION];
+			to[1].tensor = to[2].tensor = -1;
+			continue;
+		}
 		struct safetensors *file = NULL;
 		if (module->module) {
 			file = model->file;

@@ -70,12 +70,11 @@ match_table(struct model *model)
 static const char *
 forward_family(const struct spec *spec)
 {
-	return spec->latents.count     ? "NV-Embed"
-	       : spec->layer_embedding ? "EmbeddingGemma 2"
-	       : spec->conv_taps       ? "LFM2"
-	       : spec->relative.rows   ? "DeBERTa"
-	       : spec->softcap != 0    ? "Gemma 2"
-				       : NULL;
+	return spec->latents.count   ? "NV-Embed"
+	       : spec->conv_taps     ? "LFM2"
+	       : spec->relative.rows ? "DeBERTa"
+	       : spec->softcap != 0  ? "Gemma 2"
+				     : NULL;
 }
 
 static void
@@ -105,10 +104,13 @@ static void
 demand_forward(const struct model *model)
 {
 	const struct spec *spec = &model->spec;
-	const char *family = forward_family(spec);
+	const char *family =
+	    spec->layer_embedding ? "EmbeddingGemma 2" : forward_family(spec);
 
 	if (!family)
 		return;
+	if (spec->layer_embedding && model->mode == MODEL_INIT)
+		die("%s: %s is not drawn at random", model->dir, family);
 	if (model->mode != MODEL_ENCODE)
 		demand_backward(model);
 	if (nn_device())

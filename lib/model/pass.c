@@ -273,6 +273,7 @@ layout_blocks(struct pass *pass, const struct model *model, size_t T, float *x)
 	for (int layer = 0; pass->keep && layer < spec->layers; layer++) {
 		struct block_activations *activations = &pass->activations[layer];
 		block_activations_layout(activations, w, spec, layer, T, x);
+		activations->layer.embedded = pass->x0;
 		x = activations->out;
 	}
 	return x;

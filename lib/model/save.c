@@ -258,7 +258,7 @@ write_head(
 	head_write(head, folder, model->spec.width);
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
-		if (!head_tensor_name(module, 0))
+		if (!head_tensor_name(module, 0) || head_module_inside(module))
 			continue;
 		struct safetensor out[2];
 		for (int j = 0; j <= module->bias; j++) {

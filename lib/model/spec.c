@@ -240,6 +240,8 @@ spec_stem_shape(
 	case STEM_FINAL_NORM: return shape(spec->prenorm, rows, C, columns, 0);
 	case STEM_FINAL_NORM_BIAS:
 		return shape(spec->prenorm && biased, rows, C, columns, 0);
+	case STEM_PROJECTION:
+		return shape(spec->projection, rows, spec->projection, columns, C);
 	case STEM_MLM_DENSE: return shape(true, rows, E, columns, C);
 	case STEM_MLM_DENSE_BIAS: return shape(spec->mlm_bias, rows, E, columns, 0);
 	case STEM_MLM_NORM: return shape(true, rows, E, columns, 0);

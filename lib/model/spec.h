@@ -262,6 +262,7 @@ enum stem_parameter {
 	STEM_LAYERS_NORM, /* [layer_embedding] */
 	STEM_FINAL_NORM,  /* after the last block, with prenorm */
 	STEM_FINAL_NORM_BIAS,
+	STEM_PROJECTION,   /* [projection, C], a module of the head (head_tensors.h) */
 	STEM_LATENTS,	   /* [latents.count, C] */
 	STEM_LATENTS_NORM, /* of the latents; all these norms are LayerNorms */
 	STEM_LATENTS_NORM_BIAS,

@@ -181,6 +181,7 @@ match_parameter(struct tensor_search *search, int layer, enum block_parameter wh
 	char *name = tensor_search_block_name(search, layer, last);
 	char *full = expert ? experts_tensor(name, expert) : NULL;
 	wanted.rows = rows_together(search, layer, which, &before);
+	wanted.constant = wanted.frozen = which == BLOCK_FACTOR;
 	if (which == BLOCK_CONV) { /* [C, 1, taps] in the file */
 		wanted.stack = wanted.rows;
 		wanted.floats = true;

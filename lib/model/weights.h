@@ -33,6 +33,8 @@ struct parameter {
 	bool predicts; /* of the head that predicts tokens: no embedding depends on it */
 	bool decay;    /* false: biases, norms, a matrix of one row (squeezed rank < 2) */
 	bool frozen;   /* does not learn (freeze.h) */
+	bool
+	    constant; /* never learns: a factor that is no parameter in the reference; it is frozen, too */
 };
 
 /* Sets shape[3], the shape in a checkpoint; returns its rank. */

@@ -13,7 +13,8 @@ static const struct tensor_names names = {
 	.stem = { [STEM_TOKENS] = "embed_tokens",
 	    [STEM_LAYERS] = "ple.per_layer_model_projection",
 	    [STEM_LAYERS_NORM] = "ple.per_layer_projection_norm",
-	    [STEM_FINAL_NORM] = "norm" },
+	    [STEM_FINAL_NORM] = "norm",
+	    [STEM_PROJECTION] = "embedding_projection" },
 	.layers = "layers.",
 	.block = { SELF_ATTN, GATED_MLP,
 	    NORMS("input_layernorm", "pre_feedforward_layernorm"),
@@ -26,8 +27,7 @@ static const struct tensor_names names = {
 	    [BLOCK_FACTOR] = "layer_scalar" },
 	.projection = "embedding_projection",
 	/* images and sound are not encoded */
-	.heads = { "embedding_projection.", "vision_tower.", "embed_vision.",
-	    "audio_tower.", "embed_audio." },
+	.heads = { "vision_tower.", "embed_vision.", "audio_tower.", "embed_audio." },
 };
 
 /* The number of a layer that a key of "per_layer_config" is, "05" or "5". */
