@@ -89,6 +89,23 @@ embed() { # MODEL [OPTION]...
 	[[ $stderr == *"EmbeddingGemma 2 is not drawn at random"* ]] || { echo "$stderr"; false; }
 }
 
+@test "forward: LFM2 learns: gradients are transformers', of convolutions one way and both" {
+	for form in lfm2 lfm2_both; do
+		model_check "$D/$form" "$D/$form.safetensors"
+	done
+	printf '3 4 5\t5 6\n7 8\t9 10 11\n12 13\t14\n' | pairs_stream >"$T/pairs.mts"
+	learn() { train -q -m "$D/lfm2" --lr 1e-2 --warmup 0 --schedule constant "$@" "$T/pairs.mts"; }
+	learn -o "$T/all"
+	diff <(safetensors_list "$D/lfm2" | cut -f1-3 | sort) <(safetensors_list "$T/all" | cut -f1-3 | sort)
+	learn -o "$T/lora" --lora rank=2,targets=in_proj+out_proj+w1
+	upcycle -q -m "$D/lfm2" --merge-lora "$T/lora" -o "$T/merged"
+	embed "$D/lfm2" --adapter "$T/lora" >"$T/adapted"
+	embed "$T/merged" | within "$T/adapted" 2e-5
+	run ! cmp -s <(embed "$D/lfm2") "$T/adapted"
+	run -1 --separate-stderr train -q --from-scratch -m "$D/lfm2" -o "$T/out" "$T/pairs.mts"
+	[[ $stderr == *"LFM2 is not drawn at random"* ]]
+}
+
 # bats test_tags=plain
 @test "forward: LFM2's older keys, and the sizes and kinds that config.json says" {
 	cp -r "$D/lfm2" "$T/m"
@@ -230,7 +247,6 @@ embed() { # MODEL [OPTION]...
 		forward/buckets|DeBERTa can encode, but not be trained, drawn or written anew
 		forward/gemma2|Gemma 2 can encode, but not be trained, drawn or written anew
 		forward/nvembed|NV-Embed can encode, but not be trained, drawn or written anew
-		forward/lfm2|LFM2 can encode, but not be trained, drawn or written anew
 		late/pylate_bert|embeds tokens (late interaction); such a model can encode, but not be trained, drawn or written anew
 		sparse/bert|is a sparse encoder
 	E

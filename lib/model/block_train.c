@@ -1,5 +1,6 @@
 /* Training through one block: the forward pass that keeps its activations, and the backward pass. */
 #include "model/layer_embedding.h"
+#include "model/short_conv.h"
 
 void
 block_activations_layout(struct block_activations *s, struct workspace *w,
@@ -172,6 +173,38 @@ norm_heads_back(const struct block_back *back, float *dqkv)
 	    block->spec->norm, back->T, k.count, k.columns);
 }
 
+/* dqkv, from dattended, of a short convolution. */
+static void
+convolve_back(const struct block_back *back)
+{
+	const struct block *block = &back->block;
+	const struct block_scratch *scratch = back->scratch;
+	float *const *g = back->gradients->at;
+
+	short_conv_back(&(struct short_conv_gradients){ scratch->dqkv, g[BLOCK_CONV],
+			    g[BLOCK_CONV_BIAS] },
+	    scratch->dattended, back->s->attention.raw, block_vector(block, BLOCK_CONV),
+	    block_vector(block, BLOCK_CONV_BIAS), &block->batch->sequences, block->n.C,
+	    (size_t)block->spec->conv_taps, block->spec->conv_centred);
+}
+
+/* dqkv, from dattended. */
+static void
+heads_back(const struct block_back *back)
+{
+	const struct block *block = &back->block;
+	const struct attention_buffers *s = &back->s->attention;
+	const struct block_sizes *n = &block->n;
+	struct nn_attention a = block_attention(block);
+	float *from = back->scratch->dqkv;
+
+	nn_attention_back(from, from + n->Q, from + n->Q + n->KV, block->batch->dbias,
+	    back->scratch->dattended, s->attended, s->lse, s->qkv, s->qkv + n->Q,
+	    block_values(block, s), &a);
+	block_rotate(block, from, -1);
+	norm_heads_back(back, from);
+}
+
 /* From d[T,C], the gradient of attention's output, to dx[T,C], that of its input: = (or += when add).  dx may be d when it
  * adds. */
 static void
@@ -181,7 +214,6 @@ attend_back(const struct block_back *back, float *dx, bool add, const float *d)
 	const struct attention_buffers *s = &back->s->attention;
 	const struct block_scratch *scratch = back->scratch;
 	const struct block_sizes *n = &block->n;
-	struct nn_attention a = block_attention(block);
 	struct linear to[3],
 	    out = block_linear(block, back->gradients, BLOCK_OUT, n->Q, n->C);
 	struct linear_rows rows = block_rows(block);
@@ -189,11 +221,10 @@ attend_back(const struct block_back *back, float *dx, bool add, const float *d)
 
 	linear_back(
 	    &out, &rows, scratch->dattended, false, d, n->C, s->attended, n->Q, back->T);
-	nn_attention_back(from, from + n->Q, from + n->Q + n->KV, block->batch->dbias,
-	    scratch->dattended, s->attended, s->lse, s->qkv, s->qkv + n->Q,
-	    block_values(block, s), &a);
-	block_rotate(block, from, -1);
-	norm_heads_back(back, from);
+	if (block->layer->conv)
+		convolve_back(back);
+	else
+		heads_back(back);
 	for (int i = 0, count = block_projections(to, block, back->gradients); i < count;
 	     from += to[i++].O)
 		linear_back(&to[i], &rows, dx, add || i, from, n->G,

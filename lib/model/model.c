@@ -71,7 +71,6 @@ static const char *
 forward_family(const struct spec *spec)
 {
 	return spec->latents.count   ? "NV-Embed"
-	       : spec->conv_taps     ? "LFM2"
 	       : spec->relative.rows ? "DeBERTa"
 	       : spec->softcap != 0  ? "Gemma 2"
 				     : NULL;
@@ -104,12 +103,14 @@ static void
 demand_forward(const struct model *model)
 {
 	const struct spec *spec = &model->spec;
-	const char *family =
-	    spec->layer_embedding ? "EmbeddingGemma 2" : forward_family(spec);
+	const char *own = spec->layer_embedding ? "EmbeddingGemma 2"
+			  : spec->conv_taps	? "LFM2"
+						: NULL;
+	const char *family = own ? own : forward_family(spec);
 
 	if (!family)
 		return;
-	if (spec->layer_embedding && model->mode == MODEL_INIT)
+	if (own && model->mode == MODEL_INIT)
 		die("%s: %s is not drawn at random", model->dir, family);
 	if (model->mode != MODEL_ENCODE)
 		demand_backward(model);

@@ -20,4 +20,12 @@ void short_conv_hide(
 void short_conv(float *y, const float *bcx, const float *w, const float *bias,
     const struct nn_sequences *sequences, size_t C, size_t taps, bool centred);
 
+/* From dy[T,C]: dbcx[T,3C], overwritten; dw[C,taps] and dbias[C] are added to, NULL: not wanted.  bcx as the forward's. */
+struct short_conv_gradients {
+	float *dbcx, *dw, *dbias;
+};
+void short_conv_back(const struct short_conv_gradients *to, const float *dy,
+    const float *bcx, const float *w, const float *bias,
+    const struct nn_sequences *sequences, size_t C, size_t taps, bool centred);
+
 #endif

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Make forward/: tiny random checkpoints of the families that are encoded with and not trained, and of EmbeddingGemma 2, and
-embeddings by transformers in double precision.
+"""Make forward/: tiny random checkpoints of the families that are encoded with and not trained, and of EmbeddingGemma 2 and LFM2,
+and embeddings by transformers in double precision.
 
 forward/FORM/ has config.json and model.safetensors; ids.txt the ids of texts of 1 to 300 tokens, a line each; FORM.txt the mean
 of each text's last hidden states, of nvembed its direction.  buckets: DeBERTa v3, its far distances in buckets; plain: DeBERTa v2, distances up to 12 by
 themselves, token types, rows that are not normed; gemma2: windows of 7, scores that are capped; uncapped: the same model
 without; nvembed: Mistral that sees both ways, without its window, then latent attention, which transformers lacks;
-embedding_gemma2: windows of 7, larger heads in layers without, a tensor of the vision tower; its gradients, of sum(emb * demb),
-are in embedding_gemma2.safetensors, by the names in the file; lfm2: convolutions in three layers,
+embedding_gemma2: windows of 7, larger heads in layers without, a tensor of the vision tower; lfm2: convolutions in three layers,
 attention in two; lfm2_both: in both directions, as LFM2.5's encoders, which transformers lacks.
+FORM.safetensors has gradients of these three, of sum(emb * demb), by the names in the file.
 Needs torch, transformers 5.24:  python3 tests/golden/forward.py
 """
 import json
@@ -165,7 +165,7 @@ def main():
             for ids in texts:
                 x = model(input_ids=torch.tensor([ids])).last_hidden_state[0].mean(0)
                 print(*(f"{v:.9f}" for v in x.tolist()), file=out)
-        if form == "embedding_gemma2":
+        if form in ("embedding_gemma2", "lfm2", "lfm2_both"):
             gradients(model, texts[1:5], f"{HERE}/{form}.safetensors")
     nvembed(texts)
 
