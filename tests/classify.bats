@@ -30,6 +30,23 @@ same() {
 	[ "$(mts stat --json out.mts | jq .records)" = "$(mts stat --json new.mts | jq .records)" ]
 }
 
+# scikit-learn 1.9 predicts the same up to 1e25; at 1e30 it makes no step either, and warns.
+@test "classify: large vectors are told apart, and a warning says if they are too large" {
+	labelled() {
+		local scale=$1
+		printf '{"label":%s,"x.emb":[%s]}\n' 0 "$scale,0" 1 "0,$scale" 2 "-$scale,-$scale" \
+			0 "$scale,-$scale" 1 "-$scale,$scale" 2 "0,-$scale" | mkstream >few.mts
+	}
+	for scale in 1 1e15 1e25; do
+		labelled "$scale"
+		classify --train few.mts few.mts 2>warnings | mts to tsv -c prediction | tail -n +2 | paste -sd' ' | diff - <(echo "0 1 2 0 1 2")
+		[ ! -s warnings ]
+	done
+	labelled 1e30
+	classify --train few.mts few.mts 2>warnings >out.mts
+	[ "$(cat warnings)" = "classify: warning: few.mts: the regression finds no step from zero (gradient 3.9e+29), so that all labels are equally probable; scale the vectors" ]
+}
+
 @test "classify --method knn: predictions are scikit-learn's KNeighborsClassifier's" {
 	classify --method knn --train train.mts new.mts >out.mts
 	same 5 1e-15

@@ -480,10 +480,25 @@ npy() {
 	printf '%s\t%s\t%s\n' q b 1 q c 0 q a 0 r a 0 | cmp - got
 }
 
+@test "near --fuse, --merge, --mine: scores beyond float32 are refused, not infinite or NaN" {
+	printf '%s\n' $'q\tQ0\ta\t1\t1e39\tt' $'q\tQ0\tb\t2\t1\tt' >"$T/far.run"
+	printf '%s\n' $'q\tQ0\tc\t1\t1\tt' $'q\tQ0\td\t2\t-1e39\tt' >"$T/low.run"
+	printf 'q\tQ0\te\t1\t0.5\tt\n' >"$T/near.run"
+	echo '{"id":"q","hits":[{"id":"a","score":1e39}]}' >"$T/far.jsonl"
+	printf 'q\ta\t1\n' >"$T/judged"
+	local why="its score exceeds float32; scale the scores"
+	for way in "--fuse min-max" "--fuse rrf" --merge; do
+		dies "near: $T/far.run: query 'q', document 'a': $why" near $way "$T/near.run" "$T/far.run"
+		dies "near: $T/low.run: query 'q', document 'd': $why" near $way "$T/low.run" "$T/near.run"
+	done
+	dies "near: $T/far.jsonl: query 'q', document 'a': $why" near --merge "$T/far.jsonl"
+	dies "near: $T/far.run: query 'q', document 'a': $why" near --mine "$T/judged" "$T/far.run"
+}
+
 @test "near --fuse: wrong weights, a single run and other options are usage errors" {
 	run -2 near --fuse rrf 1.run
 	[[ ${lines[0]} == "near: --fuse takes two runs or more"* ]]
-	for weights in 1 1,2,3 1, -1,1 1,x nan,1 1,inf ""; do
+	for weights in 1 1,2,3 1, -1,1 1,x nan,1 1,inf 1,0x2 "1, 2" ""; do
 		run -2 near --fuse rrf --run-weights "$weights" 1.run 2.run
 		[[ ${lines[0]} == "near: --run-weights: '$weights' is not a list of 2 numbers from 0"* ]]
 	done

@@ -124,6 +124,10 @@ learn(struct classifier *classifier, int64_t n, const struct classifier_options 
 	inform("%s: %lld rows, %d labels, %d iterations, gradient %.1e", classifier->name,
 	    (long long)n, classifier->classes, classifier->logistic->iterations,
 	    classifier->logistic->gradient);
+	if (logistic_regression_stuck(classifier->logistic))
+		warn(
+		    "%s: the regression finds no step from zero (gradient %.1e), so that all labels are equally probable; scale the vectors",
+		    classifier->name, classifier->logistic->gradient);
 	free(classifier->x);
 	free(classifier->label);
 	classifier->x = NULL;

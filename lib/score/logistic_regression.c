@@ -142,6 +142,7 @@ minimise(struct problem *problem, double *variable, size_t size)
 	parameter.m = 10;
 	parameter.epsilon = 0; /* `watch` stops; so does a line search without progress */
 	parameter.max_iterations = options->most;
+	parameter.min_step = DBL_MIN; /* the first step is 1 / |gradient| */
 	if (options->reference) {
 		parameter.ftol = 1e-3;
 		parameter.gtol = 0.9;
@@ -193,6 +194,13 @@ logistic_regression_fit(const float *x, const int32_t *label, int64_t n, int wid
 	free(copy);
 	free(problem.scores);
 	return model;
+}
+
+bool
+logistic_regression_stuck(const struct logistic_regression *model)
+{
+	return model->iterations == 0 &&
+	       model->gradient > logistic_regression_reference.tolerance;
 }
 
 enum { BLOCK = 512 };

@@ -39,6 +39,9 @@ struct logistic_regression {
 struct logistic_regression *logistic_regression_fit(const float *x, const int32_t *label,
     int64_t n, int width, int classes, const struct logistic_regression_options *options);
 
+/* Whether no step led away from zero, although the gradient is not small: numbers near the ends of double. */
+bool logistic_regression_stuck(const struct logistic_regression *model);
+
 /* predicted [n]: the class with the greatest decision value, the first of equals; of two classes the
  * second if the value is above 0.  probability [n], unless NULL: of the predicted class. */
 void logistic_regression_predict(const struct logistic_regression *model, const float *x,

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -11,12 +12,13 @@ fuse_weights(const char *list, int count)
 {
 	double *weights = mem_new((size_t)count, sizeof *weights);
 	const char *at = list;
+	bool plain = !list || !list[strspn(list, "0123456789.eE+-,")];
 
 	for (int i = 0; i < count; i++) {
 		char *end = NULL;
 		weights[i] = at ? strtod(at, &end) : 1;
-		if (at && (end == at || !(weights[i] >= 0) || weights[i] > FLT_MAX ||
-			      *end != (i + 1 < count ? ',' : 0)))
+		if (at && (!plain || end == at || !(weights[i] >= 0) ||
+			      weights[i] > FLT_MAX || *end != (i + 1 < count ? ',' : 0)))
 			die_usage(
 			    "--run-weights: '%s' is not a list of %d numbers from 0, one a run, commas between",
 			    list, count);
@@ -96,6 +98,7 @@ fuse_runs(enum fuse_method method, const char *const *paths, const double *weigh
 
 	for (int i = 0; i < count; i++) {
 		struct run *run = run_read(paths[i]);
+		run_check_finite(run, paths[i]);
 		add_run(made, &parts, method, run, weights[i]);
 		run_free(run);
 	}

@@ -19,7 +19,9 @@ read_run(const char *path, bool first, bool *json)
 		    input_name(input),
 		    objects ? "lines of JSON, and not columns of TREC as those before it"
 			    : "no lines of JSON, as those before it are");
-	return objects ? run_read_json(input) : run_read_input(input);
+	struct run *run = objects ? run_read_json(input) : run_read_input(input);
+	run_check_finite(run, path);
+	return run;
 }
 
 /* Whether a query may be without hits. */

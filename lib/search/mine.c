@@ -263,6 +263,7 @@ mine(const struct mine_options *options)
 		.qrels = qrels_read(options->qrels) };
 	int64_t without = 0, judged = 0;
 
+	run_check_finite(mine.run, options->run);
 	count_positives(&mine);
 	mine.last = last_of(&mine);
 	for (int64_t q = 0; q < strings_count(mine.run->queries); q++)

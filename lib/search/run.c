@@ -301,6 +301,19 @@ run_read_input(struct input *input)
 	return run;
 }
 
+void
+run_check_finite(const struct run *run, const char *path)
+{
+	for (int64_t i = 0; i < strings_count(run->queries); i++) {
+		const struct hits *hits = &run->hits[i];
+		for (int64_t j = 0; j < hits->count; j++)
+			if (!isfinite(hits->at[j].score))
+				die("%s: query '%.60s', document '%.60s': its score exceeds float32; scale the scores",
+				    path, strings_get(run->queries, i),
+				    strings_get(run->documents, hits->at[j].document));
+	}
+}
+
 struct run *
 run_read(const char *path)
 {

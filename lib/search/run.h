@@ -72,6 +72,9 @@ int64_t run_commit(
 struct run *run_read(const char *path);
 struct run *run_read_input(struct input *input);
 
+/* Dies if a score became infinite as float32, in which such scores cannot be told apart or written. */
+void run_check_finite(const struct run *run, const char *path);
+
 /* Reads the output of near --json, with texts; ids are ROW_NAMES or ROW_NUMBERS. */
 struct run *run_read_json(struct input *input);
 

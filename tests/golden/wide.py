@@ -50,6 +50,13 @@ CONFIG = {  # model type, pooling, stored type, configuration
     "eurobert": ("eurobert", "mean", torch.float32, COMMON | {  # EuroBERT-210m
         "hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12,
         "num_hidden_layers": 4, "rope_theta": 250000.0}),
+    "ultrabert": ("ultrabert", "mean", torch.float32, COMMON | {  # UltraBERT-150M
+        "hidden_size": 768, "intermediate_size": 1152, "num_attention_heads": 12, "num_hidden_layers": 6}),
+    "lfm2": ("lfm2", "mean", torch.float32, COMMON | {  # LFM2-ColBERT-350M
+        "hidden_size": 1024, "intermediate_size": 6656, "num_attention_heads": 16, "num_key_value_heads": 8, "num_hidden_layers": 6,
+        "layer_types": ["conv", "conv", "full_attention"] * 2}),
+    "embedding_gemma2": ("embedding_gemma2_text", "mean", torch.float32, {  # embeddinggemma-2
+        "vocab_size": V, "pad_token_id": 0, "num_hidden_layers": 7}),
     "albert": ("albert", "mean", torch.float32, BERT | {  # albert-base-v2
         "hidden_size": 768, "embedding_size": 128, "intermediate_size": 3072,
         "num_attention_heads": 12, "num_hidden_layers": 12}),
@@ -69,6 +76,7 @@ def draw(kind, config, dtype, folder):
         for name, p in model.named_parameters():
             if p.dim() == 1:  # Gemma stores weight - 1
                 p.copy_(0.2 * torch.randn(p.shape) + ("norm" in name and kind != "gemma3_text"))
+                p.mul_(0.1 if kind == "embedding_gemma2_text" and "q_norm" in name else 1)  # scores are not divided
             else:
                 p.copy_(torch.randn(p.shape) / (1 if "embed" in name else p.shape[1] ** 0.5))
     model.to(dtype).save_pretrained(folder)
@@ -130,7 +138,7 @@ if __name__ == "__main__":
         texts = [torch.randint(3, V, (n,)).tolist() for n in LENGTHS]
         folder = tempfile.mkdtemp()
         draw(kind, config, dtype, folder)
-        dense = modules(folder, name, pool, config["hidden_size"])
+        dense = modules(folder, name, pool, config.get("hidden_size", 768))
         got = ours(build, folder, texts)
         for attention in "eager", "sdpa":
             want = reference(folder, dtype, pool, dense, texts, attention)

@@ -83,6 +83,10 @@ learn(struct training_set *set, int classes)
 {
 	struct logistic_regression *model = logistic_regression_fit(
 	    set->x, set->label, set->count, (int)set->width, classes, &optimum);
+	if (logistic_regression_stuck(model))
+		warn(
+		    "a regression finds no step from zero (gradient %.1e), so that it tells no gates apart; scale the vectors",
+		    model->gradient);
 
 	free(set->x);
 	free(set->label);
