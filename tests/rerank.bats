@@ -19,6 +19,38 @@ again() {
 
 # Known answers. -------------------------------------------------------------------------
 
+@test "rerank: a head of modules: its precision, what is refused of it" {
+	folder modernbert_modules
+	M=$T/modernbert_modules
+	for precision in bf16 int8; do
+		scores modernbert_modules --precision $precision | within "$R/modernbert_modules/expected.tsv" 0.05
+	done
+	change() { # FILE FILTER
+		cp "$R/modernbert_modules/$1" "$M/$1"
+		jq "$2" "$R/modernbert_modules/$1" >"$M/$1"
+	}
+	refused() {
+		run -1 --separate-stderr rerank -q -m "$M" <(echo)
+		[[ $stderr == "rerank: $M/$1" ]] || { echo "$stderr"; false; }
+	}
+	change 4_Dense/config.json '.module_output_name = "sentence_embedding"'
+	refused "modules.json: the last module of a cross-encoder is a Dense that makes 'scores'; 'encode' embeds texts"
+	change 4_Dense/config.json '.activation_function = "torch.nn.modules.activation.Tanh"'
+	refused "config.json: the Dense that makes 'scores' has an activation, and 'activation_fn' is another; one is supported"
+	change config_sentence_transformers.json '.activation_fn = "torch.nn.modules.linear.Identity"'
+	scores modernbert_modules | awk '$1 < -1 || $1 > 1 { bad = 1 } END { exit bad }'
+	change 4_Dense/config.json .
+	change modules.json '. + [.[3] | .idx = 5]'
+	refused "modules.json: no module is supported after the Dense that makes 'scores'"
+	change modules.json .
+	change config.json '.architectures = ["ModernBertForSequenceClassification"]'
+	refused "modules.json: a Pooling is of an encoder, and this is a classifier"
+	change config.json .
+	jq -c '. + {label: 1}' "$R/pairs.jsonl" | tok -q -m "$M" --pair -f query -f text --keep --format jsonl - >"$T/pairs.mts"
+	run -1 --separate-stderr train -q --objective bce -m "$M" -o "$T/out" "$T/pairs.mts"
+	[[ $stderr == "train: $M: a cross-encoder whose head is of modules can score pairs, but not be trained" ]] || { echo "$stderr"; false; }
+}
+
 @test "rerank: scores of every family, label and activation are CrossEncoder's" {
 	count=0
 	while IFS=$'\t' read -r form rest; do
@@ -26,7 +58,7 @@ again() {
 		scores "$form" | within "$R/$form/expected.tsv" 1e-5 || { echo "$form"; false; }
 		count=$((count + 1))
 	done <"$R/forms.tsv"
-	[ "$count" -eq 18 ]
+	[ "$count" -eq 20 ]
 }
 
 @test "tok --pair: ids and token types of pairs equal the reference's in every truncation" {
@@ -149,7 +181,7 @@ again() {
 	cd "$T"
 	first_run
 	cp -r "$GOLDEN/families/bert" plain
-	dies "rerank: plain/modules.json: the module 'Pooling' is not supported in a cross-encoder" rerank -m plain first.run
+	dies "rerank: plain/modules.json: the last module of a cross-encoder is a Dense that makes 'scores'; 'encode' embeds texts" rerank -m plain first.run
 	rm plain/modules.json
 	dies "rerank: plain/config.json: 'architectures'" rerank -m plain first.run
 	folder bert

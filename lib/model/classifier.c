@@ -35,24 +35,36 @@ check_settings(const char *dir)
 	tree_free(config);
 }
 
+bool
+classifier_of_modules(const char *dir)
+{
+	struct modules *modules = modules_read(dir);
+	bool is = modules && modules->count > 1 &&
+		  module_is_transformer(&modules->at[0]) &&
+		  !strcmp(modules->at[1].type, "Pooling");
+
+	modules_free(modules);
+	return is;
+}
+
 char *
 classifier_folder(const char *dir)
 {
 	struct modules *modules = modules_read(dir);
 
 	check_settings(dir);
-	for (size_t i = 0; modules && i < modules->count; i++)
+	bool listed = classifier_of_modules(dir);
+	for (size_t i = 0; modules && !listed && i < modules->count; i++)
 		if (strcmp(modules->at[i].type, i ? ANSWERS_MODULE : "Transformer") ||
 		    i > 1)
 			tree_die(modules->at[i].node,
-			    "the module '%s' is not supported in a cross-encoder, which is a Transformer, or one and a LogitScore; 'encode' embeds texts",
+			    "the module '%s' is not supported in a cross-encoder, which is a Transformer, or one and a LogitScore or a Pooling; 'encode' embeds texts",
 			    modules->at[i].type);
 	char *folder = modules_transformer(dir);
 	struct tree *config = json_find(folder, "config.json");
 	if (modules && modules->count > 1 && config && classifier_known(config))
-		tree_die(modules->at[1].node,
-		    "a %s is of a language model, and this is a classifier",
-		    ANSWERS_MODULE);
+		tree_die(modules->at[1].node, "a %s is of %s, and this is a classifier",
+		    modules->at[1].type, listed ? "an encoder" : "a language model");
 	tree_free(config);
 	modules_free(modules);
 	return folder;
@@ -203,6 +215,26 @@ add_layers(struct head *head, const struct spec *spec, const struct tree *config
 		add_layer(head, spec, layer, layer[1].module ? spec->width : labels);
 }
 
+/* The activation of the scores. */
+static void
+activate(
+    struct head_module *last, const struct tree *config, const char *dir, bool logits)
+{
+	char *name = activation_name(config, dir);
+	enum nn_act act = NN_SIGMOID;
+	bool activated = last->out == 1;
+
+	if (*name)
+		activated = head_activation(&act, name, config, "activation_fn");
+	if (last->activated && activated)
+		tree_die(config,
+		    "the Dense that makes 'scores' has an activation, and 'activation_fn' is another; one is supported");
+	if (!last->activated)
+		last->act = act;
+	last->activated |= activated && !logits;
+	free(name);
+}
+
 void
 classifier_configure(struct head *head, const struct spec *spec,
     const struct tree *config, const char *dir, bool logits, bool answers)
@@ -211,22 +243,16 @@ classifier_configure(struct head *head, const struct spec *spec,
 
 	if (answers && !spec->causal)
 		tree_die(config, "the model is not causal; one that answers is");
-	*head = (struct head){ .pools = 1,
-		.pool = { answers ? NN_POOL_LAST : pooling_of(spec, config) },
-		.include_prompt = true };
-	if (answers)
-		add_layer(head, spec, &difference, 1);
-	else
-		add_layers(head, spec, config);
-	struct head_module *last = &head->modules[head->count - 1];
-	char *name = activation_name(config, dir);
-	if (*name) {
-		last->activated =
-		    head_activation(&last->act, name, config, "activation_fn");
+	if (classifier_of_modules(dir) && !classifier_known(config)) {
+		head_read_scores(head, dir);
 	} else {
-		last->activated = last->out == 1;
-		last->act = NN_SIGMOID;
+		*head = (struct head){ .pools = 1,
+			.pool = { answers ? NN_POOL_LAST : pooling_of(spec, config) },
+			.include_prompt = true };
+		if (answers)
+			add_layer(head, spec, &difference, 1);
+		else
+			add_layers(head, spec, config);
 	}
-	last->activated &= !logits;
-	free(name);
+	activate(&head->modules[head->count - 1], config, dir, logits);
 }

@@ -2,7 +2,8 @@
  * classifier - the head of a cross-encoder: from hidden states to a score for each label of a text, or of a pair of texts.
  *
  * It is the head of transformers' *ForSequenceClassification, whose layers the family names (family.h), as modules after the
- * pooling (head.h), so that an "embedding" of the model is a text's scores.  The last module is activated as
+ * pooling (head.h), so that an "embedding" of the model is a text's scores; or modules that modules.json lists, of which the last
+ * Dense makes "scores" (ettin-reranker).  The last module is activated as
  * sentence-transformers' CrossEncoder does: by "activation_fn" of config_sentence_transformers.json, else of
  * "sentence_transformers" in config.json, else by "sbert_ce_default_activation_function" there; else by a sigmoid if there is one
  * label.
@@ -17,6 +18,9 @@
 /* The folder of the transformer in a cross-encoder's folder, which the caller frees; dies if the folder is of another kind of
  * model. */
 char *classifier_folder(const char *dir);
+
+/* Whether modules.json lists the head: a Pooling follows the transformer. */
+bool classifier_of_modules(const char *dir);
 
 /* Whether config.json is that of a classifier, by "architectures". */
 bool classifier_known(const struct tree *config);

@@ -1,6 +1,7 @@
 #include "model/config.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -63,6 +64,14 @@ static char *
 transformer_of(struct model *model)
 {
 	if (model->mode == MODEL_TRAIN) {
+		struct tree *settings =
+		    json_find(model->dir, "config_sentence_transformers.json");
+		bool cross =
+		    !strcmp(tree_string(settings, "model_type", ""), "CrossEncoder");
+		tree_free(settings);
+		if (cross && classifier_of_modules(model->dir))
+			die("%s: a cross-encoder whose head is of modules can score pairs, but not be trained",
+			    model->dir);
 		char *folder = modules_transformer(model->dir);
 		struct tree *config = json_find(folder, "config.json");
 		model->fresh = config && !classifier_known(config);
@@ -82,7 +91,8 @@ configure_classifier(struct model *model)
 		    model->dir);
 	if (model->fresh)
 		classifier_begin(model->config, model->folder);
-	if (classifier_is_language_model(model->config))
+	if (classifier_is_language_model(model->config) &&
+	    !classifier_of_modules(model->dir))
 		answers_read(&model->answers, model->dir, model->template);
 	classifier_configure(&model->head, &model->spec, model->config, model->dir,
 	    model->mode == MODEL_TRAIN, model->answers.is);

@@ -55,43 +55,46 @@ head_activation(
 	return i < ACTIVATIONS;
 }
 
-/* Dies unless input and output of the module are the sentence embedding, or the tokens'. */
-static void
-check_names(const struct tree *config, const char *type, bool tokens)
+/* Dies unless input and output of the module are the sentence embedding, or the tokens'.  True: the output is the scores of a
+ * cross-encoder. */
+static bool
+check_names(const struct tree *config, const char *type, const struct head *head)
 {
-	const char *known = tokens ? "token_embeddings" : "sentence_embedding";
+	const char *known = head->tokens ? "token_embeddings" : "sentence_embedding";
 	const char *input = tree_string(config, "module_input_name", known);
 	const char *output = tree_string(config, "module_output_name", input);
+	bool scores = head->scores && !strcmp(output, "scores");
 
-	if (strcmp(input, known) || strcmp(output, input))
+	if (strcmp(input, known) || (strcmp(output, input) && !scores))
 		tree_die(config,
 		    "makes '%s' of '%s'; a module %s of '%s' is supported only here",
 		    output, input, type, known);
+	return scores;
 }
 
 static void
-read_normalize(const char *folder, bool tokens)
+read_normalize(const char *folder, const struct head *head)
 {
 	struct tree *config = json_find(folder, "config.json"); /* older ones have none */
 
-	check_names(config, "Normalize", tokens);
+	check_names(config, "Normalize", head);
 	tree_free(config);
 }
 
 static void
-read_dense(struct head_module *module, const char *folder, bool tokens)
+read_dense(struct head *head, struct head_module *module, const char *folder)
 {
 	const char *key = "activation_function";
 	struct tree *config = json_need(folder, "config.json");
 
-	check_names(config, "Dense", tokens);
+	head->scored = check_names(config, "Dense", head);
 	module->in = (int)tree_integer_in(config, "in_features", 1, 1 << 20);
 	module->out = (int)tree_integer_in(config, "out_features", 1, 1 << 20);
 	module->bias = tree_boolean(config, "bias", true);
 	module->activated = head_activation(
 	    &module->act, tree_string(config, key, "torch.nn.Tanh"), config, key);
 	module->residual = tree_boolean(config, "use_residual", false);
-	if (module->residual && !tokens)
+	if (module->residual && !head->tokens)
 		tree_die(config,
 		    "'use_residual' is supported for late-interaction models only");
 	tree_free(config);
@@ -139,6 +142,9 @@ read_module(struct head *head, const struct module *module)
 
 	if (head->splade.is)
 		tree_die(module->node, "no module is supported after a SpladePooling");
+	if (head->scored)
+		tree_die(module->node,
+		    "no module is supported after the Dense that makes 'scores'");
 	if (!strcmp(module->type, "SpladePooling")) {
 		read_splade(head, module);
 		return;
@@ -167,11 +173,11 @@ read_module(struct head *head, const struct module *module)
 	struct head_module *to = add(head, (enum head_kind)kind);
 	snprintf(to->source, sizeof to->source, "%s", module->name);
 	if (kind == HEAD_DENSE)
-		read_dense(to, module->folder, head->tokens);
+		read_dense(head, to, module->folder);
 	else if (kind == HEAD_NORM)
 		read_norm(to, module->folder);
 	else if (*module->name) /* in the model's own folder config.json is another */
-		read_normalize(module->folder, head->tokens);
+		read_normalize(module->folder, head);
 }
 
 void
@@ -213,6 +219,25 @@ read_settings(struct head *head, const char *dir)
 	tree_free(config);
 }
 
+static const struct head unread = {
+	.pools = 1, .pool = { NN_POOL_MEAN }, .include_prompt = true, .assumed = true
+};
+
+void
+head_read_scores(struct head *head, const char *dir)
+{
+	struct modules *modules = modules_read(dir);
+
+	*head = unread;
+	head->listed = head->scores = true;
+	for (size_t i = 1; i < modules->count; i++)
+		read_module(head, &modules->at[i]);
+	if (!head->scored)
+		tree_die(modules->tree,
+		    "the last module of a cross-encoder is a Dense that makes 'scores'; 'encode' embeds texts");
+	modules_free(modules);
+}
+
 char *
 head_read(struct head *head, const char *dir)
 {
@@ -220,10 +245,7 @@ head_read(struct head *head, const char *dir)
 	struct late_interaction *late = late_interaction_read(dir);
 	bool transformer = false;
 
-	*head = (struct head){ .pools = 1,
-		.pool = { NN_POOL_MEAN },
-		.include_prompt = true,
-		.assumed = true };
+	*head = unread;
 	head->listed = modules;
 	head->tokens = late;
 	for (size_t i = 0; modules && i < modules->count; i++)

@@ -61,6 +61,8 @@ struct head {
 	    assumed; /* the folder does not say how to pool: mean, of a decoder the last token; not
 			 * normalised */
 	bool listed; /* the folder has modules.json */
+	/* of a cross-encoder whose head is of modules: the last Dense makes "scores", and `scored`, it is read */
+	bool scores, scored;
 	int count;
 	struct head_module modules[HEAD_MODULES];
 	struct head_splade splade;
@@ -70,6 +72,9 @@ struct head {
 /* Reads modules.json and each module's config.json; dies naming a module that is not known.  Returns the folder of the
  * transformer, which the caller frees. */
 char *head_read(struct head *head, const char *dir);
+
+/* Reads the modules after the transformer of a cross-encoder (classifier.h); dies unless the last one makes "scores". */
+void head_read_scores(struct head *head, const char *dir);
 
 /* Sets the activation that a folder names: "torch.nn.modules.activation.Tanh".  False: it is the identity.  Dies, naming config
  * and key, if it is not known. */

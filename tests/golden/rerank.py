@@ -109,6 +109,43 @@ def make(form, kind, settings, tokenizer, name, longest, more):
     return form, tokenizer, name or "-", longest
 
 
+# form: class, configuration, pooling, activation of the inner Dense, labels, activation of the scores; the tokenizer is bert, FAST
+MODULES = {
+    "modernbert_modules": ("ModernBert", {**SMALL, "local_attention": 8, "pad_token_id": 0}, "cls", "GELU", 1, None),
+    "bert_modules": ("Bert", SMALL, "mean", "Tanh", 2, IDENTITY),
+}
+
+
+def make_modules(form, kind, settings, pooling, act, labels, activation):
+    """A cross-encoder whose head is of modules, as ettin-reranker's: Dense, LayerNorm, and a Dense that makes the scores."""
+    from sentence_transformers.base.modules import Dense, Transformer
+    from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
+    folder = os.path.join(HERE, form)
+    shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        base = temporary + "/base"
+        os.makedirs(base)
+        tokenizer_files(base, "bert", FAST, 40)
+        json.dump({"model_type": form.split("_")[0]}, open(base + "/config.json", "w"))
+        torch.manual_seed(sum(map(ord, form)))
+        config = getattr(transformers, kind + "Config")(vocab_size=len(transformers.AutoTokenizer.from_pretrained(base)), **settings)
+        getattr(transformers, kind + "Model")(config).save_pretrained(base)
+        modules = [Transformer(base), Pooling(16, pooling_mode=pooling), Dense(16, 12, bias=False, activation_function=getattr(torch.nn, act)()),
+                   LayerNorm(12), Dense(12, labels, activation_function=torch.nn.Identity(), module_output_name="scores")]
+        model = CrossEncoder(modules=modules, device="cpu", activation_fn=torch.nn.Identity() if activation else None)
+        with torch.no_grad():
+            for weight in model.parameters():
+                if weight.ndim < 2:
+                    weight.add_(torch.randn_like(weight) * 0.2)
+        model.save_pretrained(temporary + "/saved")
+        scores = CrossEncoder(temporary + "/saved", device="cpu").predict([(q, d) for q in QUERIES for d in DOCUMENTS], batch_size=1)
+        shutil.copytree(temporary + "/saved", folder, ignore=shutil.ignore_patterns("tokenizer*", "special*", "README.md", "vocab*", "train*"))
+    with open(folder + "/expected.tsv", "w") as out:
+        for row in torch.tensor(scores).reshape(len(scores), -1).tolist():
+            out.write("\t".join("%.9g" % x for x in row) + "\n")
+    return form, "bert", FAST, 40
+
+
 def text(chance):
     letters = chance.choice(["the sea keeper light ", "abcdefgh  ", "éü京都 ,.!?'", "ABCdef 012-<s>[SEP]"])
     return "".join(chance.choice(letters) for _ in range(chance.choice([0, 1, 4, 9, 20, 50])))
@@ -144,3 +181,5 @@ if __name__ == "__main__":
     with open(os.path.join(HERE, "forms.tsv"), "w") as table:
         for name, form in FORMS.items():
             table.write("\t".join(map(str, make(name, *form))) + "\n")
+        for name, form in MODULES.items():
+            table.write("\t".join(map(str, make_modules(name, *form))) + "\n")
