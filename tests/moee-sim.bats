@@ -312,7 +312,7 @@ apart() {
 	jq -c '."t.rw.emb" |= .[1:]' set.jsonl | mkstream 1 >uneven.mts
 	fails "uneven.mts: record 1: row 1 has 99 in t.rw.emb and 100 in labels" mteb-score "${sum[@]}" uneven.mts
 	jq -c '."t.rw.emb" |= .[0]' set.jsonl | mkstream 1 >single.mts
-	fails "there is no column 't.rw.emb' of vectors in lists" mteb-score "${sum[@]}" single.mts
+	fails "column 't.rw.emb' has a vector a row, and lists of vectors are wanted" mteb-score "${sum[@]}" single.mts
 }
 
 # 3. usage

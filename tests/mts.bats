@@ -88,6 +88,16 @@ vectors() {
 	grep -q '^rows	5$' stat
 }
 
+@test "mts from jsonl --numbers: strings become numbers, other kinds of values are refused" {
+	printf '%s\n' '{"id":"1","n":"07"}' '{"id":"2","n":""}' '{"id":"3","n":2.5}' '{"id":"4"}' >x.jsonl
+	mts from jsonl --numbers n x.jsonl | mts to jsonl | diff - <(printf '{"id":"%d","n":%s}\n' 1 7 2 null 3 2.5 4 null)
+	for value in true '["1"]' '{"a":1}'; do
+		printf '{"n":"1"}\n{"n":%s}\n' "$value" >y.jsonl
+		run -1 --separate-stderr bash -c 'mts from jsonl --numbers n y.jsonl >y.mts'
+		[ "$stderr" = "mts: y.jsonl:2: field 'n' is no number, nor the text of one" ]
+	done
+}
+
 @test "mts from tsv: all columns are text; --numbers converts the named ones" {
 	printf 'id\tscore\tcode\tpart\n1.50\t0.5\t007\t1\n2\t-1e-3\t008\t\n' >x.tsv
 	run -0 bash -c "mts from tsv x.tsv | mts to jsonl"
@@ -512,7 +522,6 @@ harmful() {
 	does_not_apply --rename mts from jsonl --rename a=b points.jsonl
 	does_not_apply --columns mts from jsonl -c a points.jsonl
 	does_not_apply --columns mts from csv -c a points.jsonl
-	does_not_apply --numbers mts from jsonl --numbers points.jsonl
 	does_not_apply --numbers mts from npy --numbers x.npy
 	run -2 --separate-stderr mts from npy -c a,b x.npy
 	[[ $stderr == *"an array is one column; --columns names 2"* ]]
@@ -740,13 +749,19 @@ harmful() {
 	printf 'id,t,n,u\n1,"a,""b""\nc\r",1.5,é\n2,plain,, x \n3,,-2,\t\n' | cmp - a.csv
 	mts from csv --numbers id,n a.csv | mts diff - a.mts
 	printf '{"t":""}\n{"t":"x"}\n' | mts from jsonl | mts to csv | cmp - <(printf 't\n""\nx\n')
+	# readers of tables take no zero byte
+	printf '{"t":"a\\u0000b,c","n":"d"}\n' | mts from jsonl >zero.mts
+	mts to csv zero.mts | cmp - <(printf 't,n\n"a b,c",d\n')
+	mts to tsv zero.mts | cmp - <(printf 't\tn\na b,c\td\n')
 	printf '{"emb":[1,2.5]}\n{"emb":[-1,0]}\n' | mts from jsonl >list.mts
 	mts to csv list.mts | cmp - <(printf 'emb\n"[1,2.5]"\n"[-1,0]"\n')
-	mts to csv --spread list.mts | cmp - <(mts to csv list.mts) # lists may differ in length
+	dies "mts: list.mts: column 'emb' has lists, which may differ in length; --spread is for vectors of one width" mts to csv --spread list.mts
+	mts to csv --spread a.mts | cmp - a.csv
 	printf '\x93NUMPY\x01\0\x76\0%-117s\n\0\0\x80\x3f\0\0\0\xc0\0\0\xc0\x7f\0\0\0\x3f' \
 		"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" | mts from npy >v.mts
 	mts to csv v.mts | cmp - <(printf 'emb\n"[1,-2]"\n"[null,0.5]"\n')
 	mts to csv --spread v.mts | cmp - <(printf 'emb_0,emb_1\n1,-2\n,0.5\n')
+	mts to csv --spread <(mts paste list.mts <(mts cat --rename emb=v v.mts)) | cmp - <(printf 'emb,v_0,v_1\n"[1,2.5]",1,-2\n"[-1,0]",,0.5\n')
 	mts to tsv --spread v.mts | cmp - <(printf 'emb_0\temb_1\n1\t-2\n\t0.5\n')
 	run -2 --separate-stderr mts to jsonl --spread v.mts
 	[[ $stderr == "mts: to: --spread does not apply to jsonl"* ]]

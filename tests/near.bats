@@ -264,6 +264,8 @@ few() {
 	mts rows --rows 1 x.mts >q.mts
 	near --show path -k 2 q.mts x.mts | diff - <(printf '%s\n' one '  1  1.0000  a     x/1.txt' '  2  0.6000  long  ')
 	near --show line --json -k 1 q.mts x.mts | diff - <(echo '{"id":"a","text":"one","hits":[{"id":"a","text":"7","score":1}]}')
+	mts paste <(mts cat -c _id,v.emb x.mts) <(printf '{"b":%s}\n' true false true | mts from jsonl) >b.mts
+	near --show b --json -k 2 q.mts b.mts | jq -c '[.hits[].text]' | diff - <(echo '["true","false"]')
 	dies "near: x.mts: there is no column 'paht'" near --show paht q.mts x.mts
 	dies "near: x.mts: column 'v.emb' should hold one text or number a row" near --show v.emb q.mts x.mts
 	for wrong in "--self x.mts x.mts" "--self -" "--self" "--show path --texts x.txt q.mts x.mts"; do
@@ -503,6 +505,8 @@ npy() {
 		[[ ${lines[0]} == "near: --run-weights: '$weights' is not a list of 2 numbers from 0"* ]]
 	done
 	does_not_apply --similarity near --fuse rrf --similarity dot 1.run 2.run
+	run -2 near --fuse min-max --run-weights 3e38,3e38 1.run 2.run
+	[[ ${lines[0]} == "near: --run-weights: '3e38,3e38': the sum is beyond float32" ]]
 	run -2 near --run-weights 1,2 q.mts c.mts
 	[[ ${lines[0]} == "near: --run-weights needs --fuse" ]]
 }

@@ -116,6 +116,18 @@ check_real() {
 	[[ "$output" == *"OpenBLAS Haswell kernels"* ]]
 }
 
+@test "nn: OpenBLAS gets all threads that it was promised, and no fewer addresses than it needs" {
+	# OMP_DYNAMIC starts fewer on a busy machine, and OpenBLAS waits for the others for ever
+	run -0 env OMP_DYNAMIC=true nn_blas
+	[ "${lines[1]}" = "dynamic 0" ]
+	case $BUILD in *sanitize*) return ;; esac # whose memory has terabytes of addresses
+	for threads in 1 2; do
+		run -1 --separate-stderr bash -c "ulimit -v 200000; OMP_NUM_THREADS=$threads timeout 20 group --help"
+		[[ $stderr == "group: OpenBLAS needs "*" MB of addresses for "*", more than ulimit -v leaves; raise it"* ]]
+	done
+	run -0 bash -c "ulimit -v 600000; OMP_NUM_THREADS=1 timeout 60 group --help"
+}
+
 @test "nn: waiting threads sleep soon, unless the user sets how they wait" {
 	run -0 env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT nn_blas
 	[[ "$output" == *$'OMP_WAIT_POLICY=passive\nGOMP_SPINCOUNT=2000' ]]

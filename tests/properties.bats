@@ -105,7 +105,7 @@ vectors() {
 	for order in "dot.mts cosine.mts" "cosine.mts dot.mts"; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr near q.mts $order
-		[[ $stderr == *"its model compares by "*"; say --similarity"* ]]
+		[[ $stderr == *" to be compared by "*"; say --similarity"* ]]
 	done
 	near --similarity dot -k 2 --json q.mts dot.mts cosine.mts | jq -c '.hits | map(.score)' | found -x '\[3,1\]'
 	echo '{"_id": "h", "x.hs": [1, 0]}' | mkstream 8 f32 M >hs.mts

@@ -130,6 +130,8 @@ chosen() {
 	cat without.mts with.mts >both.mts
 	run -0 --separate-stderr bash -c "mts rows --where step=1 both.mts | mts diff - <(mts rows --where step=1 with.mts)"
 	[ "$stderr" = "mts: warning: both.mts: record 1 has no attribute 'step', and there is no such column" ]
+	run -1 --separate-stderr bash -c "mts rows --where stop=1 both.mts >x.mts"
+	[ "$stderr" = "mts: both.mts: there is no column 'stop'" ]
 	mts rows -q --where step!=1 both.mts | mts diff - <(cat without.mts <(mts rows --where step!=1 with.mts))
 	run -1 --separate-stderr bash -c "mts rows --where 'task<3' a.mts >x.mts"
 	[ "$stderr" = "mts: a.mts: record 1: attribute 'task' is not a number, which 'task<3' asks for" ]

@@ -40,7 +40,7 @@ setup() {
 		$command --similarity cosine queries.mts corpus.mts >out 2>/dev/null && rm out
 	done
 	mkstream 7 f32 n dot <"$GOLDEN/score_corpus.jsonl" >corpus.mts
-	dies "near: corpus.mts: its model compares by dot, that of queries.mts by euclidean; say --similarity" \
+	dies "near: corpus.mts: is to be compared by dot, queries.mts by euclidean; say --similarity" \
 		near --any-model queries.mts corpus.mts
 	mkstream 7 f32 m tanimoto <"$GOLDEN/score_sts.jsonl" >sts.mts
 	dies "mteb-score: sts.mts: its model compares by 'tanimoto', which is not supported; say --similarity" mteb-score sts sts.mts

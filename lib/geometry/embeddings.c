@@ -230,7 +230,7 @@ text_of(const struct embeddings *embeddings, int column, size_t row)
 	size_t length;
 
 	values_single(reader, column, 0);
-	const char *text = values_text(stream_column(reader, column),
+	const char *text = values_shown(stream_column(reader, column),
 	    &embeddings->record.columns[column], (int64_t)row, room, &length);
 	return mem_format("%.*s", (int)length, text);
 }

@@ -242,7 +242,8 @@ find_format(const struct cli *cli, const char *word, const char *file)
 	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
 		"csv", NULL };
 	static const char *const known[] = { "columns record-rows level output",
-		"columns record-rows level output", "record-rows max-line level output",
+		"columns record-rows level output",
+		"record-rows numbers max-line level output",
 		"record-rows numbers max-line level output",
 		"record-rows numbers max-line level output" };
 	char *foreign = foreign_named(word, file);

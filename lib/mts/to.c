@@ -226,7 +226,8 @@ struct cells {
 };
 
 /* CSV: quotes a text with commas, quotes or line ends.  TSV: replaces tabs and line ends by blanks, and quotes a text
- * that begins with a quote, because some readers would remove that. */
+ * that begins with a quote, because some readers would remove that.  Both: a zero byte becomes a blank, because no reader
+ * of tables takes one. */
 static void
 add_text(struct buffer *line, const struct cells *cells, const char *bytes, size_t length)
 {
@@ -235,8 +236,8 @@ add_text(struct buffer *line, const struct cells *cells, const char *bytes, size
 
 	length = utf8_repair(text, bytes, length, &(int64_t){ 0 });
 	text[length] = '\0';
-	for (size_t i = 0; cells->separator == '\t' && i < length; i++)
-		if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r')
+	for (size_t i = 0; i < length; i++)
+		if (!text[i] || (cells->separator == '\t' && strchr("\t\n\r", text[i])))
 			text[i] = ' ';
 	if (cells->separator == '\t')
 		quoted = *text == '"';
@@ -264,6 +265,30 @@ width(const struct column *column)
 	return (int64_t)(column_element_size(column) / dtype_size(column->dtype));
 }
 
+static bool
+is_spread(const struct column *column)
+{
+	return !column->depth && column->rank;
+}
+
+/* Dies if there are lists of numbers to spread, which differ in length, and nothing else. */
+static void
+need_spread(const struct reader *reader, const int *chosen, int count)
+{
+	const struct column *lists = NULL;
+
+	for (int i = 0; i < count; i++) {
+		const struct column *column = stream_column(reader, chosen[i]);
+		if (is_spread(column))
+			return;
+		if (column->depth && !column->text)
+			lists = column;
+	}
+	if (lists)
+		die("%s: column '%s' has lists, which may differ in length; --spread is for vectors of one width",
+		    stream_name(reader), lists->name);
+}
+
 static void
 add_cell(struct buffer *line, const struct cells *cells, const struct column *column,
     const struct array *array, int64_t row)
@@ -274,7 +299,7 @@ add_cell(struct buffer *line, const struct cells *cells, const struct column *co
 		const int64_t *offsets = array->offsets[0] + row;
 		add_text(line, cells, (const char *)array->data + offsets[0],
 		    (size_t)(offsets[1] - offsets[0]));
-	} else if (column->depth || (column->rank && !cells->spread)) {
+	} else if (column->depth || (is_spread(column) && !cells->spread)) {
 		struct buffer json = { 0 };
 		print_row(&json, column, array, row);
 		add_text(line, cells, json.data, json.used);
@@ -291,7 +316,7 @@ add_cell(struct buffer *line, const struct cells *cells, const struct column *co
 static void
 add_name(struct buffer *line, const struct cells *cells, const struct column *column)
 {
-	if (!cells->spread || column->depth || !column->rank) {
+	if (!cells->spread || !is_spread(column)) {
 		add_text(line, cells, column->name, strlen(column->name));
 		return;
 	}
@@ -364,6 +389,8 @@ to_table(struct reader *reader, const char *const *names, int count, const char 
 	struct cells cells = { separator, spread, count == 1 };
 	struct buffer line = { 0 };
 
+	if (spread)
+		need_spread(reader, chosen, count);
 	table_line(&line, &cells, reader, chosen, count, NULL, -1);
 	output_write(output, line.data, line.used);
 	free(line.data);

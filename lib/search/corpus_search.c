@@ -388,7 +388,7 @@ find_similarity(const struct corpus_search *searching)
 			corpus = rows_similarity(searching->corpus, wanted);
 
 	if (queries != corpus)
-		die("%s: its model compares by %s, that of %s by %s; say --similarity",
+		die("%s: is to be compared by %s, %s by %s; say --similarity",
 		    rows_stream(searching->corpus), similarity_name(corpus),
 		    rows_stream(searching->queries_rows), similarity_name(queries));
 	if (queries != SIMILARITY_COSINE && queries != SIMILARITY_DOT &&

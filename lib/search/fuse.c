@@ -13,6 +13,7 @@ fuse_weights(const char *list, int count)
 	double *weights = mem_new((size_t)count, sizeof *weights);
 	const char *at = list;
 	bool plain = !list || !list[strspn(list, "0123456789.eE+-,")];
+	double sum = 0;
 
 	for (int i = 0; i < count; i++) {
 		char *end = NULL;
@@ -23,7 +24,10 @@ fuse_weights(const char *list, int count)
 			    "--run-weights: '%s' is not a list of %d numbers from 0, one a run, commas between",
 			    list, count);
 		at = at ? end + 1 : NULL;
+		sum += weights[i];
 	}
+	if (sum > FLT_MAX) /* a run's part of a score is at most its weight */
+		die_usage("--run-weights: '%s': the sum is beyond float32", list);
 	return weights;
 }
 

@@ -203,7 +203,7 @@ agree(
 
 	vectors_agree(one->vectors, other->vectors, rows->any_model);
 	if (here != there)
-		die("%s: its model compares by %s, that of %s by %s; say --similarity",
+		die("%s: is to be compared by %s, %s by %s; say --similarity",
 		    stream_name(second), similarity_name(there), stream_name(first),
 		    similarity_name(here));
 	if (one->ids != other->ids)
@@ -375,9 +375,10 @@ rows_next(struct rows *rows, struct row *row)
 		    rows->room, sizeof rows->room, "%lld", (long long)rows->number);
 	}
 	if (rows->stream.text >= 0)
-		row->text = values_text(stream_column(vectors->reader, rows->stream.text),
-		    &rows->record.columns[rows->stream.text], rows->row, rows->text_room,
-		    &row->text_length);
+		row->text =
+		    values_shown(stream_column(vectors->reader, rows->stream.text),
+			&rows->record.columns[rows->stream.text], rows->row,
+			rows->text_room, &row->text_length);
 	rows->row++;
 	return true;
 }

@@ -12,8 +12,9 @@
 struct condition {
 	struct comparison *comparison;
 	const struct reader *reader;
-	int column;	    /* -1: an attribute */
-	bool with, without; /* some record had the attribute; some had not */
+	int column;	 /* -1: an attribute */
+	bool with;	 /* some record had the attribute */
+	int64_t without; /* the first record without it; 0: none */
 };
 
 struct condition *
@@ -76,15 +77,11 @@ holds_row(const struct condition *condition, const struct column *column,
 	size_t length;
 	bool holds;
 
-	if (column->dtype == DTYPE_BOOL) {
-		text = ((const char *)array->data)[row] ? "true" : "false";
-		length = strlen(text);
-	} else if (!column->text && !comparison_is_expression(comparison)) {
+	if (!column->text && column->dtype != DTYPE_BOOL &&
+	    !comparison_is_expression(comparison))
 		return comparison_of_number(
 		    comparison, tensor_number(array->data, column->dtype, row));
-	} else {
-		text = values_text(column, array, row, room, &length);
-	}
+	text = values_shown(column, array, row, room, &length);
 	if (!comparison_of_text(comparison, text, length, &holds))
 		die("%s: row %lld: column '%s': '%.*s' is not a number, which '%s' asks for",
 		    stream_name(condition->reader), (long long)(before + row + 1),
@@ -100,19 +97,16 @@ apply_attribute(struct condition *condition, const struct record *record, bool *
 	const char *name = comparison_name(comparison),
 		   *stream = stream_name(condition->reader);
 	const struct tree *attribute = tree_get(record->attributes, name);
-	long long number = (long long)stream_records(condition->reader);
+	int64_t number = stream_records(condition->reader);
 	bool holds;
 
 	if (!comparison_of_tree(comparison, attribute, &holds))
 		die("%s: record %lld: attribute '%s' is not a number, which '%s' asks for",
-		    stream, number, name, comparison_text(comparison));
-	if (attribute) {
+		    stream, (long long)number, name, comparison_text(comparison));
+	if (attribute)
 		condition->with = true;
-	} else if (!condition->with && !condition->without) {
-		condition->without = true;
-		warn("%s: record %lld has no attribute '%s', and there is no such column",
-		    stream, number, name);
-	}
+	else if (!condition->without)
+		condition->without = number;
 	for (int64_t i = 0; !holds && i < record->rows; i++)
 		pass[i] = false;
 }
@@ -135,8 +129,13 @@ condition_apply(
 void
 condition_end(const struct condition *condition)
 {
+	const char *name = comparison_name(condition->comparison);
+
 	if (condition->without && !condition->with)
-		stream_lacks(condition->reader, comparison_name(condition->comparison));
+		stream_lacks(condition->reader, name);
+	if (condition->without)
+		warn("%s: record %lld has no attribute '%s', and there is no such column",
+		    stream_name(condition->reader), (long long)condition->without, name);
 }
 
 void

@@ -319,6 +319,10 @@ read_numbers(const struct table *table, struct tree *object)
 		const struct tree *value = tree_get(object, name);
 		int64_t whole;
 		double real;
+		if (value && (value->kind == TREE_BOOL || value->kind >= TREE_LIST))
+			die("%s:%lld: field '%s' is no number, nor the text of one",
+			    datafile_name(table->file),
+			    (long long)datafile_line(table->file), name);
 		if (!value || value->kind != TREE_STRING)
 			continue;
 		if (!value->length)

@@ -45,6 +45,29 @@ columns_named(const struct reader *reader)
 	return list;
 }
 
+static int
+find_named(const struct reader *reader, const char *name, int depth)
+{
+	int found = stream_find(reader, name);
+
+	return found >= 0 && is_vectors(stream_column(reader, found), depth) ? found : -1;
+}
+
+/* Dies if the column is there, with lists for no lists or the other way. */
+static void
+refuse_lists(const struct reader *reader, const char *field, const char *kind, int depth)
+{
+	char *name = mem_format("%s.%s", field, kind);
+
+	if (find_named(reader, name, !depth) >= 0 ||
+	    find_named(reader, field, !depth) >= 0)
+		die("%s: column '%s' has %s, and %s wanted", stream_name(reader),
+		    find_named(reader, name, !depth) >= 0 ? name : field,
+		    depth ? "a vector a row" : "lists of vectors",
+		    depth ? "lists of vectors are" : "a vector a row is");
+	free(name);
+}
+
 /* Dies, listing the columns, or those with vectors. */
 _Noreturn static void
 no_vectors(const struct reader *reader, const char *field, const char *kind, int depth)
@@ -52,6 +75,8 @@ no_vectors(const struct reader *reader, const char *field, const char *kind, int
 	const char *lists = depth ? " in lists" : "";
 	char *vectors = mem_string("");
 
+	if (field)
+		refuse_lists(reader, field, kind, depth);
 	if (field)
 		die("%s: there is no column '%s.%s' of vectors%s, only: %s",
 		    stream_name(reader), field, kind, lists, columns_named(reader));
@@ -75,14 +100,6 @@ columns_of_kind(const struct reader *reader, const char *kind, int depth)
 		if (is_kind(stream_column(reader, i), kind, depth))
 			list = mem_list(list, stream_column(reader, i)->name);
 	return list;
-}
-
-static int
-find_named(const struct reader *reader, const char *name, int depth)
-{
-	int found = stream_find(reader, name);
-
-	return found >= 0 && is_vectors(stream_column(reader, found), depth) ? found : -1;
 }
 
 /* The only X.KIND; else "KIND": 'mts from npy' gives the name "emb". */
@@ -262,6 +279,17 @@ values_text(const struct column *column, const struct array *array, int64_t inde
 	bool single = dtype_is_float(column->dtype) && column->dtype != DTYPE_F64;
 	*length = strlen(number_write(room, value, single));
 	return room;
+}
+
+const char *
+values_shown(const struct column *column, const struct array *array, int64_t index,
+    char room[VALUES_ROOM], size_t *length)
+{
+	if (column->text || column->dtype != DTYPE_BOOL)
+		return values_text(column, array, index, room, length);
+	const char *word = ((const char *)array->data)[index] ? "true" : "false";
+	*length = strlen(word);
+	return word;
 }
 
 bool

@@ -65,6 +65,10 @@ enum { VALUES_ROOM = NUMBER_ROOM };
 const char *values_text(const struct column *column, const struct array *array,
     int64_t index, char room[VALUES_ROOM], size_t *length);
 
+/* The same, as people read it: a boolean is "true" or "false", not a label's 1 or 0. */
+const char *values_shown(const struct column *column, const struct array *array,
+    int64_t index, char room[VALUES_ROOM], size_t *length);
+
 /* Whether a value is missing: empty text (JSON's null, an empty cell) or NaN. */
 bool values_missing(
     const struct column *column, const struct array *array, int64_t index);

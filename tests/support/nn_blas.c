@@ -1,6 +1,7 @@
 /*
- * nn_blas - print nn_about() in a program that holds OpenBLAS, and how its threads wait
+ * nn_blas - print nn_about() in a program that holds OpenBLAS, and how its threads start and wait
  */
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,6 +25,7 @@ main(int argc, char **argv)
 	(void)argc;
 	nn_start(0, argv);
 	puts(nn_about());
+	printf("dynamic %d\n", omp_get_dynamic());
 	print_variable("OMP_WAIT_POLICY");
 	print_variable("GOMP_SPINCOUNT");
 	return cblas_ddot(1, &one, 1, &one, 1) != 1;

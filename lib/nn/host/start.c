@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -80,6 +82,58 @@ set_environment(int threads)
 	return changed;
 }
 
+/* What OpenBLAS starts with: the processors, or fewer by a variable, of which getenv knows none yet. */
+static long
+threads_at_start(char *const *environment)
+{
+	static const char *const names[] = {
+		"OPENBLAS_NUM_THREADS=", "GOTO_NUM_THREADS=", "OMP_NUM_THREADS=", NULL
+	};
+	long threads = sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (; *environment; environment++) {
+		for (int i = 0; names[i]; i++) {
+			size_t length = strlen(names[i]);
+			long number = strncmp(*environment, names[i], length) == 0
+					  ? strtol(*environment + length, NULL, 10)
+					  : 0;
+			if (number > 0 && number < threads)
+				threads = number;
+		}
+	}
+	return threads;
+}
+
+/*
+ * OpenBLAS takes 128 MB of addresses for each of its threads and each of ours that calls it, beside the stacks, and asks
+ * for ever where a limit refuses them.  Ends the program instead, before the loader starts OpenBLAS: nothing of the C
+ * library has started, so that this writes by itself.
+ */
+static void
+before_libraries(int count, char **argv, char **environment)
+{
+	struct rlimit limit;
+
+	if (!openblas_set_num_threads || count < 1 || getrlimit(RLIMIT_AS, &limit) != 0 ||
+	    limit.rlim_cur == RLIM_INFINITY)
+		return;
+	long threads = threads_at_start(environment);
+	size_t need = ((size_t)threads * 2 + 1) * (136 << 20);
+	void *room = mmap(
+	    NULL, need, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (room != MAP_FAILED && munmap(room, need) == 0)
+		return;
+	const char *slash = strrchr(argv[0], '/');
+	dprintf(STDERR_FILENO,
+	    "%s: OpenBLAS needs %zu MB of addresses for %ld thread%s, more than ulimit -v leaves; raise it%s\n",
+	    slash ? slash + 1 : argv[0], need >> 20, threads, threads == 1 ? "" : "s",
+	    threads == 1 ? "" : ", or set OMP_NUM_THREADS lower");
+	_exit(EXIT_FAILURE);
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const start)(
+    int, char **, char **) = before_libraries;
+
 void
 host_start(int threads, char **argv)
 {
@@ -96,6 +150,7 @@ host_start(int threads, char **argv)
 		threads = limit;
 	if (threads > 0)
 		omp_set_num_threads(threads);
+	omp_set_dynamic(0); /* OpenBLAS waits for every thread that it was promised */
 	if (openblas_set_num_threads)
 		openblas_set_num_threads(omp_get_max_threads());
 }
