@@ -128,6 +128,19 @@ check_real() {
 	run -0 bash -c "ulimit -v 600000; OMP_NUM_THREADS=1 timeout 60 group --help"
 }
 
+@test "nn: stacks that are too small are enlarged" {
+	awk 'BEGIN { srand(1); for (i = 0; i < 300 * 32; i++) printf "%s%s", rand(), i % 32 == 31 ? "\n" : "," }' |
+		sed 's/.*/{"v.emb":[&]}/' | mkstream >v.mts
+	near --self -j 2 v.mts >expected
+	for size in 128 "200 k" 1024B 0.5M; do
+		OMP_STACKSIZE=$size near --self -j 2 v.mts | cmp - expected
+	done
+	(ulimit -S -s 256 && near --self -j 2 v.mts) | cmp - expected
+	case $BUILD in *sanitize*) return ;; esac # which need more themselves
+	run -1 --separate-stderr bash -c "ulimit -s 512; near --self v.mts"
+	[ "$stderr" = "near: a thread needs a stack of 2048 KB, more than ulimit -s allows" ]
+}
+
 @test "nn: waiting threads sleep soon, unless the user sets how they wait" {
 	run -0 env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT nn_blas
 	[[ "$output" == *$'OMP_WAIT_POLICY=passive\nGOMP_SPINCOUNT=2000' ]]

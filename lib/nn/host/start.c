@@ -58,11 +58,47 @@ better_kernels(void)
 }
 #endif
 
+enum { STACK_LEAST = 2 << 20 }; /* of a thread: a panel of a product is over 1 MB */
+
+/* The bytes that OMP_STACKSIZE says, a number of KiB without a unit; 0: no number. */
+static double
+said_stack(const char *text)
+{
+	static const char units[] = "bkmg";
+	char *end;
+	double size = strtod(text, &end);
+
+	end += strspn(end, " ");
+	const char *unit = *end ? strchr(units, *end | ' ') : units + 1;
+	for (; unit && unit > units; unit--)
+		size *= 1024;
+	return unit ? size : 0;
+}
+
+/* Enlarges the stacks that are too small, of the first thread and the others; true if one was. */
+static bool
+enlarge_stacks(void)
+{
+	struct rlimit limit;
+	const char *said = getenv("OMP_STACKSIZE");
+	double size = said ? said_stack(said) : 0;
+	bool changed =
+	    size > 0 && size < STACK_LEAST && setenv("OMP_STACKSIZE", "2M", 1) == 0;
+
+	if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_LEAST)
+		return changed;
+	limit.rlim_cur = STACK_LEAST;
+	if (limit.rlim_max < STACK_LEAST || setrlimit(RLIMIT_STACK, &limit) != 0)
+		die("a thread needs a stack of %d KB, more than ulimit -s allows",
+		    STACK_LEAST >> 10);
+	return true;
+}
+
 /* Set what libraries read when they are loaded; true when anything was not as it should be. */
 static bool
 set_environment(int threads)
 {
-	bool changed = false;
+	bool changed = enlarge_stacks();
 	const char *kernels = NULL;
 
 	if (openblas_get_corename && !getenv("OPENBLAS_CORETYPE"))
@@ -70,7 +106,7 @@ set_environment(int threads)
 	if (kernels && setenv("OPENBLAS_CORETYPE", kernels, 1) != 0)
 		die("OPENBLAS_CORETYPE=%s, without which results have other bits: %s",
 		    kernels, strerror(errno));
-	changed = kernels != NULL;
+	changed |= kernels != NULL;
 	/*
 	 * A thread that waits for another turns in a loop, by default for so long that programs
 	 * which share the processors, as those of a pipe do, stop each other: 5.6 s for one short
