@@ -30,6 +30,9 @@ same() {
 	cut -f1-4 out | diff - <(printf '%s\t%s\t%s\t%s\n' cluster size word count b 2 moon 1 b 2 sun 2 a 1 rain 1 a 1 sun 2)
 	# 2 log(1 + 3 / 4), log(1 + 3 / 1)
 	tail -n +2 out | cut -f5 | within <(printf '%s\n' 1.386294361120 1.119231575871 1.386294361120 1.119231575871) 1e-9
+	# a boolean is a word, as mts writes it
+	printf '{"c":%s,"words":"%s"}\n' true moon false rain | mts from jsonl | topics --label c --text words | cut -f1,3 | sed 1d |
+		diff - <(printf 'true\tmoon\nfalse\train\n')
 }
 
 @test "topics -k: clusters are those of k-means; the largest is 1" {

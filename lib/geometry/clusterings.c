@@ -10,6 +10,7 @@
 #include "score/labels.h"
 #include "score/per_query.h"
 #include "search/vectors.h"
+#include "stream/values.h"
 
 enum { LABELS_MOST = 4096, BATCH = 500 };
 
@@ -116,12 +117,20 @@ take_labels(struct clusterings_reader *reading, struct clustering_column *column
 	struct clustering *to = column->clustering;
 	struct reader *reader = reading->reader;
 	const struct array *array = &record->columns[column->label];
+	const struct column *labels = stream_column(reader, column->label);
+	bool shown = !labels->text && labels->dtype == DTYPE_BOOL; /* true, not 1 */
+	char room[VALUES_ROOM];
+	size_t length;
 
 	to->label = mem_grow(to->label, &to->capacity,
 	    (size_t)(reading->rows + record->rows), sizeof *to->label);
-	for (int64_t row = 0; row < record->rows; row++)
-		to->label[reading->rows + row] = labels_number(
-		    to->kinds, reader, column->label, array, row, LABELS_MOST);
+	for (int64_t row = 0; row < record->rows; row++) {
+		const char *text = values_shown(labels, array, row, room, &length);
+		to->label[reading->rows + row] =
+		    shown ? (int32_t)strings_add(to->kinds, text, length, NULL)
+			  : labels_number(to->kinds, reader, column->label, array, row,
+				LABELS_MOST);
+	}
 }
 
 static void
