@@ -76,8 +76,7 @@ struct block_pooled {
 /* Arrays of attention, and of an MLP for some rows. */
 struct attention_buffers {
 	float *raw; /* [T,G], q, k and v as projected */
-	float *
-	    qkv; /* [T,G], q and k normed and rotated; v is that of raw, unless it is normed, too */
+	float *qkv; /* [T,G], q and k normed and rotated, and v if it is normed */
 	float *stats_q,
 	    *stats_k;	 /* [T,H,2], [T,K,2], or [T,2], of the norms of q and k */
 	float *stats_v;	 /* [T,K,2], of the norm of v; NULL: it has none */
@@ -109,10 +108,10 @@ struct block_buffers {
 	struct mixture_state mixture;
 	float *mixed;  /* [T,C] output of the token experts; NULL: there are none */
 	float *router; /* [T,E] receives the router's logits; NULL: not wanted */
-	float *
-	    embedded; /* [T,C], what enters the first block; NULL without per-layer embeddings */
-	struct layer_embedding_buffers
-	    layer; /* [step,.]; u and inner are in, out is mlp_out; stats NULL */
+	/* per-layer embeddings: [T,C], what enters the first block; NULL: none */
+	float *embedded;
+	/* [step,.]; u and inner are in, out is mlp_out; without stats */
+	struct layer_embedding_buffers layer;
 	float *
 	    energy; /* [T,E] receives the squared length of each neuron expert's part of `inner`; NULL: not wanted */
 };
@@ -132,8 +131,8 @@ struct block_activations {
 	float *mixed; /* [T,C] of the token experts; mlp_out if there is no dense MLP */
 	float *mlp_out,
 	    *stats_mlp_out; /* [T,C], [T,2] of its norm; without such it is sum2 */
-	float *
-	    sum2; /* [T,C] y + mlp; with norms before it is out, unless per-layer embeddings are added */
+	/* [T,C] y + mlp; with norms before it is out, unless per-layer embeddings are added */
+	float *sum2;
 	struct layer_embedding_buffers layer;
 	float *out; /* [T,C] */
 };
