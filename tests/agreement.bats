@@ -98,6 +98,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 	does_not_apply --any-model geom agreement --any-model -k 3 texts.mts texts.mts
 	does_not_apply --clusters geom isoscore --clusters 3 texts.mts
 	does_not_apply --label geom isoscore --label fine texts.mts
+	does_not_apply --seed geom agreement --seed 3 --label fine --label odd texts.mts
 }
 
 # 4. wrong input

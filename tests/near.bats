@@ -273,6 +273,7 @@ few() {
 		run -2 --separate-stderr near $wrong
 		[ -z "$output" ]
 	done
+	dies "near: /dev/fd/63: is read twice, and is not a file; write it to one" near --self <(cat x.mts)
 	does_not_apply --exclude-self near --self --exclude-self x.mts
 	does_not_apply --show near --run - --show path q.mts x.mts
 }

@@ -224,5 +224,5 @@ notes() {
 	[ "${#stderr_lines[@]}" -eq 2 ]
 	dies "tok: notes/zero.txt: a byte 0" tok -m "$TINY" --passages 20 -o out notes/zero.txt
 	run -0 --separate-stderr tok -v -m "$TINY" -o made.mts notes
-	[[ $stderr == *"notes: 7 texts; 2 other or hidden files and 2 symbolic links left out"* ]]
+	[[ $stderr == *"notes: 7 texts; 3 hidden or other files and folders and 2 symbolic links left out"* ]]
 }

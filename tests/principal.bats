@@ -108,6 +108,7 @@ setup() {
 	refused() { dies "geom: $1" geom "${@:2}"; }
 	mkstream random 30 4 1 >narrow.mts
 	refused "narrow.mts: its vectors have width 4, those of base.mts 5" drift base.mts narrow.mts
+	refused "base.mts: --components: its vectors have 5 values, and no more components" drift --components 6 base.mts moved.mts
 	refused "narrow.mts: its vectors have width 4, those of base.mts 5" pca base.mts narrow.mts
 	refused "narrow.mts: its vectors have width 4, those of the basis 5" pca narrow.mts --basis base.mts
 	mts rows --sort -_id moved.mts >back.mts

@@ -431,7 +431,7 @@ corpus() {
 	run -1 --separate-stderr near --merge 1.json cut.json
 	[[ $stderr == "near: cut.json:1: not valid JSON"* ]]
 	: >empty.run
-	refused "empty.run: there is nothing in it" empty.run 1.run
+	refused "empty.run: there is nothing in it; leave out the run of a part in which nothing was found" empty.run 1.run
 	echo '{"id":"q0"}' >no.json
 	refused "no.json:1: there is no list 'hits'" no.json
 	echo '{"id":"q0","hits":[{"id":"d1","score":null}]}' >no.json

@@ -162,8 +162,8 @@ drift(void *with, char **files, int count)
 	(void)count;
 	check_outputs(settings);
 	drift_print(files[0], files[1], &settings->columns,
-	    &(struct drift_options){ settings->components ? settings->components : 10,
-		settings->json, settings->per_text });
+	    &(struct drift_options){
+		settings->components, settings->json, settings->per_text });
 	return 0;
 }
 
@@ -179,6 +179,8 @@ agreement(void *with, char **files, int count)
 	how->columns.field_count = settings->fields.count;
 	how->seed = settings->training.seed;
 	how->json = settings->json;
+	if (settings->labels.count && !settings->fields.count)
+		cli_only(&cli, "labels, which are clusters", "label json threads output");
 	const char *const *streams = cli_inputs(files, &count);
 	agreement_print(streams, count, how);
 	return 0;

@@ -290,9 +290,13 @@ drift_print(const char *before, const char *after,
     const struct embeddings_options *columns, const struct drift_options *options)
 {
 	struct drift drift = open_both(before, after, columns, options->per_text);
-	int components = options->components < (int)drift.width ? options->components
-								: (int)drift.width;
+	int width = (int)drift.width, components = options->components;
 
+	if (components > width)
+		die("%s: --components: its vectors have %d values, and no more components",
+		    before, width);
+	if (!components)
+		components = width < 10 ? width : 10;
 	read_both(&drift);
 	check(&drift);
 	status_line_stop();

@@ -15,7 +15,7 @@
 #include "geometry/embeddings.h"
 
 struct drift_options {
-	int components;
+	int components; /* 0: 10, or all if there are fewer */
 	bool json;
 	const char *per_text;
 };

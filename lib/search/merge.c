@@ -11,7 +11,11 @@ read_run(const char *path, bool first, bool *json)
 {
 	struct input *input = input_open(path);
 	bool objects = input_starts_with(input, "{");
+	char byte;
 
+	if (!input_peek(input, &byte, 1))
+		die("%s: there is nothing in it; leave out the run of a part in which nothing was found",
+		    input_name(input));
 	if (first)
 		*json = objects;
 	if (objects != *json)

@@ -74,8 +74,10 @@ see(struct documents *documents, FTS *tree, FTSENT *entry)
 
 	switch (entry->fts_info) {
 	case FTS_D:
-		if (hidden)
+		if (hidden) {
 			fts_set(tree, entry, FTS_SKIP);
+			documents->others++;
+		}
 		break;
 	case FTS_F:
 		if (!hidden && is_document(entry->fts_name))
@@ -116,7 +118,7 @@ documents_open(const char *folder)
 		die("%s:", folder);
 	fts_close(tree);
 	inform(
-	    "%s: %zu texts; %lld other or hidden files and %lld symbolic links left out",
+	    "%s: %zu texts; %lld hidden or other files and folders and %lld symbolic links left out",
 	    folder, documents->count, (long long)documents->others,
 	    (long long)documents->links);
 	if (!documents->count)

@@ -178,8 +178,6 @@ check_usage(int count, const struct agreement_options *options)
 		    "agreement is that of two clusterings; name two streams, or two columns with --label or --field");
 	if (vectors && !columns->clusters)
 		die_usage("how many clusters are to be made of vectors? say -k");
-	if (!vectors && (columns->clusters || options->runs))
-		die_usage("labels are clusters: -k and --runs do not apply");
 	if (options->seed > UINT32_MAX / 2)
 		die_usage("--seed: k-means takes one up to %u", UINT32_MAX / 2);
 	refuse_twice("--label", columns->labels, columns->label_count);
