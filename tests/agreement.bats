@@ -82,6 +82,7 @@ measures() { tail -n +2 "$@" | cut -f7-11; }
 	geom agreement -k 6 --label fine -f x -f y texts.mts >out
 	geom agreement -k 6 --label fine -f x -f y texts.mts --json -o json
 	jq -r '(.[0] | keys_unsorted), (.[] | [.[] | if type == "number" then . + 0 else . end]) | @tsv' json | diff - out
+	geom agreement --label fine --label odd texts.mts --json | found '"rows": 300,'
 	geom agreement --label fine --label odd texts.mts --json | jq -e '.[0].ami_deviation == null and .[0].rows == 300'
 }
 

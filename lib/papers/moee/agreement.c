@@ -126,8 +126,10 @@ add_json(struct tree *list, const char *a, const char *b, const double *numbers)
 
 	tree_set(pair, heads[0], tree_of_string(a));
 	tree_set(pair, heads[1], tree_of_string(b));
-	for (int i = 0; i < NUMBERS; i++)
-		tree_set(pair, heads[2 + i], tree_of_number(numbers[i]));
+	for (int i = 0; i < NUMBERS; i++) /* the first two are counts */
+		tree_set(pair, heads[2 + i],
+		    i < 2 ? tree_of_integer((int64_t)numbers[i])
+			  : tree_of_number(numbers[i]));
 }
 
 static void
