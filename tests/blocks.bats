@@ -105,6 +105,32 @@ number() { od -An -tf4 -j "$(tensor_offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
 }
 
 # bats test_tags=plain
+@test "blocks: a moved block keeps its token experts; a model without such blocks has no member for them" {
+	upcycle -m "$GOLDEN/bert" --token-experts 2 --layers 1 -o "$T/moe"
+	for order in 1,0 0,1,1 0; do
+		upcycle -m "$T/moe" --stack $order -o "$T/moved"
+		upcycle -m "$GOLDEN/bert" --stack $order -o "$T/dense"
+		embed "$T/dense" >"$T/wanted"
+		embed "$T/moved" >"$T/found"
+		within "$T/wanted" 1e-6 <"$T/found"
+		jq -c .token_experts.layers "$T/moved/config.json"
+	done >"$T/layers"
+	[ "$(paste -sd' ' "$T/layers")" = "[0] [1,2] null" ]
+	upcycle -m "$GOLDEN/bert" --experts a,b --layers 1 -o "$T/mote"
+	upcycle -m "$T/mote" --stack 0 -o "$T/moved"
+	for file in config.json model.safetensors; do cmp "$T/moved/$file" "$T/dense/$file"; done
+}
+
+# bats test_tags=plain
+@test "blocks: windows and rotary bases that config.json lists for each block move with them" {
+	upcycle -m "$GOLDEN/families/ultrabert" --stack 2,0,0 -o "$T/out"
+	[ "$(jq -c '[.attention_windows, .rope_theta]' "$T/out/config.json")" = '[[null,4,4],[5000,100,100]]' ]
+	upcycle -m "$GOLDEN/families/ultrabert" --stack 0,0,1,1,2 -o "$T/out"
+	embed "$GOLDEN/families/ultrabert" >"$T/before"
+	embed "$T/out" | cmp - "$T/before"
+}
+
+# bats test_tags=plain
 @test "blocks: a repeated block learns" {
 	learn() { train -q --objective mlm --lr 1e-2 "$@" <(pairs_stream <"$GOLDEN/train/pairs.txt"); }
 	learn --from-scratch --steps 1 -m "$GOLDEN/train/bert" -o "$T/start"

@@ -77,6 +77,22 @@ rows_of() { # MODEL: its embeddings of three texts
 	[ "$(jq .neuron_experts "$T/mote/config.json")" = 4 ]
 }
 
+@test "neurons: a model that gets token experts has no groups; one without groups and one with them have no mean" {
+	upcycle -q -m "$M" --neuron-experts 4 -o "$T/grouped"
+	upcycle -q -m "$T/grouped" --token-experts 2 -o "$T/tokens"
+	[ "$(jq .neuron_experts "$T/tokens/config.json")" = null ]
+	rows_of "$M" >"$T/before"
+	rows_of "$T/tokens" | within "$T/before" 1e-5
+	cd "$T"
+	for pair in "$M $T/grouped" "$T/grouped $M"; do
+		read -r one other <<<"$pair"
+		dies "upcycle: $other/config.json: differs from that of $one in 'neuron_experts'; only models of one configuration" \
+			upcycle -m "$one" --mean "$other" -o out
+	done
+	upcycle -q -m grouped --mean grouped -o same
+	rows_of same | within before 1e-5
+}
+
 @test "neurons: groups that do not fit, and models without neurons, are refused" {
 	cd "$T"
 	dies "upcycle: $M: the MLP of block 0 has 12 neurons, which 5 experts cannot share equally" upcycle -m "$M" --neuron-experts 5 -o out

@@ -356,6 +356,15 @@ DENSE="bert nomic_bert modernbert gte qwen3 mpnet t5 jina_bert jina_bert_code"
 	done
 }
 
+@test "upcycle: blocks with a short convolution have token experts like others" {
+	for family in lfm2 lfm2_both; do
+		upcycle -q -m "$GOLDEN/forward/$family" --token-experts 2 -o "$T/$family"
+		embed "$GOLDEN/forward/$family" >"$T/dense"
+		embed "$T/$family" >"$T/found"
+		within "$T/dense" 1e-5 <"$T/found"
+	done
+}
+
 @test "upcycle: token experts copy the MLP of their block only, and have a router" {
 	upcycle -m "$GOLDEN/families/bert" --token-experts 3 --layers 1 -o "$T/moe"
 	safetensors_list "$GOLDEN/families/bert" | sort >"$T/dense"

@@ -12,6 +12,7 @@
 #include "model/family/family.h"
 #include "model/model_struct.h"
 #include "model/save.h"
+#include "model/token_experts.h"
 
 /* The values of a tensor in a repeated block. */
 enum role { COPIED, ZEROS, GAIN, SHIFT };
@@ -182,32 +183,57 @@ add_all(struct chosen *chosen)
 			}
 }
 
+/* Takes the chosen blocks' items of a list with one of each block. */
+static void
+choose_items(
+    struct tree *config, const char *key, int layers, const int *blocks, int count)
+{
+	const struct tree *all = tree_get(config, key);
+
+	if (!all || all->kind != TREE_LIST || all->count != (size_t)layers)
+		return;
+	struct tree *list = tree_list();
+	for (int i = 0; i < count; i++)
+		tree_add(list, tree_copy(all->items[blocks[i]]));
+	tree_set(config, key, list);
+}
+
+/* Sets the blocks of task experts or token experts; a model without such a block loses the member. */
+static void
+set_expert_blocks(struct tree *config, const char *key, struct tree *member)
+{
+	if (tree_get(member, "layers")->count) {
+		tree_set(config, key, member);
+		return;
+	}
+	tree_remove(config, key);
+	tree_free(member);
+}
+
 /* Sets the number of blocks and what config.json lists of each. */
 static void
 change_config(struct tree *config, const struct spec *spec, const int *blocks, int count)
 {
 	static const char *const numbers[] = { "num_hidden_layers", "num_layers",
 		"n_layers", "n_layer" };
-	const struct tree *types = tree_get(config, "layer_types");
+	static const char *const lists[] = { "layer_types", "attention_windows",
+		"rope_theta" };
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (tree_get(config, numbers[i]))
 			tree_set(config, numbers[i], tree_of_integer(count));
-	if (types && types->kind == TREE_LIST && types->count == (size_t)spec->layers) {
-		struct tree *list = tree_list();
-		for (int i = 0; i < count; i++)
-			tree_add(list, tree_copy(types->items[blocks[i]]));
-		tree_set(config, "layer_types", list);
-	}
-	if (spec->experts) {
-		struct spec *next = mem_new(1, sizeof *next);
-		*next = *spec;
-		next->layers = count;
-		for (int i = 0; i < count; i++)
-			next->layer[i] = spec->layer[blocks[i]];
-		tree_set(config, "task_experts", experts_tree(next));
-		free(next);
-	}
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		choose_items(config, lists[i], spec->layers, blocks, count);
+	struct spec *next = mem_new(1, sizeof *next);
+	*next = *spec;
+	next->layers = count;
+	for (int i = 0; i < count; i++)
+		next->layer[i] = spec->layer[blocks[i]];
+	if (spec->experts)
+		set_expert_blocks(config, "task_experts", experts_tree(next));
+	if (spec->mixture.upcycled)
+		set_expert_blocks(config, "token_experts", token_experts_tree(next));
+	free(next);
 }
 
 /* Dies unless each block has the same settings by the new folder's config.json as by the old one's. */

@@ -137,6 +137,7 @@ model_upcycle_tokens(const char *from, const char *dir, const struct upcycle_tok
 		}
 	}
 	tree_set(model.config, "token_experts", token_experts_tree(&model.spec));
+	tree_remove(model.config, "neuron_experts"); /* of dense MLPs alone */
 	char *folder = model_begin_folder(&model, dir);
 	model_write_weights(&model, folder, out.at, out.count);
 	folder_commit(folder, dir);

@@ -91,7 +91,6 @@ static bool
 attention_shape(const struct spec *spec, int index, enum block_parameter which,
     int64_t *rows, int64_t *columns)
 {
-	const struct spec_layer *layer = &spec->layer[index];
 	int64_t C = spec->width, D = spec_head_size(spec, index);
 	int64_t q = spec->heads * D, kv = spec_kv_heads(spec, index) * D;
 	bool all = spec->qk_norm == SPEC_QK_ALL, normed = spec->qk_norm != SPEC_QK_PLAIN;
@@ -120,13 +119,6 @@ attention_shape(const struct spec *spec, int index, enum block_parameter which,
 		return shape(spec->residual_twice && biased, rows, C, columns, 0);
 	case BLOCK_OUT: return shape(true, rows, C, columns, q);
 	case BLOCK_OUT_BIAS: return shape(spec->out_bias, rows, C, columns, 0);
-	case BLOCK_ROUTER:
-		return shape(layer->mixture, rows, spec->mixture.count, columns, C);
-	case BLOCK_SHARED_GATE:
-		return shape(layer->mixture && layer->inner && spec->mixture.shared_gate,
-		    rows, 1, columns, C);
-	case BLOCK_MIXTURE_BIAS:
-		return shape(layer->mixture && spec->mixture.bias, rows, C, columns, 0);
 	default: return false;
 	}
 }
@@ -153,6 +145,13 @@ spec_block_shape(const struct spec *spec, int index, enum block_parameter which,
 	case BLOCK_GATE_BIAS: return shape(gated && spec->up_bias, rows, I, columns, 0);
 	case BLOCK_DOWN: return shape(I, rows, C, columns, I);
 	case BLOCK_DOWN_BIAS: return shape(I && spec->down_bias, rows, C, columns, 0);
+	case BLOCK_ROUTER:
+		return shape(layer->mixture, rows, spec->mixture.count, columns, C);
+	case BLOCK_SHARED_GATE:
+		return shape(layer->mixture && layer->inner && spec->mixture.shared_gate,
+		    rows, 1, columns, C);
+	case BLOCK_MIXTURE_BIAS:
+		return shape(layer->mixture && spec->mixture.bias, rows, C, columns, 0);
 	default:
 		return layer->conv ? conv_shape(spec, which, rows, columns)
 				   : attention_shape(spec, index, which, rows, columns);

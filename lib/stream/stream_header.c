@@ -37,6 +37,28 @@ header_refuse_text(const char *bytes, size_t size, const char *name)
 		    name);
 }
 
+/* Dies unless the members hold what mts(5) says. */
+static void
+check_members(const struct tree *header)
+{
+	static const char *const strings[] = { "tokenizer", "model", NULL };
+	const struct tree *history = tree_get(header, "history");
+	const struct tree *properties = tree_get(header, "properties");
+
+	if (tree_get(header, "columns")->kind != TREE_LIST || history->kind != TREE_LIST)
+		tree_die(header, "'columns' and 'history' must be lists");
+	if (properties->kind != TREE_OBJECT)
+		tree_die(header, "'properties' must be an object");
+	for (size_t i = 0; i < history->count; i++)
+		if (history->items[i]->kind != TREE_OBJECT)
+			tree_die(header, "'history' must be a list of objects");
+	for (const char *const *name = strings; *name; name++) {
+		const struct tree *property = tree_get(properties, *name);
+		if (property && property->kind != TREE_STRING)
+			tree_die(header, "the property '%s' must be a string", *name);
+	}
+}
+
 static struct tree *
 parse_text(const char *text, size_t size, const char *name)
 {
@@ -58,11 +80,7 @@ parse_text(const char *text, size_t size, const char *name)
 	tree_only(header, members);
 	for (const char *const *member = members; *member; member++)
 		tree_need(header, *member);
-	if (tree_get(header, "columns")->kind != TREE_LIST ||
-	    tree_get(header, "history")->kind != TREE_LIST)
-		tree_die(header, "'columns' and 'history' must be lists");
-	if (tree_get(header, "properties")->kind != TREE_OBJECT)
-		tree_die(header, "'properties' must be an object");
+	check_members(header);
 	return header;
 }
 
