@@ -82,6 +82,30 @@ hold() {
 	[ -z "$(rest out.mts)" ]
 }
 
+@test "output: names of up to 255 bytes are written; a longer one is refused before the work" {
+	local ends=(é$(printf 'n%.0s' {1..253}) $(printf 'n%.0s' {1..240}) $(printf 'é%.0s' {1..127}))
+	need_seccomp
+	for name in "${ends[@]}"; do
+		for how in "" no_tmpfile; do
+			$how mts cat -o "$name" rows.mts
+			mts diff "$name" rows.mts
+			run -0 find . -name '*.part'
+			[ -z "$output" ]
+			rm "$name"
+		done
+	done
+	# the missing input is not reached
+	run -1 --separate-stderr mts cat -o "${ends[0]}nn" rows.mts none.mts
+	[ "$stderr" = "mts: ${ends[0]}nn: File name too long" ]
+}
+
+@test "output: the history has command lines whose bytes are not UTF-8" {
+	cp rows.mts $'gr\374n.mts'
+	mts cat -o $'r\374.mts' $'gr\374n.mts'
+	mts diff $'r\374.mts' rows.mts
+	[ "$(mts head -n 0 --json $'r\374.mts' | jq -r '.history[-1].command')" = "mts cat -o 'r�.mts' 'gr�n.mts'" ]
+}
+
 @test "output: an existing file with the name of a temporary file is not touched" {
 	need_seccomp
 	# names that a temporary file with the process id would have
@@ -330,6 +354,32 @@ hold() {
 	run -153 bash -c "ulimit -f 4; exec model_copy '$GOLDEN/nomic_bert' saved f32"
 	diff -r before saved
 	[ -z "$(rest saved before)" ]
+}
+
+@test "folder: a signal that comes twice, as timeout sends it, leaves nothing beside, at any step" {
+	need_seccomp
+	make() { "$@" upcycle -q -m "$GOLDEN/bert" --experts a,b -o saved; }
+	make env
+	mv saved whole
+	model_copy "$GOLDEN/bert" old f32
+	rm -f saved.lock old.lock
+	for before in old none; do
+		rm -rf saved
+		[ $before = none ] || cp -r old saved
+		count=$(make steps | wc -l)
+		[ "$count" -gt 5 ]
+		for ((n = 1; n <= count; n++)); do
+			rm -rf saved
+			[ $before = none ] || cp -r old saved
+			status=0
+			make killed_at -s 15 $n env --default-signal=TERM 3>/dev/null || status=$?
+			[ "$status" -eq 143 ]
+			[ ! -e saved ] || is_one_of saved whole $before
+			[ $before = none ] || [ -e saved ]
+			rm -rf saved saved.lock
+			[ -z "$(rest whole old)" ] || { echo "at step $n: $(rest whole old)"; false; }
+		done
+	done
 }
 
 @test "folder: a learnt tokenizer is not written to a folder with weights, in any format" {

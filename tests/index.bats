@@ -166,6 +166,8 @@ vectors() {
 	mkdir full && touch full/x
 	dies "mts: full: exists; choose another name, or remove it first" mts index -o full c.mts
 	dies "mts: c.mts: exists and is not a folder" mts index -o c.mts c.mts
+	ln -s none link
+	dies "mts: link: exists and is not a folder that can be read" mts index -o link c.mts
 	dies "mts: no.index: there is no index" mts index --append -o no.index c.mts
 	mts rows --rows 2 c.mts >empty.mts
 	dies "mts: empty.mts: there is no row in it" mts index -o x.index empty.mts

@@ -236,6 +236,16 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	done
 }
 
+@test "mteb-score: one file for two of --run, --per-query and --output is refused" {
+	stream sts
+	cd "$T"
+	run -2 --separate-stderr mteb-score sts --per-query out -o out sts.mts
+	[ "${stderr_lines[0]}" = "mteb-score: --per-query and --output cannot both go to 'out'" ]
+	run -2 --separate-stderr mteb-score retrieval --qrels q --run out --per-query out sts.mts sts.mts
+	[ "${stderr_lines[0]}" = "mteb-score: --run and --per-query cannot both go to 'out'" ]
+	[ ! -e out ]
+}
+
 @test "mteb-score --per-query: lines computed by hand; ids come from the stream, or are row numbers" {
 	row() { echo "{\"sentence1.emb\":[1,0],\"sentence2.emb\":[$1],\"label\":$2,\"_id\":\"$3\"}"; }
 	{ row 1,0 1 one; row 6,8 1 two; row 3,4 0 three; row 0,1 0 four; } | mkstream >"$T/x.mts"

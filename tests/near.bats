@@ -258,6 +258,11 @@ few() {
 	near --self -k 1 --show line x.mts | diff - <(printf '%s\n' '0.8000  long  8' '        c     9' '' '0.6000  a     7' '        long  8')
 	[ "$(near --self --threshold 2 x.mts)" = "nothing was found" ]
 	[ -z "$(near --self --threshold 2 --json x.mts)" ]
+	# a pipe that has a name, which once waited for ever
+	mkfifo pipe
+	cat x.mts >pipe &
+	dies "near: pipe: is read twice, and is not a file; write it to one" timeout 20 near --self pipe
+	kill $! || true
 	near --self --json -k 1 --threshold 0.7 --show path x.mts |
 		diff - <(echo '{"score":0.8,"pair":[{"id":"long","text":""},{"id":"c","text":"z"}]}')
 	# queries show their texts

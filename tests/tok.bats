@@ -436,6 +436,14 @@ refused() {
 	run -1 --separate-stderr tok --learn wordpiece -o "$T/a" </dev/null
 	[ "$stderr" = "tok: there is no text to learn from" ]
 	[ ! -e "$T/a" ]
+	# before the text is read
+	echo precious >"$T/file"
+	ln -s none "$T/link"
+	for name in file link; do
+		run -1 --separate-stderr tok --learn wordpiece -o "$T/$name" "$T/missing"
+		[ "$stderr" = "tok: $T/$name: exists and is not a folder; choose another name" ]
+	done
+	[ "$(cat "$T/file")" = precious ]
 }
 
 @test "tok: a word of a megabyte and a megabyte of marks are tokenised" {

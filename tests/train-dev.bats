@@ -238,6 +238,14 @@ searched() {
 	[ "${stderr_lines[0]}" = "train: --dev: it is read several times; give a FILE" ]
 	run -2 --separate-stderr train "${options[@]}" -o out --dev dev.mts --dev-corpus - train.mts
 	[ "${stderr_lines[0]}" = "train: --dev-corpus: it is read several times; give a FILE" ]
+	# pipes that have a name, which once waited for ever
+	mkfifo pipe
+	for files in "pipe" "--dev pipe train.mts"; do
+		cat train.mts >pipe &
+		# shellcheck disable=SC2086
+		dies "train: pipe: is read twice, and is not a file; write it to one" timeout 20 train "${options[@]}" -o out $files
+		kill $! || true
+	done
 	does_not_apply --dev-corpus train "${options[@]}" -o out --objective mlm --dev dev.mts --dev-corpus dev.mts train.mts
 	dies "train: none.mts:" train "${options[@]}" -o out --dev none.mts train.mts
 	mkstream 2 <<<'{"x.emb":[1,2]}' >none.mts

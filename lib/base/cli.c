@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "base/progress.h"
 #include "base/terminal.h"
+#include "base/utf8.h"
 
 enum { OPTIONS_MAX = 64, OPT_VERSION = 1, OPT_PROGRESS };
 enum {
@@ -83,6 +84,19 @@ append_quoted(char **text, const char *word)
 	strcpy(to, "'");
 }
 
+/* A file's name may have any bytes, and the history that it becomes part of is JSON. */
+static char *
+valid(char *text)
+{
+	size_t length = strlen(text);
+	int64_t count = 0;
+	char *repaired = mem_new(mem_multiply(length + 1, 3, "the command line"), 1);
+
+	repaired[utf8_repair(repaired, text, length, &count)] = 0;
+	free(text);
+	return repaired;
+}
+
 static _Noreturn void
 end_quietly(void)
 {
@@ -98,6 +112,7 @@ cli_start(const struct cli *cli, int argc, char **argv)
 	append_quoted(&command, cli->name);
 	for (int i = 1; i < argc; i++)
 		append_quoted(&command, argv[i]);
+	command = valid(command);
 	signal(SIGPIPE,
 	    SIG_DFL); /* a reader that closes its pipe ends the program without a message */
 	terminal_guard();

@@ -112,6 +112,16 @@ file_need(const char *path, size_t *length)
 	return text;
 }
 
+void
+file_need_twice(const char *path)
+{
+	struct stat status;
+
+	/* of a folder the program that opens it says more */
+	if (!stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+		die("%s: is read twice, and is not a file; write it to one", path);
+}
+
 static size_t
 without_ending(const char *name, size_t length)
 {

@@ -28,6 +28,9 @@ void file_view_close(struct file_view *view);
 /* As file_read, but dies if the file does not exist. */
 char *file_need(const char *path, size_t *length);
 
+/* Dies if the path is a pipe or another file that cannot be read twice; to open it again would wait for ever. */
+void file_need_twice(const char *path);
+
 /* fsync of a folder, or of the folder that `path` is in: file names in it outlast a crash.  `path` has no slash at its
  * end. */
 void file_sync_folder(const char *path);

@@ -116,7 +116,10 @@ output_open(const char *path, bool binary)
 		output->terminal = !binary && isatty(STDOUT_FILENO);
 	} else {
 		output->name = mem_string(path);
-		if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
+		bool exists = !stat(path, &status);
+		if (!exists && errno == ENAMETOOLONG) /* an unnamed file would not tell */
+			die("%s:", path);
+		if (exists && !S_ISREG(status.st_mode)) {
 			output->file = open(path, O_WRONLY | O_CLOEXEC);
 			if (output->file < 0)
 				die("%s:", path);

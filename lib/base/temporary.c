@@ -1,6 +1,8 @@
 #include "base/temporary.h"
 
+#include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include "base/mem.h"
 
 enum { MOST = 1 << 15 }; /* mts split needs two for each part */
+enum { ENDING = sizeof ".0123456789abcdef.part" - 1 };
 
 /* Safe against signals: a path is stored before the count grows. */
 static char *_Atomic paths[MOST]; /* NULL: forgotten */
@@ -25,11 +28,24 @@ temporary_remove(void)
 			rmdir(paths[i]);
 }
 
+static atomic_bool ending;
+
+/* A signal that comes again, to this thread or another, does not stop the removal.  One from outside may reach any thread:
+ * the first one ends the program, so that it makes no file meanwhile. */
 static void
 end(int number)
 {
+	bool own = number == SIGPIPE || number == SIGXFSZ; /* of what the thread does */
+
+	if (!own && gettid() != getpid()) {
+		tgkill(getpid(), getpid(), number);
+		return;
+	}
+	if (atomic_exchange(&ending, true))
+		return;
 	temporary_remove();
-	raise(number); /* again, with the default action */
+	signal(number, SIG_DFL);
+	raise(number);
 }
 
 /* A signal that is ignored or caught already stays so. */
@@ -38,9 +54,9 @@ catch_signals(void)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU,
 		SIGXFSZ };
-	struct sigaction before, ours = { .sa_handler = end, .sa_flags = SA_RESETHAND };
+	struct sigaction before, ours = { .sa_handler = end };
 
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+	for (size_t i = 0; !ending && i < sizeof signals / sizeof *signals; i++)
 		if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
 			sigaction(signals[i], &ours, NULL);
 }
@@ -64,6 +80,20 @@ is_in(const char *path, const char *folder)
 	return !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
 }
 
+/* The bytes of `target` that a temporary name begins with: a name that is long already has no room for all. */
+static size_t
+kept(const char *target)
+{
+	const char *slash = strrchr(target, '/');
+	size_t before = slash ? (size_t)(slash + 1 - target) : 0,
+	       name = strlen(target + before), most = NAME_MAX - ENDING;
+
+	if (name > most)
+		for (name = most; name && (target[before + name] & 0xc0) == 0x80;)
+			name--; /* not inside a character */
+	return before + name;
+}
+
 char *
 temporary_beside(const char *target)
 {
@@ -71,7 +101,8 @@ temporary_beside(const char *target)
 
 	if (getrandom(&number, sizeof number, 0) != sizeof number)
 		die("random numbers of the system:");
-	char *path = mem_format("%s.%016llx.part", target, (unsigned long long)number);
+	char *path = mem_format(
+	    "%.*s.%016llx.part", (int)kept(target), target, (unsigned long long)number);
 	temporary_add(path);
 	return path;
 }

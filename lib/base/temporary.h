@@ -1,6 +1,6 @@
 /*
- * temporary - unfinished files and folders, "NAME.*.part" beside their target; removed when the program dies or a
- * signal ends it.
+ * temporary - unfinished files and folders, "NAME.*.part" beside their target, of a long NAME the beginning; removed when the
+ * program dies or a signal ends it.
  *
  * After SIGKILL they stay, and the user removes them: on a shared file system a program cannot know whether another
  * machine still writes them.
@@ -17,8 +17,8 @@ char *temporary_beside(const char *target);
 /* The file is removed at exit by an error, until temporary_forget. */
 void temporary_add(const char *path);
 
-/* Call after making a file or folder.  Returns true if it is temporary or in a temporary folder: then it is removed,
- * too. */
+/* Call before making a folder, or after making a file.  Returns true if it is temporary or in a temporary folder: then it is
+ * removed, too. */
 bool temporary_made(const char *path);
 
 /* Keeps the path and everything in it. */

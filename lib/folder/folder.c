@@ -210,17 +210,13 @@ sync_folders(const char *dir)
 /*
  * Put the complete folder in the place of `target`.  Returns where the old folder is now, `temporary` or `aside`; NULL
  * if there was none.  Where the system cannot exchange two names there is a moment in which neither folder has the
- * name: signals wait until it is over.
+ * name.
  */
 static const char *
 exchange(const char *temporary, const char *target, const char *aside)
 {
-	sigset_t all, before;
-
 	if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE))
 		return temporary;
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
 	bool replaces = !rename(target, aside);
 	if (rename(temporary, target)) {
 		int saved = errno;
@@ -229,7 +225,6 @@ exchange(const char *temporary, const char *target, const char *aside)
 		errno = saved;
 		die("%s: complete, and cannot be renamed to %s:", temporary, target);
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
 	return replaces ? aside : NULL;
 }
 
@@ -237,14 +232,19 @@ void
 folder_commit(char *temporary, const char *dir)
 {
 	char *target = trimmed(dir), *aside = temporary_beside(target);
+	sigset_t all, before;
 
 	sync_folders(temporary);
+	/* signals wait until one folder has the name and nothing is beside it */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
 	temporary_forget(aside);
 	temporary_forget(temporary); /* complete: not removed from here on */
 	const char *old = exchange(temporary, target, aside);
 	file_sync_parent(target);
 	if (old) /* after the sync: the new folder has its name even after a crash */
 		folder_remove(old);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	free(aside);
 	free(target);
 	free(temporary);
@@ -253,9 +253,8 @@ folder_commit(char *temporary, const char *dir)
 static void
 make_folder(const char *path)
 {
-	if (!mkdir(path, 0777))
-		temporary_made(path);
-	else if (errno != EEXIST)
+	temporary_made(path); /* before: a signal may come while the system makes it */
+	if (mkdir(path, 0777) && errno != EEXIST)
 		die("%s:", path);
 }
 

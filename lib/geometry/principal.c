@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/status_line.h"
 #include "geometry/eigen.h"
@@ -107,12 +107,9 @@ print_head(const struct lines *lines, int components)
 static void
 check_file(const char *path)
 {
-	struct stat status;
-
 	if (!strcmp(path, "-"))
 		die_usage("pca reads its streams twice: name files");
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-		die("%s: is read twice, and is not a file; write it to one", path);
+	file_need_twice(path);
 }
 
 void

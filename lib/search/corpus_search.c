@@ -379,16 +379,6 @@ is_of_files(const struct search_options *options)
 	return true;
 }
 
-/* --self reads its stream as queries and as corpus. */
-static void
-check_self(const char *path)
-{
-	struct stat status;
-
-	if (!stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-		die("%s: is read twice, and is not a file; write it to one", path);
-}
-
 /* The similarity of both models.  Dies if they differ. */
 static enum similarity
 find_similarity(const struct corpus_search *searching)
@@ -448,8 +438,6 @@ corpus_search_open(const struct search_options *options)
 {
 	struct corpus_search *searching = mem_zero(1, sizeof *searching);
 
-	if (options->self)
-		check_self(options->queries);
 	searching->options = options;
 	searching->index = index_search_open(options);
 	searching->queries_rows = rows_open(&options->queries, 1, "queries",

@@ -463,7 +463,7 @@ check_free(const char *folder)
 	struct dirent *entry;
 	struct stat status;
 
-	if (!list && stat(folder, &status))
+	if (!list && lstat(folder, &status))
 		return;
 	while (list && (entry = readdir(list)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "encode/text_batch.h"
@@ -169,6 +170,8 @@ contrast_open(
 	contrast->options = *options;
 	contrast->texts =
 	    (struct text_batch){ .model = model, .expert = contrast->options.expert };
+	if (strcmp(path, "-") != 0)
+		file_need_twice(path);
 	open_stream(contrast);
 	if (!options->whole)
 		batch_check_rank(contrast->reader);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -499,7 +500,10 @@ void
 trainer_writable(const char *dir)
 {
 	char *weights = folder_weights(dir);
+	struct stat status;
 
+	if (!lstat(dir, &status) && (stat(dir, &status) || !S_ISDIR(status.st_mode)))
+		die("%s: exists and is not a folder; choose another name", dir);
 	if (weights)
 		die("%s: holds a model's weights (%s), which were made with its "
 		    "vocabulary; choose another folder",

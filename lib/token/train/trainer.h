@@ -39,7 +39,7 @@ void trainer_count(struct vocabulary_trainer *trainer, const char *text, size_t 
 int trainer_learn(
     struct vocabulary_trainer *trainer, int size, int64_t least, int alphabet);
 
-/* Dies as trainer_write would, if the folder has a model's weights; call before long work. */
+/* Dies as trainer_write would, if the folder has a model's weights or is a file; call before long work. */
 void trainer_writable(const char *dir);
 
 /* Writes tokenizer.json, tokenizer_config.json and, for WordPiece, vocab.txt into a folder, which is made if needed. */
