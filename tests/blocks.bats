@@ -128,6 +128,10 @@ number() { od -An -tf4 -j "$(tensor_offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
 	upcycle -m "$GOLDEN/families/ultrabert" --stack 0,0,1,1,2 -o "$T/out"
 	embed "$GOLDEN/families/ultrabert" >"$T/before"
 	embed "$T/out" | cmp - "$T/before"
+	upcycle -m "$GOLDEN/forward/lfm2" --stack 0,0,1,2,2,3,4 -o "$T/out"
+	[ "$(jq -c .layer_types "$T/out/config.json")" = '["conv","conv","conv","full_attention","full_attention","conv","full_attention"]' ]
+	embed "$GOLDEN/forward/lfm2" >"$T/before"
+	embed "$T/out" | cmp - "$T/before"
 }
 
 # bats test_tags=plain
@@ -172,11 +176,17 @@ number() { od -An -tf4 -j "$(tensor_offset "$1" "$2")" -N4 "$1" | tr -d ' '; }
 		[ ! -e "$T/out" ]
 	done <<-E
 		families/albert|0,1|its blocks share their weights; they cannot be changed one by one
-		families/modernbert|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm or MLP
-		families/qwen2|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm or MLP
-		families/gemma3_text|0,2|block 2 cannot become block 1: by config.json it would have another window, rotation, norm or MLP
-		families/deepseek|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm or MLP
+		families/modernbert|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm, head or MLP
+		families/qwen2|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm, head or MLP
+		families/gemma3_text|0,2|block 2 cannot become block 1: by config.json it would have another window, rotation, norm, head or MLP
+		families/deepseek|1,0|block 1 cannot become block 0: by config.json it would have another window, rotation, norm, head or MLP
+		forward/embedding_gemma2|0,1,2,3|has per-layer embeddings, whose blocks cannot be chosen
 	E
+	# attention where full_attn_idxs says so, whatever stood there
+	cp -r "$GOLDEN/forward/lfm2" "$T/by_index"
+	jq '.layer_types = null | .full_attn_idxs = [2, 4]' "$GOLDEN/forward/lfm2/config.json" >"$T/by_index/config.json"
+	run -1 --separate-stderr upcycle -m "$T/by_index" --stack 2,1 -o "$T/out"
+	[[ $stderr == *": block 2 cannot become block 0: by config.json it would have another window"* ]]
 	for list in x 2 -1 0, ,0 0,2 "$(seq -s, 300 | sed 's/[0-9]*/0/g')"; do
 		run -2 --separate-stderr upcycle -m "$GOLDEN/bert" --stack "$list" -o "$T/out"
 		[[ $stderr == "upcycle: --stack: "* ]]

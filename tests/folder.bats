@@ -289,6 +289,11 @@ hold() {
 	run -1 model_copy "$GOLDEN/bert" mine f32
 	[[ $output == *"mine: exists and is not a model folder"* ]]
 	[ "$(cat mine/letter)" = precious ]
+	cp -r "$GOLDEN/bert" whole
+	dies "upcycle: whole/1_Pooling: is a module of the model 'whole'; choose another name" upcycle -m whole --experts a,b -o whole/1_Pooling/
+	(cd whole && dies "upcycle: 1_Pooling: is a module of the model '.'; choose another name" upcycle -m . --experts a,b -o 1_Pooling)
+	diff -r whole "$GOLDEN/bert"
+	rm -r whole
 	[ -z "$(rest saved mine)" ]
 }
 

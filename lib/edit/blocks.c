@@ -250,8 +250,9 @@ demand_same_blocks(
 		if (made.spec.layers != count || now.norm1 != was.norm1 ||
 		    now.window != was.window || now.rotary != was.rotary ||
 		    now.inner != was.inner || now.mixture != was.mixture ||
-		    now.experts != was.experts)
-			die("%s: block %d cannot become block %d: by config.json it would have another window, rotation, norm or MLP",
+		    now.experts != was.experts || now.conv != was.conv ||
+		    now.head_size != was.head_size || now.kv_heads != was.kv_heads)
+			die("%s: block %d cannot become block %d: by config.json it would have another window, rotation, norm, head or MLP",
 			    model->dir, blocks[i], i);
 	}
 	model_unconfigure(&made);
@@ -264,6 +265,8 @@ model_stack_blocks(const char *from, const char *dir, const int *blocks, int cou
 
 	model_open_stored(&model, from);
 	spec_refuse_shared(&model.spec, from);
+	if (model.spec.layer_embedding)
+		die("%s: has per-layer embeddings, whose blocks cannot be chosen", from);
 	struct chosen chosen = { .model = &model, .blocks = blocks, .count = count };
 	size_t own = (size_t)model.weights.own;
 	chosen.roles = mem_zero(own, sizeof *chosen.roles);

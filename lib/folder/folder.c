@@ -128,6 +128,24 @@ folder_has(const char *dir, const char *name)
 	return is;
 }
 
+/* Dies if the folder is a module of a model, which would be lost. */
+static void
+check_outside(const char *target)
+{
+	const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
+	int length = slash > target ? (int)(slash - target) : 1;
+	char *parent = slash ? mem_format("%.*s", length, target) : mem_string(".");
+	struct tree *list = json_find(parent, "modules.json");
+
+	for (size_t i = 0; list && list->kind == TREE_LIST && i < list->count; i++)
+		if (list->items[i]->kind == TREE_OBJECT &&
+		    !strcmp(tree_string(list->items[i], "path", ""), name))
+			die("%s: is a module of the model '%s'; choose another name",
+			    target, parent);
+	tree_free(list);
+	free(parent);
+}
+
 void
 folder_check(const char *dir)
 {
@@ -145,6 +163,7 @@ folder_check(const char *dir)
 					    !folder_has(target, "adapter_config.json")))
 		die("%s: exists and is not a model folder; choose another name", dir);
 	free(found);
+	check_outside(target);
 	struct modules *modules = modules_read(target);
 	found = find(target, modules, ours, false);
 	if (found)
