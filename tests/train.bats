@@ -1445,6 +1445,9 @@ recipe() {
 	printf '2 5 3\t\n\n' | pairs_stream >empty.mts
 	run -1 --separate-stderr train -q -m "$G/bert" -o out empty.mts
 	[ "$stderr" = "train: empty.mts: record 1: column 'document.ids': text 0 has no tokens" ]
+	cp -r "$G/bert" $'b\xff'
+	run -1 --separate-stderr train -q -m $'b\xff' -o out big.mts
+	[[ $stderr == "train: "*": is not UTF-8, as the files that name the model are; rename the folder" ]]
 	pairs_stream </dev/null >none.mts
 	run -1 --separate-stderr train -q -m "$G/bert" -o out none.mts
 	[ "$stderr" = "train: none.mts: there is nothing to train on" ]

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/utf8.h"
 #include "folder/static_folder.h"
 #include "model/adapters.h"
 #include "model/adapter_training.h"
@@ -333,6 +334,9 @@ struct model *
 model_open_training(const char *dir, enum model_mode mode, uint64_t seed,
     const struct model_training *training)
 {
+	if (dir[utf8_valid(dir, strlen(dir))])
+		die("%s: is not UTF-8, as the files that name the model are; rename the folder",
+		    dir);
 	struct model *model =
 	    begin(dir, mode, training->classifies, NULL, training->project);
 
