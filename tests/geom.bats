@@ -190,8 +190,8 @@ a_task_each() {
 	wrong "'simlarity' is not one of similarity" simlarity mote.mts
 	wrong "standard input" similarity - -
 	wrong "standard input can be read only once" similarity --against - <mote.mts
-	wrong "--per-text and the table cannot both go to 'x'" similarity --per-text x -o x mote.mts
-	wrong "--per-text and the table cannot both go to '-'" similarity --per-text - mote.mts
+	wrong "--per-text and --output cannot both go to 'x'" similarity --per-text x -o x mote.mts
+	wrong "--per-text and --output cannot both go to '-'" similarity --per-text - mote.mts
 	wrong "'--top' is not an option" similarity --top 3 mote.mts
 	[ ! -e x ]
 }

@@ -107,14 +107,6 @@ static const struct cli_option options[] = {
 
 static const struct cli cli;
 
-static void
-check_outputs(const struct settings *settings)
-{
-	if (settings->per_text && !strcmp(settings->per_text, settings->output))
-		die_usage(
-		    "--per-text and the table cannot both go to '%s'", settings->output);
-}
-
 static int
 similarity(void *with, char **files, int count)
 {
@@ -122,7 +114,8 @@ similarity(void *with, char **files, int count)
 
 	if (settings->columns.count > 1)
 		die_usage("similarity takes one --field");
-	check_outputs(settings);
+	cli_apart((const char *const[]){
+	    "per-text", settings->per_text, "output", settings->output, NULL });
 	const char *const *streams = cli_inputs(files, &count);
 	inter_task_compare(streams, count, settings->against.items,
 	    settings->against.count,
@@ -160,7 +153,8 @@ drift(void *with, char **files, int count)
 	const struct settings *settings = with;
 
 	(void)count;
-	check_outputs(settings);
+	cli_apart((const char *const[]){
+	    "per-text", settings->per_text, "output", settings->output, NULL });
 	drift_print(files[0], files[1], &settings->columns,
 	    &(struct drift_options){
 		settings->components, settings->json, settings->per_text });

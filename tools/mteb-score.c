@@ -300,22 +300,6 @@ parse(struct settings *settings, int argc, char **argv)
 		score->fields[i] = settings->fields.items[i];
 }
 
-/* The file that is written last would replace the other. */
-static void
-check_outputs(const struct settings *settings)
-{
-	const char *names[] = { "--run", "--per-query", "--output" };
-	const char *paths[] = { settings->score.run, settings->per_query,
-		settings->output };
-
-	for (int i = 0; i < 2; i++)
-		for (int j = i + 1; j < 3; j++)
-			if (paths[i] && paths[j] && !strcmp(paths[i], paths[j]) &&
-			    strcmp(paths[i], "-") != 0)
-				die_usage("%s and %s cannot both go to '%s'", names[i],
-				    names[j], paths[i]);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -345,9 +329,9 @@ main(int argc, char **argv)
 		score->files[0] = "-";
 	if (types[number].check)
 		types[number].check(score);
-	check_outputs(&settings);
-	if (settings.per_query && !strcmp(settings.per_query, "-"))
-		die_usage("standard output is for the scores: give --per-query a file");
+	bool scores = !score->run || score->qrels;
+	cli_apart((const char *const[]){ "run", score->run, "per-query",
+	    settings.per_query, "output", scores ? settings.output : NULL, NULL });
 	if (settings.per_query)
 		score->per_query = per_query_create(settings.per_query);
 	nn_start(settings.threads, argv);
@@ -356,7 +340,7 @@ main(int argc, char **argv)
 	types[number].score(report, score);
 	if (score->per_query)
 		per_query_finish(score->per_query);
-	if (!score->run || score->qrels) {
+	if (scores) {
 		struct output *output = output_print(settings.output);
 		report_print(report, settings.json);
 		output_finish(output);

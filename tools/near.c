@@ -17,7 +17,6 @@
 
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/local_socket.h"
 #include "base/mem.h"
 #include "base/output.h"
@@ -151,8 +150,6 @@ take_streams(
 
 	if (self && (count != 1 || !strcmp(operands[0], "-")))
 		die_usage("--self takes one stream, in a file, which is read twice");
-	if (self)
-		file_need_twice(operands[0]);
 	if (count == 0)
 		die_usage("near takes two streams: queries and corpus");
 	if (count == 1 && !given && isatty(STDIN_FILENO))

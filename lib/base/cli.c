@@ -250,6 +250,16 @@ cli_listed(const char *list, const char *word)
 }
 
 void
+cli_apart(const char *const *pairs)
+{
+	for (const char *const *one = pairs; *one; one += 2)
+		for (const char *const *two = one + 2; *two; two += 2)
+			if (one[1] && two[1] && !strcmp(one[1], two[1]))
+				die_usage("--%s and --%s cannot both go to '%s'", *one,
+				    *two, one[1]);
+}
+
+void
 cli_only(const struct cli *cli, const char *mode, const char *known)
 {
 	for (int i = 0; cli->options[i].name; i++)

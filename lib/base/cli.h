@@ -171,6 +171,9 @@ struct cli_command {
  * such command; the message suggests the nearest name. */
 const struct cli_command *cli_find(const struct cli *cli, int argc, char **argv);
 
+/* Usage error if two options name one file, which both would write; pairs: an option, then its value or NULL; then NULL. */
+void cli_apart(const char *const *pairs);
+
 /* Whether a list of words separated by blanks contains `word`. */
 bool cli_listed(const char *list, const char *word);
 

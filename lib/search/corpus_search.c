@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "search/candidates.h"
 #include "search/compared.h"
@@ -438,6 +439,8 @@ corpus_search_open(const struct search_options *options)
 {
 	struct corpus_search *searching = mem_zero(1, sizeof *searching);
 
+	if (options->self)
+		file_need_twice(options->queries);
 	searching->options = options;
 	searching->index = index_search_open(options);
 	searching->queries_rows = rows_open(&options->queries, 1, "queries",
