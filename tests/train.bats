@@ -823,7 +823,8 @@ stop() {
 	mkfifo pipe
 	pairs_stream '{"temperature": 0.05}' <"$GOLDEN/train/pairs.txt" >pairs.mts
 	options=(-m "$GOLDEN/train/bert" --steps 1 -o out)
-	env train -j 1 "${options[@]}" pipe 2>first 3>&- &
+	exec 4<>pipe
+	env train -j 1 "${options[@]}" <&4 2>first 3>&- &
 	first=$!
 	until [ -s out.lock ]; do kill -0 "$first"; done
 	run -1 --separate-stderr train "${options[@]}" pairs.mts
@@ -835,6 +836,7 @@ stop() {
 	[ ! -e out ] && [ ! -e out.log.tsv ] && [ -e out.lock ]
 	kill -9 "$first"
 	wait "$first" || true
+	exec 4>&-
 	[ -e out.lock ] # a killed process cannot remove it
 	train "${options[@]}" pairs.mts
 	[ -e out/model.safetensors ] && [ ! -e out.lock ]
