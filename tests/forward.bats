@@ -8,6 +8,26 @@ embed() { # MODEL [OPTION]...
 	ids_stream text.ids <"$D/ids.txt" | encode -q --any-tokenizer -m "$@" | ids_stream --rows text.emb
 }
 
+# vary MODEL: $T/m is a copy, whose config.json `config` changes; `same` compares its embeddings with MODEL's, and `refused`
+# reads lines CHANGE|MESSAGE
+vary() {
+	cp -r "$D/$1" "$T/m"
+	settings=$D/$1/config.json
+	embed "$D/$1" --pooling mean >"$T/wanted"
+}
+
+config() { jq "$1" "$settings" >"$T/m/config.json"; }
+same() { embed "$T/m" --pooling mean | cmp - "$T/wanted"; }
+
+refused() {
+	local change text
+	while IFS='|' read -r change text; do
+		config "$change"
+		run -1 --separate-stderr embed "$T/m"
+		[[ $stderr == *"encode: $T/m/config.json"*"$text"* ]] || { echo "$change: $stderr"; false; }
+	done
+}
+
 # bats test_tags=plain
 @test "forward: embeddings of DeBERTa, Gemma 2, EmbeddingGemma 2 and LFM2 are transformers', for texts up to 300 tokens" {
 	for form in buckets plain gemma2 uncapped embedding_gemma2 lfm2 lfm2_both; do
@@ -19,10 +39,7 @@ embed() { # MODEL [OPTION]...
 
 # bats test_tags=plain
 @test "forward: EmbeddingGemma 2's text model by itself, sizes of single layers, and what config.json leaves out" {
-	cp -r "$D/embedding_gemma2" "$T/m"
-	config() { jq "$1" "$D/embedding_gemma2/config.json" >"$T/m/config.json"; }
-	same() { embed "$T/m" --pooling mean | cmp - "$T/wanted"; }
-	embed "$D/embedding_gemma2" --pooling mean >"$T/wanted"
+	vary embedding_gemma2
 	config '.text_config' && same
 	config '.text_config.per_layer_config |= {"01": ."1", "3": ."3"}' && same
 	config 'del(.text_config.per_layer_config) | .text_config += {global_head_dim: 10, num_global_key_value_heads: 1}' && same
@@ -38,11 +55,7 @@ embed() { # MODEL [OPTION]...
 	[ "$(encode -q --any-tokenizer -m "$D/embedding_gemma2" --pooling last "$T/two.mts" | ids_stream --rows text.emb | wc -w)" -eq 14 ]
 	run -1 encode -q --any-tokenizer -m "$D/embedding_gemma2" --pooling max "$T/two.mts"
 	[[ $output == *"projects each token before the pooling"* ]]
-	while IFS='|' read -r change text; do
-		config "$change"
-		run -1 --separate-stderr embed "$T/m"
-		[[ $stderr == *"encode: $T/m/config.json"*"$text"* ]] || { echo "$change: $stderr"; false; }
-	done <<-E
+	refused <<-E
 		.text_config.model_type = "gemma3_text"|'model_type' of text_config is 'gemma3_text'; it must be 'embedding_gemma2_text'
 		del(.text_config)|'text_config' is missing
 		.text_config.per_layer_config = []|'per_layer_config' must be an object
@@ -108,10 +121,7 @@ embed() { # MODEL [OPTION]...
 
 # bats test_tags=plain
 @test "forward: LFM2's older keys, and the sizes and kinds that config.json says" {
-	cp -r "$D/lfm2" "$T/m"
-	config() { jq "$1" "$D/lfm2/config.json" >"$T/m/config.json"; }
-	same() { embed "$T/m" --pooling mean | cmp - "$T/wanted"; }
-	embed "$D/lfm2" --pooling mean >"$T/wanted"
+	vary lfm2
 	config 'del(.layer_types) | .full_attn_idxs = [2, 4]' && same
 	config '.block_ff_dim = .intermediate_size | del(.intermediate_size)' && same
 	config '.block_auto_adjust_ff_dim = false | .intermediate_size = 18' && same
@@ -126,11 +136,7 @@ embed() { # MODEL [OPTION]...
 		ids_stream text.ids <<<"$one" | encode -q --any-tokenizer -m "$D/lfm2" --emit hs:pool=tokens | mts to jsonl | jq -c '."text.hs"[:3]'
 	done >"$T/three"
 	[ "$(sort -u "$T/three" | wc -l)" -eq 1 ]
-	while IFS='|' read -r change text; do
-		config "$change"
-		run -1 --separate-stderr embed "$T/m"
-		[[ $stderr == *"encode: $T/m/config.json"*"$text"* ]] || { echo "$change: $stderr"; false; }
-	done <<-E
+	refused <<-E
 		.layer_types[0] = "sliding_attention"|'layer_types' may hold 'conv' and 'full_attention'
 		.layer_types = ["conv"]|'layer_types' must name the type of each of 5 layers
 		.block_ffn_dim_multiplier = -1|'block_ffn_dim_multiplier' is -1; it must be in 0..64

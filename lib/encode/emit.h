@@ -37,8 +37,8 @@ struct emit;
 struct emit *emit_new(struct model *model, const char *request, enum dtype precision);
 
 /* Sets the stream's properties "emb", "tokens", "hs", "rw" and "sparse", each to the item of the request that has this name, such as
- * "hs:layers=3"; a plain item, and request NULL, set none.  pool: of --pooling, where the folder pools otherwise; NULL: as the
- * folder.  It is told, too: "emb:pool=cls". */
+ * "hs:layers=3"; a plain item, and request NULL, set none.  pool: the pooling of --pooling, where
+ * the folder has another, which the properties then include ("emb:pool=cls"); NULL: the folder's. */
 void emit_tell(struct writer *out, const char *request, const char *pool);
 
 /* The name of the embedding's column after "X.", or NULL when it is not asked for. */

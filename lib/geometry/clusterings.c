@@ -110,6 +110,18 @@ take_vectors(struct clustering_column *column, const struct record *record, int6
 	    more * width * sizeof *to->x);
 }
 
+/* The number of "true" or "false": here labels are read by people, and not as the 1 and 0 of a classifier. */
+static int32_t
+word_number(struct strings *kinds, const struct column *labels, const struct array *array,
+    int64_t row)
+{
+	char room[VALUES_ROOM];
+	size_t length;
+	const char *word = values_shown(labels, array, row, room, &length);
+
+	return (int32_t)strings_add(kinds, word, length, NULL);
+}
+
 static void
 take_labels(struct clusterings_reader *reading, struct clustering_column *column,
     const struct record *record)
@@ -118,19 +130,15 @@ take_labels(struct clusterings_reader *reading, struct clustering_column *column
 	struct reader *reader = reading->reader;
 	const struct array *array = &record->columns[column->label];
 	const struct column *labels = stream_column(reader, column->label);
-	bool shown = !labels->text && labels->dtype == DTYPE_BOOL; /* true, not 1 */
-	char room[VALUES_ROOM];
-	size_t length;
 
 	to->label = mem_grow(to->label, &to->capacity,
 	    (size_t)(reading->rows + record->rows), sizeof *to->label);
-	for (int64_t row = 0; row < record->rows; row++) {
-		const char *text = values_shown(labels, array, row, room, &length);
+	for (int64_t row = 0; row < record->rows; row++)
 		to->label[reading->rows + row] =
-		    shown ? (int32_t)strings_add(to->kinds, text, length, NULL)
-			  : labels_number(to->kinds, reader, column->label, array, row,
-				LABELS_MOST);
-	}
+		    !labels->text && labels->dtype == DTYPE_BOOL
+			? word_number(to->kinds, labels, array, row)
+			: labels_number(
+			      to->kinds, reader, column->label, array, row, LABELS_MOST);
 }
 
 static void

@@ -1,8 +1,10 @@
 /*
  * short_conv - the gated short convolution that stands in the place of attention in some layers of LFM2 (Liquid AI 2025).
  *
- * Of a token's projection, b, c and x: y_t = c_t (bias + sum_j w_j b_s x_s), by channel, with s = t - (taps - 1) + j; centred,
- * s = t - taps / 2 + j.  Tokens outside of the sequence are zero.
+ * A product projects each token to b, c and x, C channels each.  The convolution is by channel, and tokens outside of the
+ * sequence count as zero:
+ *
+ *	y_t = c_t (bias + sum_j w_j b_s x_s)	s = t - (taps - 1) + j, or centred s = t - taps / 2 + j
  */
 #ifndef MODEL_SHORT_CONV_H
 #define MODEL_SHORT_CONV_H

@@ -100,7 +100,7 @@ struct spec_layer {
 	int window; /* local attention: |i - j| <= window, causal or not; 0: global */
 	int rotary; /* index into spec.rotary */
 	int kv_heads, head_size; /* 0: the model's (spec_kv_heads, spec_head_size) */
-	/* A short convolution (short_conv.h) in the place of attention (LFM2): BLOCK_Q and BLOCK_OUT are the products around it. */
+	/* the layer has a short convolution instead of attention (short_conv.h); BLOCK_Q is the product before it, BLOCK_OUT the one after */
 	bool conv;
 	int inner;    /* channels of the dense MLP, or of the shared experts; 0: none */
 	bool mixture; /* has token experts; their sum and the dense MLP's are added */
@@ -292,7 +292,7 @@ void spec_check(const struct spec *spec, const struct tree *config);
 /* Dies, naming `dir`, where blocks share weights: what changes one block would change several. */
 void spec_refuse_shared(const struct spec *spec, const char *dir);
 
-/* Of a layer's attention. */
+/* The heads of keys and values in a layer's attention, and the channels of a head. */
 int spec_kv_heads(const struct spec *spec, int layer);
 int spec_head_size(const struct spec *spec, int layer);
 /* Channels of a head that a rotary table is for. */
