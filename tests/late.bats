@@ -41,7 +41,7 @@ change() {
 			count=$((count + 1))
 		done
 	done
-	[ "$count" -eq 18 ]
+	[ "$count" -eq 20 ]
 }
 
 @test "late: a text's vectors have the same bits in every batch and with any number of threads" {

@@ -53,18 +53,31 @@ unknown_id(const struct model *model, const struct tokenizer *tokenizer)
 	return id;
 }
 
-/* The ids of the words of the skip list. */
+/* The first token of a text; -1: it has none. */
+static int
+first_id(const struct tokenizer *tokenizer, const char *text)
+{
+	struct ids made = { 0 };
+
+	tokenizer_encode(tokenizer, text, strlen(text), 1, false, &made);
+	int id = made.count ? made.id[0] : -1;
+	ids_free(&made);
+	return id;
+}
+
+/* The ids of the skip list. */
 static void
 find_skipped(struct token_vectors *v)
 {
+	const struct late_interaction *late = v->late;
 	struct tokenizer *tokenizer = tokenizer_open(model_dir(v->model));
-
-	int unknown = v->late->unknown ? unknown_id(v->model, tokenizer) : -1;
+	int unknown = late->unknown ? unknown_id(v->model, tokenizer) : -1;
 
 	v->ids = tokenizer_size(tokenizer);
 	v->skipped = mem_zero((size_t)v->ids + 1, sizeof *v->skipped);
-	for (size_t i = 0; i < v->late->count; i++) {
-		int id = tokenizer_id(tokenizer, v->late->words[i]);
+	for (size_t i = 0; i < late->count; i++) {
+		int id = late->texts ? first_id(tokenizer, late->words[i])
+				     : tokenizer_id(tokenizer, late->words[i]);
 		id = id < 0 ? unknown : id;
 		if (id >= 0)
 			v->skipped[id] = true;

@@ -120,7 +120,7 @@ read_colbert(struct late_interaction *late, const char *folder)
 	expect(config, "similarity", "cosine");
 	expect(config, "interaction", "colbert");
 	late->inside = late->normalizes = late->fixed = true;
-	late->strips = late->unknown = true;
+	late->strips = late->texts = true;
 	late->width = (int)tree_integer_or(config, "dim", 0, 1, 1 << 20);
 	query->marker = marker_of(config, "query_token_id", "[unused0]");
 	query->most = late->expanded = length_of(config, "query_maxlen", QUERY);

@@ -107,6 +107,87 @@ def sentence(temporary, kind, settings, tokenizer, transformer, mask, options):
     return MultiVectorEncoder(temporary, device="cpu")
 
 
+class Colbert:
+    """A folder of colbert-ir's layout, read as colbert-ir reads it, without its package: transformers has the model with rotary positions."""
+
+    def __init__(self, folder, config, marked):
+        self.metadata, self.prompts = marked, {}
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        self.model = transformers.JinaEmbeddingsV3Model(config).eval()
+        weights = load_file(folder + "/model.safetensors")
+        self.linear = weights.pop("linear.weight")
+        renamed = {}
+        for name, value in weights.items():
+            for hub, own in (("roberta.", ""), ("encoder.layers", "layers"), ("emb_ln", "embeddings.LayerNorm"), ("mixer.out_proj", "self_attn.o_proj"),
+                             ("norm1", "post_attention_layernorm"), ("norm2", "post_mlp_layernorm")):
+                name = name.replace(hub, own)
+            parts = value.chunk(3) if "mixer.Wqkv" in name else [value]
+            for part, letter in zip(parts, "qkv"):
+                renamed[name.replace("mixer.Wqkv", f"self_attn.{letter}_proj")] = part
+        missing = self.model.load_state_dict(renamed, strict=False)
+        assert not missing.unexpected_keys and set(missing.missing_keys) <= {"pooler.dense.weight", "pooler.dense.bias"}, missing
+        first = [self.tokenizer.encode(symbol, add_special_tokens=False)[0] for symbol in string.punctuation]
+        self.skipped = set(first)
+
+    def preprocess(self, texts, prompt, task):
+        m, t = self.metadata, self.tokenizer
+        most = m["query_maxlen" if task == "query" else "doc_maxlen"]
+        ids = t(texts[0].strip(), truncation=True, max_length=most - 1)["input_ids"]
+        ids.insert(1, t.convert_tokens_to_ids(m["query_token_id" if task == "query" else "doc_token_id"]))
+        self.real = len(ids)
+        if task == "query":
+            ids += [t.mask_token_id] * (most - len(ids))
+        return {"input_ids": torch.tensor([ids])}
+
+    def encode(self, texts, task):
+        ids = self.preprocess(texts, None, task)["input_ids"]
+        mask = torch.ones_like(ids)
+        if not self.metadata["attend_to_mask_tokens"]:
+            mask[:, self.real:] = 0
+        with torch.no_grad():
+            vectors = torch.nn.functional.normalize(self.model(ids, attention_mask=mask).last_hidden_state @ self.linear.T, dim=-1)[0]
+        if task == "document" and self.metadata["mask_punctuation"]:
+            vectors = vectors[[i not in self.skipped for i in ids[0].tolist()]]
+        return [vectors]
+
+    def encode_query(self, texts):
+        return self.encode(texts, "query")
+
+    def encode_document(self, texts):
+        return self.encode(texts, "document")
+
+    def similarity(self, queries, documents):
+        return torch.tensor([[(q @ d.T).amax(1).sum() for d in documents] for q in queries])
+
+    def eval(self):
+        pass
+
+
+def colbert_rotary(temporary, kind, settings, tokenizer, metadata):
+    """colbert-ir's layout around XLM-RoBERTa with rotary positions, as the Hub's files name it."""
+    rotary = {"rope_type": "default", "rope_theta": 10000.0}
+    model = base(temporary, kind, {**settings, "rope_parameters": rotary}, tokenizer, [metadata["query_token_id"], metadata["doc_token_id"]])
+    weights = {"linear.weight": 0.5 * torch.randn(metadata["dim"], settings["hidden_size"])}
+    state = model.state_dict()
+    for name, value in state.items():
+        if ".k_proj." in name or ".v_proj." in name or name.startswith("pooler") or "position_ids" in name:
+            continue
+        if ".q_proj." in name:
+            value = torch.cat([state[name.replace("q_proj", letter + "_proj")] for letter in "qkv"])
+        for own, hub in (("self_attn.q_proj", "mixer.Wqkv"), ("self_attn.o_proj", "mixer.out_proj"), ("post_attention_layernorm", "norm1"),
+                         ("post_mlp_layernorm", "norm2"), ("embeddings.LayerNorm", "emb_ln")):
+            name = name.replace(own, hub)
+        weights["roberta." + ("encoder." if name.startswith("layers") else "") + name] = value.contiguous()
+    save_file(weights, temporary + "/model.safetensors", {"format": "pt"})
+    config = model.config
+    json.dump({"architectures": ["HF_ColBERT"], "model_type": "xlm-roberta", "position_embedding_type": "rotary", "rotary_emb_base": rotary["rope_theta"],
+               "lora_adaptations": None, "load_trained_adapters": False, "truncate_dim": None, "vocab_size": config.vocab_size,
+               "layer_norm_eps": config.layer_norm_eps, "hidden_act": "gelu", "use_flash_attn": True, **settings},
+              open(temporary + "/config.json", "w"), indent=1)
+    json.dump(metadata, open(temporary + "/artifact.metadata", "w"), indent=1)
+    return Colbert(temporary, config, metadata)
+
+
 LFM2 = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": 24,
         "block_multiple_of": 8, "max_position_embeddings": 64, "initializer_range": 0.4, "layer_types": ["conv", "full_attention", "conv"]}
 FORMS = {
@@ -119,6 +200,9 @@ FORMS = {
     "pylate_roberta": (pylate, "Roberta", ROBERTA, "roberta", {"query_prefix": "", "document_prefix": "", "query_length": 24}),
     "colbert": (colbert, "Bert", SMALL, "bert", {"query_maxlen": 14, "doc_maxlen": 10, "dim": 6, "query_token_id": "[unused0]",
                 "doc_token_id": "[unused1]", "mask_punctuation": True, "attend_to_mask_tokens": False, "similarity": "cosine"}),
+    "colbert_rotary": (colbert_rotary, "JinaEmbeddingsV3", {**SMALL, "type_vocab_size": 1, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2},
+                       "xlm-roberta", {"query_maxlen": 16, "doc_maxlen": 30, "dim": 6, "query_token_id": "[QueryMarker]", "doc_token_id":
+                       "[DocumentMarker]", "mask_punctuation": True, "attend_to_mask_tokens": True, "similarity": "cosine"}),
     "colbert_bare": (colbert, "Bert", SMALL, "bert", None),
     "sentence_modernbert": (sentence, "ModernBert", MODERN, "bert", {"query_length": 30, "document_length": 12,
                             "query_expansion": {"strategy": "min", "length": 9, "attend": False, "token": "[UNK]"}},
@@ -182,5 +266,5 @@ for name, rows in (("queries.jsonl", [{"_id": f"q{i}", "text": q} for i, q in en
     with open(os.path.join(HERE, name), "w") as out:
         out.writelines(json.dumps(row) + "\n" for row in rows)
 for name, arguments in FORMS.items():
-    if (arguments[0] is sentence) != bool(models):
+    if (arguments[0] in (sentence, colbert_rotary)) != bool(models):
         make(name, *arguments)
