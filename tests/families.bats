@@ -76,6 +76,11 @@ NAMES="$NAMES qwen2 mistral ministral3 llama eurobert ultrabert gemma gemma3_tex
 @test "families: llama_bidirec is Llama in both directions" {
 	agrees_with llama bidirectional '.is_causal = false'
 	agrees_with llama bidirectional '.model_type = "llama_bidirec"'
+	agrees_with qwen3 bidirectional '.model_type = "bidirectional_pplx_qwen3" | .architectures = ["PPLXQwen3Model"] | .use_bidirectional_attention = true'
+	copy qwen3
+	refusals qwen3 <<-'E'
+		s/"model_type": "qwen3"/"model_type": "bidirectional_pplx_qwen3"/| 'architectures' has 'Qwen3ForCausalLM'; only 'PPLXQwen3Model' is supported
+	E
 	run ! agrees_with llama bidirectional '.model_type = "llama"'
 	refusals llama <<-'E'
 		s/"model_type": "llama"/"model_type": "llama_bidirec", "pooling": "last"/| 'pooling' is 'last'; only 'avg' is supported

@@ -31,6 +31,12 @@ folder() {
 		echo "$T/llama_bidirec"
 		;;
 	xlm-roberta/rotary) echo "$GOLDEN/families/jina_v3" ;;
+	bidirectional_pplx_qwen3)
+		mkdir -p "$T/pplx"
+		cp -r "$GOLDEN"/families/qwen3/. "$T/pplx"
+		sed -i 's/"model_type": "qwen3"/"model_type": "bidirectional_pplx_qwen3"/; s/Qwen3ForCausalLM/PPLXQwen3Model/' "$T/pplx/config.json"
+		echo "$T/pplx"
+		;;
 	jina_embeddings_v5)
 		mkdir -p "$T/v5"
 		cp -r "$GOLDEN"/families/qwen3/. "$T/v5"
@@ -71,7 +77,7 @@ folder() {
 	names=$(embedders | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n }')
 	grep -q "$names" "$ROOT/README.md"
 	tr '\n' ' ' <"$ROOT/man/motes.7" | found "$names embedding models"
-	[ "$(embedders | cut -f1 | sort -u | wc -l)" -eq 85 ]
+	[ "$(embedders | cut -f1 | sort -u | wc -l)" -eq 87 ]
 	run -1 encode -q -m "$GOLDEN/families/no" < <(echo "3" | ids_stream text.ids)
 	cp -r "$GOLDEN/families/bert" "$T/none"
 	sed -i 's/"model_type": "bert"/"model_type": "none"/' "$T/none/config.json"

@@ -219,7 +219,7 @@ pooling() {
 }
 
 @test "model: Dense and Normalize in any order, in f32, f16 and bf16, are sentence-transformers'" {
-	for case in dense after both half brain order wider every; do
+	for case in dense after both half brain order wider every int8; do
 		folder $case
 		agrees "$MODEL/embeddings.txt"
 		model_copy "$MODEL" "$T/copy.$case" f32 # a saved copy
@@ -230,13 +230,14 @@ pooling() {
 }
 
 # bats test_tags=plain
-@test "model: heads of Dense modules and a LayerNorm agree with torch in every gradient" {
-	for case in both every; do
+@test "model: heads of Dense modules, a LayerNorm and a FlexibleQuantizer agree with torch in every gradient" {
+	for case in both every int8; do
 		folder $case
 		model_check "$MODEL" "$MODEL/expected.safetensors"
 		model_copy "$MODEL" "$T/$case" f32
 		model_check "$T/$case" "$MODEL/expected.safetensors"
 	done
+	[ "$(jq -r .[-1].type "$T/int8/modules.json")" = st_quantize.FlexibleQuantizer ]
 	# Dropout, which has no effect, is not written; tensors have the reference's names
 	[ "$(jq -r '.[] | .path' "$T/every/modules.json" | paste -sd' ')" = " 1_Pooling 2_Dense 3_Dense 4_LayerNorm 5_Dense 6_Dense" ]
 	for module in 2_Dense:2_Dense 3_Dense:3_Dense 5_Dense:6_Dense 6_Dense:7_Dense; do
@@ -291,7 +292,7 @@ pooling() {
 		cp "$T/changed" "$MODEL/$1"
 	}
 	change modules.json '.[3].type = "sentence_transformers.models.LSTM"'
-	refused "modules.json: the module 'LSTM' is not supported; supported are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize and Dropout"
+	refused "modules.json: the module 'LSTM' is not supported; supported are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize, Dropout and pplx-embed's FlexibleQuantizer"
 	change modules.json '.[2].path = "../other"'
 	refused "modules.json: 'path' is '../other'; it must be the plain name of a folder"
 	change modules.json '.[2].path = ".."'

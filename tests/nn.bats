@@ -36,7 +36,7 @@ check_real() {
 @test "nn: LayerNorm and RMSNorm agree with plain loops, forward and backward" { check norm; }
 @test "nn: RMSNorm of heads in strided rows agrees with plain loops, forward and backward" { check heads; }
 @test "nn: normalisation of rows to unit length agrees with plain loops, forward and backward" { check normalize; }
-@test "nn: values and gradients of activations and GLU agree with plain loops" { check activate; }
+@test "nn: values and gradients of activations and GLU agree with plain loops; tanh as int8" { check activate; check int8; }
 @test "nn: attention (causal, windows, grouped heads, relative positions) agrees with plain loops, forward and backward" { check attention; }
 @test "nn: rotary positions agree with plain loops; the backward pass is the inverse rotation" { check_tokens rotary; }
 @test "nn: embeddings, gather and scatter agree with plain loops" { check_tokens embed; }

@@ -184,7 +184,7 @@ model_take_head(struct model *model, const char *dir)
 		return;
 	}
 	for (int i = 0; i < head.count; i++)
-		if (head.modules[i].kind != HEAD_NORMALIZE && !head.modules[i].module)
+		if (head.modules[i].kind < HEAD_NORMALIZE && !head.modules[i].module)
 			die("%s: its %s has weights; only pooling and Normalize are supported beside an adapter",
 			    dir, head.modules[i].name);
 	model->head = head;

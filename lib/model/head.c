@@ -13,7 +13,8 @@
 #include "model/token_head.h"
 #include "text/json.h"
 
-static const char *const kind_names[] = { "Dense", "LayerNorm", "Normalize" };
+static const char *const kind_names[] = { "Dense", "LayerNorm", "Normalize",
+	"FlexibleQuantizer" };
 
 static const struct {
 	const char *name;
@@ -162,11 +163,11 @@ read_module(struct head *head, const struct module *module)
 	}
 	if (!strcmp(module->type, "Dropout"))
 		return;
-	while (kind <= HEAD_NORMALIZE && strcmp(module->type, kind_names[kind]))
+	while (kind < HEAD_KINDS && strcmp(module->type, kind_names[kind]))
 		kind++;
-	if (kind > HEAD_NORMALIZE)
+	if (kind == HEAD_KINDS)
 		tree_die(module->node,
-		    "the module '%s' is not supported; supported are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize and Dropout",
+		    "the module '%s' is not supported; supported are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize, Dropout and pplx-embed's FlexibleQuantizer",
 		    module->type);
 	if (head->count == HEAD_MODULES)
 		tree_die(module->node, "more than %d modules", HEAD_MODULES);
@@ -176,7 +177,8 @@ read_module(struct head *head, const struct module *module)
 		read_dense(head, to, module->folder);
 	else if (kind == HEAD_NORM)
 		read_norm(to, module->folder);
-	else if (*module->name) /* in the model's own folder config.json is another */
+	else if (kind == HEAD_NORMALIZE &&
+		 *module->name) /* in the model's own folder config.json is another */
 		read_normalize(module->folder, head);
 }
 
@@ -274,7 +276,10 @@ void
 head_add_module(struct tree *modules, const char *path, const char *type)
 {
 	struct tree *module = tree_add(modules, tree_object());
-	char name[16], *full = mem_format("sentence_transformers.models.%s", type);
+	bool own = strcmp(type, kind_names[HEAD_INT8]);
+	char name[16];
+	char *full = mem_format(
+	    "%s.%s", own ? "sentence_transformers.models" : "st_quantize", type);
 
 	snprintf(name, sizeof name, "%zu", modules->count - 1);
 	tree_set(module, "idx", tree_of_integer((int64_t)modules->count - 1));
@@ -289,7 +294,7 @@ head_tensor_name(const struct head_module *module, int which)
 {
 	static const char *const names[][3] = { { "linear.weight", "linear.bias",
 						    "residual.weight" },
-		{ "norm.weight", "norm.bias" }, { NULL, NULL } };
+		{ "norm.weight", "norm.bias" }, { NULL, NULL }, { NULL, NULL } };
 	bool has[] = { true, module->bias,
 		module->residual && module->in != module->out };
 
@@ -384,7 +389,7 @@ head_width(const struct head *head, int C, const char *dir)
 
 	for (int i = 0; i < head->count; i++) {
 		const struct head_module *module = &head->modules[i];
-		if (module->kind == HEAD_NORMALIZE)
+		if (module->kind >= HEAD_NORMALIZE)
 			continue;
 		if (module->in != width)
 			die("%s: its %s takes vectors of %d values, and is given %d", dir,
@@ -474,6 +479,8 @@ head_forward(const struct head *head, const struct head_state *state, const floa
 			nn_norm(out, NULL, state->lengths[i], last, NULL,
 			    module->weight.at, module->bias_values, module->epsilon,
 			    NN_LAYERNORM, N, width);
+		} else if (module->kind == HEAD_INT8) {
+			nn_activate(out, last, NN_TANH_INT8, N * width);
 		} else {
 			nn_normalize(out, state->lengths[i], last, N, width);
 		}
@@ -502,6 +509,10 @@ head_backward(const struct head *head, const struct head_state *state, float *dx
 		if (module->kind == HEAD_NORMALIZE) {
 			nn_normalize_back(
 			    d, d, state->out[i], state->lengths[i], N, width);
+			continue;
+		}
+		if (module->kind == HEAD_INT8) {
+			nn_activate_back(d, d, in, NN_TANH_INT8, N * width);
 			continue;
 		}
 		if (module->kind == HEAD_NORM) {

@@ -1,7 +1,7 @@
 /*
  * head - from hidden states to one embedding a sequence, as the sentence-transformers files of a folder say: pooling (1_Pooling),
- * then any number of Dense, LayerNorm and Normalize modules in the order of modules.json.  Dropout modules are skipped, and not
- * written.
+ * then any number of Dense, LayerNorm, Normalize and FlexibleQuantizer modules in the order of modules.json.  Dropout modules are
+ * skipped, and not written.
  *
  * The modules of a late-interaction model (folder/late_interaction.h) apply to each token (token_head.h), without a pooling.
  */
@@ -18,7 +18,8 @@
 
 enum { HEAD_POOLS = 6, HEAD_MODULES = 16 };
 
-enum head_kind { HEAD_DENSE, HEAD_NORM, HEAD_NORMALIZE };
+/* Those from HEAD_NORMALIZE on keep the width and have no weights.  HEAD_INT8 makes each value x an integer, NN_TANH_INT8. */
+enum head_kind { HEAD_DENSE, HEAD_NORM, HEAD_NORMALIZE, HEAD_INT8, HEAD_KINDS };
 
 struct head_module {
 	enum head_kind kind;

@@ -231,7 +231,16 @@ void nn_not_below(int32_t *starts, int32_t *columns, const float *x, const float
 
 /* Linear layers and GEMM. ------------------------------------------------------- */
 
-enum nn_act { NN_GELU, NN_GELU_TANH, NN_SILU, NN_SIGMOID, NN_TANH, NN_RELU };
+/* NN_TANH_INT8: 127 tanh(x), rounded to an integer, half to even; the backward takes it for tanh(x) (straight-through). */
+enum nn_act {
+	NN_GELU,
+	NN_GELU_TANH,
+	NN_SILU,
+	NN_SIGMOID,
+	NN_TANH,
+	NN_RELU,
+	NN_TANH_INT8
+};
 
 /* y[T,O] = x[T,C] w[O,C]^T + b[O];  b may be NULL. */
 void nn_linear(float *y, size_t ldy, const float *x, size_t ldx, struct nn_matrix w,

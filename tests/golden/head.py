@@ -6,7 +6,7 @@ pool/KIND.txt      embeddings of bert/ids.txt by one pooling mode, and KIND.prom
 CASE/              a folder's modules as sentence-transformers saves them, without the transformer,
                    and embeddings.txt
 dense/dim.txt      encode(texts.txt, truncate_dim=3), dim_unit.txt with normalize_embeddings too
-both/expected.safetensors, every/expected.safetensors
+both/expected.safetensors, every/expected.safetensors, int8/expected.safetensors
                    embeddings and the gradients of sum(emb * demb), in double precision
 Needs torch, transformers, sentence-transformers:  python3 tests/golden/head.py
 """
@@ -17,7 +17,7 @@ import tempfile
 import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.models import Dense, Dropout, LayerNorm, Normalize, Pooling, Transformer
+from sentence_transformers.models import Dense, Dropout, LayerNorm, Module, Normalize, Pooling, Transformer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEAD = os.path.join(HERE, "head")
@@ -34,6 +34,21 @@ def dense(inside, outside, dtype=torch.float32, **options):
     return module
 
 
+class FlexibleQuantizer(Module):
+    """pplx-embed's last module, written anew: 127 tanh(x) as an integer, with the gradient of tanh(x)."""
+
+    def forward(self, features, **more):
+        soft = torch.tanh(features["sentence_embedding"])
+        features["sentence_embedding"] = torch.round(127 * soft).detach() + soft - soft.detach()
+        return features
+
+    def save(self, *arguments, **more):
+        pass
+
+
+FlexibleQuantizer.__module__ = "st_quantize"
+
+
 def cases():
     identity = torch.nn.Identity()
     with torch.random.fork_rng():  # for EmbeddingGemma, without changing the draws of the others
@@ -47,6 +62,7 @@ def cases():
                  dense(9, 7, activation_function=torch.nn.GELU()), Dropout(0.4), norm,
                  dense(7, 6, activation_function=torch.nn.Sigmoid()),
                  dense(6, 4, activation_function=torch.nn.SiLU())]
+        int8 = [Pooling(C, "mean"), dense(C, 4, activation_function=identity), FlexibleQuantizer()]
     return {
         "dense": [Pooling(C, "mean"), dense(C, 6), Normalize()],
         "after": [Pooling(C, "max"), Normalize(), dense(C, 5, bias=False, activation_function=identity)],
@@ -57,6 +73,7 @@ def cases():
         "order": [Pooling(C, ("weightedmean", "cls", "cls")), Normalize()],
         "wider": wider,
         "every": every,
+        "int8": int8,
     }
 
 
@@ -137,7 +154,7 @@ def make():
             for file, unit in ("dim.txt", False), ("dim_unit.txt", True):
                 write(os.path.join(folder, file), model.encode(
                     TEXTS, truncate_dim=3, normalize_embeddings=unit, convert_to_tensor=True))
-        if name in ("both", "every"):
+        if name in ("both", "every", "int8"):
             gradients(model, features, folder, texts)
 
 

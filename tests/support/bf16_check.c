@@ -92,6 +92,7 @@ act_of(enum nn_act act, double x)
 	case NN_SIGMOID: return 1 / (1 + exp(-x));
 	case NN_TANH: return tanh(x);
 	case NN_RELU: return x > 0 ? x : 0;
+	case NN_TANH_INT8: return rint(127 * tanh(x));
 	}
 	return x;
 }

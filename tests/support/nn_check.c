@@ -358,6 +358,7 @@ act(double x, enum nn_act kind)
 	case NN_SIGMOID: return 1 / (1 + exp(-x));
 	case NN_TANH: return tanh(x);
 	case NN_RELU: return x > 0 ? x : 0;
+	case NN_TANH_INT8: return rint(127 * tanh(x));
 	}
 	return x;
 }
@@ -410,6 +411,26 @@ check_activate(void)
 		expect_gradient("gate dup", dup->at, &o, 0, 0);
 		expect_gradient("gate dgate", dgate->at, &o, 1, 0);
 	}
+}
+
+/* Values just below and above each integer's ends. */
+static void
+check_int8(void)
+{
+	enum { ENDS = 2 * 253 };
+	const enum nn_act tanh_int8 = NN_TANH_INT8;
+	struct array *x = array_new(ENDS), *y = array_new(ENDS), *dx = array_of(ENDS, 1),
+		     *expected = array_of(ENDS, 1);
+
+	for (int i = 0; i < ENDS; i++)
+		x->ref[i] = atanh((i / 2 - 126 + (i % 2 ? 0.49 : -0.49)) / 127);
+	array_upload(x);
+	activate(y->ref, &x, &tanh_int8);
+	nn_activate(y->at, x->at, tanh_int8, ENDS);
+	expect("tanh as int8", y->at, y->ref, ENDS, 0);
+	nn_activate_back(dx->at, dx->at, x->at, tanh_int8, ENDS);
+	nn_activate_back(expected->at, expected->at, x->at, NN_TANH, ENDS);
+	expect_same("its gradient", dx, expected);
 }
 
 /* Attention. ----------------------------------------------------------------------- */
@@ -567,6 +588,7 @@ static const struct check checks[] = {
 	{ "heads", check_norm_heads },
 	{ "normalize", check_normalize },
 	{ "activate", check_activate },
+	{ "int8", check_int8 },
 	{ "attention", check_attention },
 };
 

@@ -283,6 +283,21 @@ adjust_bidirectional(struct spec *spec, const struct tree *config)
 	spec->causal = false;
 }
 
+/* pplx-embed-v1: Qwen3 that sees both ways.  The contextual models split a text in chunks, and embed each. */
+static void
+adjust_pplx(struct spec *spec, const struct tree *config)
+{
+	const struct tree *classes = tree_get(config, "architectures");
+	const char *class = classes && classes->count ? classes->items[0]->string : NULL;
+
+	if (class && strcmp(class, "PPLXQwen3Model"))
+		tree_die(classes,
+		    "'architectures' has '%s'; only 'PPLXQwen3Model' is supported",
+		    class);
+	family_expect(config, "use_bidirectional_attention", true);
+	spec->causal = false;
+}
+
 /* Ministral 3, of which Nemotron-3-Embed is made: Mistral whose queries grow beyond the trained length; so long texts are not
  * supported. */
 static void
@@ -501,6 +516,8 @@ configure_nvembed(
 }
 
 const struct family decoder_families[] = {
+	{ "bidirectional_pplx_qwen3", &decoder, configure, adjust_pplx, .norm_eps = 1e-6,
+	    .head_size = 128, .windows = WINDOWS_QWEN, .qk_norm = SPEC_QK_HEAD },
 	{ "deepseek", &decoder, configure, adjust_deepseek, .norm_eps = 1e-6 },
 	{ "eurobert", &decoder, configure, adjust_eurobert, .norm_eps = 1e-5 },
 	{ "gemma", &decoder, configure, adjust_gemma, .norm_eps = 1e-6,

@@ -15,6 +15,7 @@ act_value(float x, enum nn_act act)
 	case NN_SILU: return x * nn_sigmoid(x);
 	case NN_SIGMOID: return nn_sigmoid(x);
 	case NN_TANH: return nn_tanh(x);
+	case NN_TANH_INT8: return rintf(127 * nn_tanh(x));
 	case NN_RELU: return x > 0 ? x : 0;
 	}
 	return x;
@@ -33,7 +34,8 @@ act_gradient(float x, enum nn_act act)
 		return y + x * y * (1 - y) * TWICE_ROOT * (1 + 3 * CUBIC * x * x);
 	case NN_SILU: y = nn_sigmoid(x); return y * (1 + x * (1 - y));
 	case NN_SIGMOID: y = nn_sigmoid(x); return y * (1 - y);
-	case NN_TANH: y = nn_tanh(x); return 1 - y * y;
+	case NN_TANH:
+	case NN_TANH_INT8: y = nn_tanh(x); return 1 - y * y;
 	case NN_RELU: return x > 0 ? 1 : 0;
 	}
 	return 1;
@@ -89,6 +91,7 @@ nn_activate_serial(float *y, const float *x, enum nn_act act, size_t n)
 	case NN_SIGMOID: each_value(y, x, NN_SIGMOID, n); break;
 	case NN_TANH: each_value(y, x, NN_TANH, n); break;
 	case NN_RELU: each_value(y, x, NN_RELU, n); break;
+	case NN_TANH_INT8: each_value(y, x, NN_TANH_INT8, n); break;
 	}
 }
 
@@ -100,7 +103,8 @@ gradients(float *dx, const float *dy, const float *x, enum nn_act act, size_t n)
 	case NN_GELU_TANH: each_gradient(dx, dy, x, NN_GELU_TANH, n); break;
 	case NN_SILU: each_gradient(dx, dy, x, NN_SILU, n); break;
 	case NN_SIGMOID: each_gradient(dx, dy, x, NN_SIGMOID, n); break;
-	case NN_TANH: each_gradient(dx, dy, x, NN_TANH, n); break;
+	case NN_TANH:
+	case NN_TANH_INT8: each_gradient(dx, dy, x, NN_TANH, n); break;
 	case NN_RELU: each_gradient(dx, dy, x, NN_RELU, n); break;
 	}
 }
@@ -115,6 +119,7 @@ glu(float *y, const float *up, const float *gate, enum nn_act act, size_t n)
 	case NN_SIGMOID: each_glu(y, up, gate, NN_SIGMOID, n); break;
 	case NN_TANH: each_glu(y, up, gate, NN_TANH, n); break;
 	case NN_RELU: each_glu(y, up, gate, NN_RELU, n); break;
+	case NN_TANH_INT8: each_glu(y, up, gate, NN_TANH_INT8, n); break;
 	}
 }
 
@@ -133,6 +138,9 @@ glu_gradients(float *dup, float *dgate, const float *dy, const float *up,
 		break;
 	case NN_TANH: each_glu_gradient(dup, dgate, dy, up, gate, NN_TANH, n); break;
 	case NN_RELU: each_glu_gradient(dup, dgate, dy, up, gate, NN_RELU, n); break;
+	case NN_TANH_INT8:
+		each_glu_gradient(dup, dgate, dy, up, gate, NN_TANH_INT8, n);
+		break;
 	}
 }
 

@@ -31,6 +31,7 @@ act_value(float x)
 	case NN_SILU: return x * sigmoid(x);
 	case NN_SIGMOID: return sigmoid(x);
 	case NN_TANH: return tanhf(x);
+	case NN_TANH_INT8: return rintf(127 * tanhf(x));
 	case NN_RELU: return x > 0 ? x : 0;
 	}
 	return x;
@@ -50,7 +51,8 @@ act_gradient(float x)
 		return y + x * y * (1 - y) * TWICE_ROOT * (1 + 3 * CUBIC * x * x);
 	case NN_SILU: y = sigmoid(x); return y * (1 + x * (1 - y));
 	case NN_SIGMOID: y = sigmoid(x); return y * (1 - y);
-	case NN_TANH: y = tanhf(x); return 1 - y * y;
+	case NN_TANH:
+	case NN_TANH_INT8: y = tanhf(x); return 1 - y * y;
 	case NN_RELU: return x > 0 ? 1 : 0;
 	}
 	return 1;
@@ -131,6 +133,7 @@ with_act(enum nn_act act, F f)
 	case NN_SIGMOID: f(act_is<NN_SIGMOID>()); break;
 	case NN_TANH: f(act_is<NN_TANH>()); break;
 	case NN_RELU: f(act_is<NN_RELU>()); break;
+	case NN_TANH_INT8: f(act_is<NN_TANH_INT8>()); break;
 	}
 }
 

@@ -57,6 +57,7 @@ act_value(float x)
 	case NN_SILU: return x * sigmoid(x);
 	case NN_SIGMOID: return sigmoid(x);
 	case NN_TANH: return tanhf(x);
+	case NN_TANH_INT8: return rintf(127 * tanhf(x));
 	case NN_RELU: return x > 0 ? x : 0;
 	}
 	return x;
