@@ -1,7 +1,7 @@
 # routerretriever.mk - RouterRetriever (Lee et al. 2025): its Tables 1 to 12, Figures 3 to 9
 #	make routerretriever [DATA=dir] [START=model] [SEEDS="1 2 3"] [OTHERS="cisi"]
 #	make routerretriever SIZE=paper START=contriever DATA=beir [PRECISION=bf16] [JOBS=8 RUN=share/cluster/one-device] [TRAIN_OPTIONS=...]
-#	make routerretriever-knowledge PROBE=rows.jsonl
+#	make routerretriever-knowledge [PROBE=rows.jsonl]
 # A gate is a LoRA adapter for queries, trained on one set; documents keep the base model's embeddings, made once.
 # Pilots, fitted on the scores of the training queries with each gate, route each test query to a gate.
 # small: share/recipes/routerretriever-small.yaml, texts of 128 tokens; without DATA the dictionaries alone.
@@ -405,13 +405,20 @@ routerretriever-table6:
 	@$(MAKE) --no-print-directory DOCUMENTS=trained routerretriever-table1
 
 # The probe of parametric knowledge of the paper's appendix (Zhou et al. 2023): does a model prefer texts that agree with its training?  PROBE has a
-# question a line: query, positive (contexts that agree) and negative (contexts that conflict), lists.  A question counts if the
-# nearest of all is one that agrees.
+# question a line: query, positive (contexts that agree) and negative (contexts that conflict), lists; if not given, small: WordNet's
+# capitals.  A question counts if the nearest of all is one that agrees.
+PROBE ?= $(call small,$(ROUTER_DATA)/capitals.jsonl,)
+$(ROUTER_DATA)/capitals.jsonl: $(PIPELINES)/capitals.awk $(PIPELINES)/json.awk $(TEXT)/wordnet.tsv
+	mkdir -p $(@D)
+	awk -f $(PIPELINES)/capitals.awk -f $(PIPELINES)/json.awk $(TEXT)/wordnet.tsv > $@
+
 # the contexts by the model alone, the questions through a gate or alone
 asked_of = $X/tok -q -m $Q/base -f positive -f negative $(PROBE) | $X/encode -q -m $Q/base $(ROUTER_BITS) | $X/tok -q -m $Q/base -f query - | \
 	$X/encode -q -m $Q/base $(ROUTER_BITS) $(if $(adapter),--adapter $(patsubst %/,%,$(dir $(adapter))))
+$W/knowledge/from: always
+	@$(call says,$(PROBE))
 HEAVY += $W/knowledge/%.tsv
-$W/knowledge/%.tsv: $(PROBE) $Q/base/config.json $$(adapter) | $X/tok $X/encode $X/mteb-score
+$W/knowledge/%.tsv: $(PROBE) $W/knowledge/from $Q/base/config.json $$(adapter) | $X/tok $X/encode $X/mteb-score
 	mkdir -p $(@D); \
 	$(asked_of) | $X/mteb-score reranking -q --protocol v1 $(call small,,--similarity dot) --per-query $@ - >/dev/null
 

@@ -51,6 +51,34 @@ setup() {
 		diff - <(printf '%s\t%s\t%s\t%s\n' gate seed questions agree a 1 3 0.6667 b 7 1 0.0000)
 }
 
+@test "capitals: each question has the country's own city and four others; spelling and several capitals are left out" {
+	while IFS=: read -r word instance definition; do
+		printf 'n1\ttrain\tnoun.location\t%s\t\t\t%s\t%s\t\n' "$word" "$instance" "$definition"
+	done >cities <<-E
+		Aba, Aba town:1:the capital and largest city of Ruritania; a port
+		Bebe:1:an old town; the capital of the Isle of Ys and Avalon in the north
+		Cici:1:capital city of Lemuria
+		Dodo:1:the capital of Mu
+		Ende:1:capital of Thule, since 1900
+		Old Ende:1:the former capital of Atlantis
+		New Ende:1:the capital of Atlantis
+		Ophir City:1:the capital of Ophir
+		Ophal:1:the capital of Ophelia
+		capital:0:the capital of Nowhere
+	E
+	printf 'id\tsplit\tclass\twords\tkind\ttopic\tinstance\tdefinition\texamples\n' | cat - cities >table
+	awk -f "$ROOT/pipelines/capitals.awk" -f "$ROOT/pipelines/json.awk" table >probe
+	jq -r '.query + " " + .positive[0]' probe | diff - <(
+		echo "What is the capital of Ruritania? Aba is the capital of Ruritania."
+		echo "What is the capital of the Isle of Ys and Avalon? Bebe is the capital of the Isle of Ys and Avalon."
+		echo "What is the capital of Lemuria? Cici is the capital of Lemuria."
+		echo "What is the capital of Mu? Dodo is the capital of Mu."
+		echo "What is the capital of Thule? Ende is the capital of Thule."
+	)
+	jq -e 'all((.negative | unique | length) == 4 and (.positive[0] as $own | .negative | index($own) == null))' <(jq -s . probe)
+	jq -r '.negative[]' probe | grep -c "is the capital of Mu." | grep -x 4
+}
+
 @test "served-elsewhere: queries that another gate serves better, with the difference" {
 	printf '1\tone\n2\ttwo\n3\tthree\n' >texts
 	printf 'id\tx\tndcg_at_10\n1\t9\t0.5\n2\t9\t0.25\n3\t9\t0\n' >a.tsv
