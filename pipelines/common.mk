@@ -18,10 +18,14 @@ export LC_ALL := C.UTF-8
 unexport POSIXLY_CORRECT
 # make splits a list of files at blanks, and it or the shell reads these characters as its own: a path with one of them is
 # refused here, where make's own error would be about a rule of another pipeline
-special   := : ; & | < > ( ) ' " ` \ * ? [ ] \#
-unfit      = $(word 2,$($1))$(foreach character,$(special),$(findstring $(character),$($1)))
-$(foreach name,MODEL DATA OUT RESULTS NAME START TRAIN,$(if $(strip $(call unfit,$(name))),$(error $(name)='$($(name))': \
-	a pipeline takes no name with a blank or one of $(special); give a link to the folder: ln -s '$($(name))' LINK)))
+special   := : ; & | < > ( ) { } ' " ` \ * ? [ ] % $$ \#
+# a dollar that begins no variable of make, which would be cut out with the character after it
+open      := (
+dollar     = $(findstring $$,$(subst $$$(open),,$(subst $${,,$(value $1))))
+# = is read by make in targets; results are only below their folder
+unfit      = $(word 2,$($1))$(call dollar,$1)$(foreach character,$(special) $(if $(filter-out RESULTS,$1),=),$(findstring $(character),$($1)))
+$(foreach name,MODEL DATA OUT RESULTS NAME START TRAIN GATES PILOTS,$(if $(strip $(call unfit,$(name))),$(error $(name)='$(if $(call dollar,$(name)),$(value $(name)),$($(name)))': \
+	a pipeline takes no name with a blank or one of $(special) =; give a link to the folder: ln -s '$(if $(call dollar,$(name)),$(value $(name)),$($(name)))' LINK)))
 # RUN starts the shells of the rules that encode, train and score, for example on another machine: srun -c 8.  HEAVY lists their
 # targets, as patterns for filter.  A pattern-specific SHELL would be simpler, but make 4.4 loses pattern-specific
 # variables in chains of implicit rules, or crashes.

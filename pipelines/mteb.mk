@@ -45,16 +45,21 @@ RESULTS  ?= results$(patsubst %,-%,$(filter-out v2,$(PROTOCOL)))
 MTEB     := $(OUT)/mteb
 WAYS     := hs rw concat sum apart
 REGISTRY := $(patsubst %,--registry %,$(SHARE)/tasks.yaml $(wildcard $(DATA)/tasks.yaml)) --protocol $(PROTOCOL)
-CHOSEN   := $(if $(BENCHMARK),--benchmark '$(BENCHMARK)')
-PLAN     := $(MTEB)/plan.mk
+# a text as one word of the shell
+quoted    = '$(subst ','\'',$1)'
+unlike    = $(subst <$1>,,<$2>)$(subst <$2>,,<$1>)
+CHOSEN   := $(if $(BENCHMARK),--benchmark $(call quoted,$(BENCHMARK)))
 as_name   = $(subst =,-,$(subst :,-,$1))
 bits      = $(WEIGHTS) $(PRECISION:%=precision-%)
-mteb_instructed = $(if $(INSTRUCT),instruct-$(if $(filter no,$(INSTRUCT)),no,$(shell cksum <<<'$(INSTRUCT)' | cut -d ' ' -f 1)))
+mteb_instructed = $(if $(INSTRUCT),instruct-$(if $(call unlike,$(INSTRUCT),no),$(shell cksum <<<$(call quoted,$(INSTRUCT)) | cut -d ' ' -f 1),no))
 numbers   = $(WEIGHTS:%=--weights %) $(PRECISION:%=--precision %)
 EMITTED  := $(or $(TEMPLATE),plain)-$(call as_name,$(EMIT))$(subst $() ,,$(addprefix -,$(bits) $(mteb_instructed)))
 combined  = $(if $(COMBINE),$(COMBINE)$(ALPHA:%=$(,)alpha-%)$(NORM:%=$(,)norm-%)$(if $(filter-out hs$(,)rw,$(EMIT)),$(,)$(EMIT)))
 WAY      := $(call as_name,$(subst $() ,+,$(strip $(TEMPLATE) $(combined) $(bits) $(mteb_instructed))))
 AS       := $(GATES:%=--gates %) $(PILOTS:%=--pilots %) $(WAY:%=--way %)
+PLANNED   = $X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(CHOSEN) $(if $(INSTRUCT),--instruct $(call quoted,$(INSTRUCT))) $(NAME:%=--name %) $(AS)
+# a file for each choice of model and sets: a run reads its plan again at its end, and another one may have begun meanwhile
+PLAN      = $(MTEB)/plan-$(shell cksum <<<$(call quoted,$(PLANNED) $(DATA) $(TASKS)) | cut -d ' ' -f 1).mk
 
 ## mteb      score MODEL=dir on the data sets of DATA=dir, a table of all models (BENCHMARK=, TASKS=, PROTOCOL=, PER_QUERY=1, GATES= PILOTS=, COMBINE=)
 mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score $X/mts
@@ -67,13 +72,12 @@ mteb: | $X/leaderboard $X/tok $X/encode $X/pilot-route $X/moee-sim $X/mteb-score
 	@$(if $(filter-out $(WAYS),$(COMBINE)),echo "mteb: there is no COMBINE='$(COMBINE)'; it is one of $(WAYS)" >&2; exit 2)
 	@$(if $(COMBINE),,$(if $(NORM),echo 'mteb: NORM needs COMBINE' >&2; exit 2))
 	@$(if $(COMBINE),,$(if $(filter command,$(origin EMIT)),echo 'mteb: EMIT needs COMBINE' >&2; exit 2))
-	@$X/leaderboard plan -m '$(MODEL)' $(REGISTRY) $(CHOSEN) $(if $(INSTRUCT),--instruct '$(INSTRUCT)') $(NAME:%=--name %) $(AS) -o $(PLAN) \
-		$(DATA) $(TASKS)
+	@$(PLANNED) -o $(PLAN) $(DATA) $(TASKS)
 	@$(MAKE) -k --no-print-directory mteb-scores MTEB_PLAN=$(PLAN) || true
 	@$(MAKE) --no-print-directory mteb-table MTEB_PLAN=$(PLAN)
 
 mteb-list: | $X/leaderboard
-	@$X/leaderboard list $(filter-out --protocol $(PROTOCOL),$(REGISTRY)) $(if $(BENCHMARK),'$(BENCHMARK)') $(TASKS)
+	@$X/leaderboard list $(filter-out --protocol $(PROTOCOL),$(REGISTRY)) $(if $(BENCHMARK),$(call quoted,$(BENCHMARK))) $(TASKS)
 
 ifdef MTEB_PLAN
 -include $(MTEB_PLAN)
@@ -97,7 +101,6 @@ BAR     := $(shell [ -t 2 ] && echo --progress)
 data_of    = $(realpath $(foreach file,test train queries corpus qrels,$($1.$(file))))
 texts_of   = $(strip $(call data_of,$1)|$($1.query)|$($1.document)|$(if $(filter $1,$(classification)),$($1.samples)|$($1.experiments)))
 scoring_of = $(strip $($1.samples)|$($1.experiments)|$($1.documents)|$($1.at)|$($1.groups)|$($1.identical)|$($1.changed)|$($1.top_ranked)|$($1.earlier))
-unlike     = $(subst <$1>,,<$2>)$(subst <$2>,,<$1>)
 note       = $(if $(call unlike,$(file <$1),$2),$(file >$1,$2))
 noted     := $(sort $(VECTORS) $(MADE) $(CORPUS))
 notes     := $(PARTS:%=$(VECTORS)/%/scoring) $(foreach folder,$(noted),$(PARTS:%=$(folder)/%/texts))
@@ -142,6 +145,17 @@ scored   = $(notdir $(basename $(wildcard $(SCORES)/*.$1)))
 reported = $(patsubst $(VECTORS)/%/$(REPORT),%,$(wildcard $(VECTORS)/*/$(REPORT)))
 ifneq ($(PER_QUERY),)
 .PHONY: $(patsubst %,$(VECTORS)/%/$(REPORT),$(filter-out $(call scored,tsv),$(with_tsv)))
+endif
+
+# Make takes a report that is missing for up to date if the result is newer than the data (.SECONDARY), so parts that a result lacks
+# are named: a run scored fewer of them, or their older files came later.
+parts_in = $(shell jq -r '.scores | to_entries[] | .key as $$split | .value[] | .hf_subset + "@" + $$split | \
+	gsub("[\\x00-*,/:-?\\[-^`{-\\x7f]"; "_")' $(SCORES)/$1.json)
+lacks    = $(foreach mteb_part,$1,$(if $(filter $($(mteb_part).part),$2),,$(mteb_part)))
+LACKING := $(foreach set,$(filter $(call scored,json),$(SETS)),$(if $(filter-out $(reported),$($(set).reports)),\
+	$(call lacks,$(filter-out $(reported),$($(set).reports)),$(call parts_in,$(set)))))
+ifneq ($(strip $(LACKING)),)
+.PHONY: $(patsubst %,$(VECTORS)/%/$(REPORT),$(LACKING))
 endif
 
 # Embeddings: each file is encoded once, each text with the prompt of its side.
@@ -230,12 +244,12 @@ MISSING = $(sort $(foreach set,$(filter-out $(call scored,json),$(SETS)),\
 FOLDERS = $(sort $(foreach file,$(filter-out %/model_meta.json,$(wildcard $(RESULTS)/*/*/*.json)),\
 	$(patsubst %/,%,$(dir $(file)))))
 
-# the last error in a log, except that of a program whose input failed
-why = awk '{ sub(/.*\r/, "") } /: warning: / || why && /did the program before it fail/ { next } \
-	/^[a-z-]*: / { why = $$0 } END { print why }'
+# the last error in a log, except that of a program whose input failed; make itself refuses a set before it has a log
+why = cat $1 2>/dev/null | awk '{ sub(/.*\r/, "") } /: warning: / || why && /did the program before it fail/ { next } \
+	/^[a-z-]*: / { why = $$0 } END { print why ? why : "the messages above say why" }'
 
 mteb-table: mteb-done
-	@$(foreach set,$(MISSING),echo "$(set): FAILED: $(or $($(set).fault),$$($(why) $(VECTORS)/$(set)/log))" >&2;) \
+	@$(foreach set,$(MISSING),echo "$(set): FAILED: $(or $($(set).fault),$$($(call why,$(VECTORS)/$(set)/log)))" >&2;) \
 	[ -z "$(strip $(MISSING))" ]
 
 mteb-done:

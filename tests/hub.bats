@@ -112,3 +112,22 @@ ids() {
 		[[ $stderr == "encode: $path"*": No such file or directory" ]]
 	done
 }
+
+@test "hub: a link to a file that is not there is an error, not an absent file; an empty reference names nothing" {
+	snapshot=$model/snapshots/0a1b
+	for file in modules.json vocab.txt config.json sentence_bert_config.json; do
+		cp -r "$model" kept
+		rm -f "$model/blobs/$file"
+		ln -sfr "$model/blobs/$file" "$snapshot/$file"
+		run -1 --separate-stderr tok -m some/tiny.bert <<<"the dog"
+		[ "$stderr" = "tok: $snapshot/$file: a link to a file that is not there; copy or fetch that file, too" ]
+		rm -r "$model" && mv kept "$model"
+	done
+	rm "$model/blobs/model.safetensors"
+	tok -m some/tiny.bert -o ids.mts <<<"the dog"
+	run -1 --separate-stderr encode -m some/tiny.bert ids.mts
+	[ "$stderr" = "encode: $snapshot/model.safetensors: No such file or directory" ]
+	: >"$model/refs/main"
+	run -1 --separate-stderr tok -m some/tiny.bert <<<"the dog"
+	[[ $stderr == "tok: some/tiny.bert: no folder of that name, nor a model of that revision in "* ]]
+}

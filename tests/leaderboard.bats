@@ -726,6 +726,31 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[[ ${lines[0]} == "mote - 1/base.tsv; 10 queries; "* ]]
 	[ "${lines[2]}" = "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|" ]
 	grep -q '^| ndcg_at_10 | 0.3899 | 0.3899 | +0.0000 |  |  | 1 | +0.0000 | +0.0000 | 0.0000 |$' <<<"$output" # a system and itself
+	# signs that would end a cell
+	cp 1/base.tsv $'one\ttwo.tsv'
+	cp 1/base.tsv 'a|b.tsv'
+	run -0 leaderboard compare --from-per-query $'one\ttwo.tsv' 2/base.tsv
+	[[ ${lines[0]} == "base - one two; "* && ${lines[1]} == $'metric\tone two\tbase\tdifference\t'* ]]
+	run -0 leaderboard compare --from-per-query --format markdown 'a|b.tsv' 2/base.tsv
+	[[ ${lines[1]} == '| metric | a\|b | base | difference |'* ]]
+}
+
+@test "leaderboard table: tabs, line breaks and bars of a model's name do not end a cell" {
+	mkdir m
+	printf '{"name": "a|b\\tc\\nd", "revision": "r"}' >m/model_meta.json
+	echo '{"task_name": "STS12", "scores": {"test": [{"main_score": 0.5}]}}' >m/STS12.json
+	run -0 leaderboard table --registry "$REGISTRY" m
+	[ "${lines[0]}" = $'type\ttask\tmetric\ta|b c d' ]
+	run -0 leaderboard table --registry "$REGISTRY" --format markdown m
+	[ "${lines[0]}" = '| type | data set | metric | a\|b c d |' ]
+}
+
+@test "leaderboard compare --from-per-query: where a draw of pairs has no value, a warning says why the interval is missing" {
+	seq 100 | awk 'BEGIN { print "id\tlabel\tcosine" } { print $1 "\t" ($1 < 3) "\t" 1 / $1 }' >one.tsv
+	awk 'NR > 1 { $3 = ($1 % 7) / 10 } { print $1 "\t" $2 "\t" $3 }' one.tsv >two.tsv
+	run -0 --separate-stderr leaderboard compare --from-per-query one.tsv two.tsv
+	[[ $stderr == "leaderboard: warning: cosine_ap: there is no interval and no error: a draw of the bootstrap has only equal values, or no positive pair" ]]
+	[[ ${lines[2]} == $'cosine_ap\t1\t'*$'\t\t\t' ]]
 }
 
 @test "leaderboard compare --from-per-query: one query, missing, repeated and non-numeric values, pairs and foreign files are refused" {
@@ -803,6 +828,11 @@ interval() { sed -n "/<div>$1</,/^<.div>/s/.*<span>\([-0-9.]*\) <small>\([-0-9.]
 	[[ "$stderr" == *"9 data sets are left out: only one of A and B has them" ]]
 	grep -q $'^Letters\t1\t' <<<"$output"
 	grep -q $'^Other\t30\t' <<<"$output"
+	# of a benchmark, sets may be missing in both
+	echo 'benchmarks: { some: { tasks: [STS00, STS05, STS10, STS99] } }' >>"$T/r.yaml"
+	echo 'tasks: { STS00: { type: Letters }, STS05: { type: Letters }, STS10: { type: Letters }, STS99: { type: Letters } }' >"$T/four.yaml"
+	run -0 --separate-stderr leaderboard compare --registry "$T/r.yaml" --registry "$T/four.yaml" --benchmark some "$T/A/r" "$T/B/r"
+	[[ "$stderr" == *"1 data sets are left out: only one of A and B has them"*"1 data sets are left out: neither A nor B has them" ]]
 	run -1 leaderboard compare "$T/A/r" "$T/none"
 	[[ "$output" == "leaderboard: $T/none: cannot be read: No such file or directory" ]]
 	echo '{"task_name": "x", "scores": {"test": [{"main_score": null}]}}' >"$T/B/r/x.json"
@@ -895,6 +925,13 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	grep -qx 'SCIDOCS.qrels := d/datasets--mteb--scidocs/snapshots/1a/data/test-00000-of-00001.jsonl' <<<"$output"
 	grep -qx 'SCIDOCS.corpus := d/datasets--mteb--scidocs/snapshots/1a/corpus/corpus-00000-of-00001.jsonl' <<<"$output"
 	grep -q '^STS13.fault := d/STS13: there is no test.jsonl' <<<"$output"
+	# of two snapshots that of the branch main counts, else the newest
+	files h/datasets--mteb--sts12-sts/snapshots/{1a,2b}/data/test-00000-of-00001.jsonl
+	touch -d 2030-01-01 h/datasets--mteb--sts12-sts/snapshots/2b
+	plan h | found -x 'STS12.test := h/datasets--mteb--sts12-sts/snapshots/2b/data/test-00000-of-00001.jsonl'
+	mkdir h/datasets--mteb--sts12-sts/refs
+	echo 1a >h/datasets--mteb--sts12-sts/refs/main
+	plan h | found -x 'STS12.test := h/datasets--mteb--sts12-sts/snapshots/1a/data/test-00000-of-00001.jsonl'
 	# Parquet files are refused with the reason
 	files p/STS22.v2/en/test-00000-of-00001.parquet p/mteb--x/y
 	plan p | found -x "STS22.v2.fault := p/STS22.v2: its rows are Parquet files, which are not read; motes(7), DATA FOLDERS, has a line that converts them"
@@ -973,6 +1010,15 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	grep -qx 'retrieval += News21InstructionRetrieval' <<<"$output"
 	grep -qx 'NevIR.groups := --groups pairs' <<<"$output"
 	grep -qx 'mFollowIRCrossLingual@eng-fas@test.changed := d/mFollowIRCrossLingual/qrel_diff-fas/qrel_diff-00000-of-00001.jsonl' <<<"$output"
+}
+
+@test "leaderboard plan: a subset whose name has blanks has a folder without, and is printed so" {
+	files d/ClusTREC-Covid/title_and_abstract/test.jsonl "e/ClusTREC-Covid/title and abstract/test.jsonl"
+	plan d | found -x 'ClusTREC-Covid@title_and_abstract@test.part := title_and_abstract@test'
+	plan e | found "make cannot read blanks and signs in paths; rename the subset's folder to title_and_abstract"
+	report | sed 's/"cosine_spearman"/"v_measure"/; s/"sts"/"clustering-fast"/' >report.json
+	leaderboard result --registry "$REGISTRY" --dataset ClusTREC-Covid title_and_abstract@test=report.json 2>/dev/null >result.json
+	[ "$(jq -r '.scores.test[].hf_subset' result.json)" = "title and abstract" ]
 }
 
 @test "leaderboard plan: subsets of a retrieval set are found, as BEIR and as the Hub lay them out" {

@@ -275,6 +275,11 @@ make_gates() {
 		DATA $T/a#b
 		OUT $T/out (2)
 		RESULTS $T/[1]
+		DATA $T/x\$y
+		DATA $T/x%y
+		OUT $T/x=y
+		MODEL $T/x{a,b}
+		GATES $T/my gates
 		NAME my base
 		START a\b
 		TRAIN $T/a;b
@@ -284,6 +289,57 @@ make_gates() {
 	ln -s "my data" link
 	# NAME of the environment is left out; an option may follow operands, whatever the environment says
 	NAME="John Doe" POSIXLY_CORRECT=1 mteb DATA="$T/link" TASKS=STS12 | found 'STS12'
+	# letters beyond ASCII are no special characters
+	cp -r "my data" "café"
+	cp -r "$ROOT/share/models/base" "modèle"
+	mteb DATA="$T/café" MODEL="$T/modèle" OUT="$T/é" RESULTS="$T/à=1" 2>/dev/null | found -F '| STS12 |'
+	[ -e "$(echo à=1/modèle/*/STS12.json)" ]
+}
+
+@test "mteb: a subset whose name has a blank is scored from a folder without; its own folder and other signs are refused" {
+	mkdir -p 'data/sts/two/a b' data/sts/two/{c_d,e,'$(echo x >>ran)'}
+	for dir in data/sts/two/*; do cp data/sts/STS-12/test.csv "$dir"; done
+	echo 'tasks: { two: { type: STS, subset: [a b, c d, e, "$(echo x >>ran)"] } }' >data/tasks.yaml
+	run ! mteb TASKS=two
+	[[ $output == *"two@a_b@test: FAILED: $T/data/sts/two: make cannot read blanks and signs in paths; rename the subset's folder to a_b"* ]]
+	[[ $output == *"rename the subset's folder to __echo_x___ran_"* ]]
+	[ ! -e ran ] && [ ! -e "$ROOT/ran" ]
+	# its rows are older than the result, which lacks them
+	mv 'data/sts/two/a b' data/sts/two/a_b
+	rm -r data/sts/two/\$*
+	mteb TASKS=two >/dev/null 2>&1
+	jq -r ".scores.test[].hf_subset" results/base/*/two.json >subsets
+	[ "$(sort subsets | paste -sd,)" = "a b,c d,e" ]
+	# a part that an earlier run scored stays in the result
+	rm -r data/sts/two/c_d
+	touch data/sts/two/e/test.csv
+	mteb TASKS=two >/dev/null 2>&1
+	[ "$(jq -r '.scores.test[].hf_subset' results/base/*/two.json | sort | paste -sd,)" = "a b,c d,e" ]
+	# a fault may have the shell's signs
+	echo 'tasks: { three: { type: STS, subset: ["`echo x >>ran`\"$(echo x >>ran)#", b] } }' >data/tasks.yaml
+	mkdir data/sts/three
+	run ! mteb TASKS=three
+	[[ $output == *"three: FAILED: $T/data/sts/three: there are no files of any of its 2 parts"* ]]
+	[ ! -e ran ] && [ ! -e "$ROOT/ran" ]
+}
+
+@test "mteb: two runs at once, of two models, do not read each other's plan" {
+	cat >waits <<-END
+		#!/bin/bash
+		until [ -e "$T/go" ]; do sleep 0.05; done
+		exec "\$@"
+	END
+	chmod +x waits
+	cp -r "$ROOT/share/models/base" other
+	sed -i 's/"rope_theta": *1000.0/"rope_theta": 3.0/' other/config.json
+	mteb TASKS=STS12 NAME=one RUN="$T/waits" >one.log 2>&1 3>&- &
+	until grep -q 'STS12\.task' out/mteb/*.mk 2>/dev/null; do sleep 0.05; done
+	mteb TASKS=same NAME=two MODEL="$T/other" >two.log 2>&1 || true
+	touch go
+	wait $!
+	grep -q '| STS12 |.*80.00' one.log
+	[ "$(jq -r .name results/one/*/model_meta.json)" = one ]
+	[ "$(jq -r .name results/two/*/model_meta.json)" = two ]
 }
 
 # bats test_tags=plain
@@ -712,6 +768,11 @@ make_gates() {
 	# documents have no instruction
 	vectors "$run/shelf/corpus.mts" document.emb | within <(vectors "$(echo out/mteb/base/*/shelf/corpus.mts)" document.emb) 1e-6
 	run ! cmp -s "$run/shelf/queries.mts" out/mteb/base/*/shelf/queries.mts
+	# a template with the word "no" is not INSTRUCT=no; it and a benchmark may have an apostrophe
+	mteb TASKS=STS12 INSTRUCT="The user's, no matter which: {instruction} " RESULTS="$T/words" >table 2>err
+	head -n 1 table | found 'base+instruct-[0-9]* '
+	run -2 --separate-stderr mteb BENCHMARK="it's"
+	[[ $stderr == "leaderboard: there is no benchmark 'it's'; "* ]]
 }
 
 @test "mteb: types of mteb's second version are scored from rows as mteb has them" {

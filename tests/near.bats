@@ -488,6 +488,18 @@ npy() {
 	printf '%s\t%s\t%s\n' q b 1 q c 0 q a 0 r a 0 | cmp - got
 }
 
+@test "near --fuse, --merge: invalid UTF-8 in a run is replaced with a warning, since ids may become equal" {
+	printf 'q Q0 a\377 1 3 x\n' >"$T/odd.run"
+	printf '{"id":"q","hits":[{"id":"a\377","score":2}]}\n' >"$T/odd.jsonl"
+	printf 'q Q0 b 1 9 x\n' >"$T/even.run"
+	cd "$T"
+	for odd in odd.run odd.jsonl; do
+		run -0 --separate-stderr near --fuse rrf $odd even.run
+		[ "$stderr" = "near: warning: $odd: 1 invalid parts of UTF-8 were replaced by U+FFFD" ]
+		grep -q 'a�' <<<"$output"
+	done
+}
+
 @test "near --fuse, --merge, --mine: scores beyond float32 are refused, not infinite or NaN" {
 	printf '%s\n' $'q\tQ0\ta\t1\t1e39\tt' $'q\tQ0\tb\t2\t1\tt' >"$T/far.run"
 	printf '%s\n' $'q\tQ0\tc\t1\t1\tt' $'q\tQ0\td\t2\t-1e39\tt' >"$T/low.run"

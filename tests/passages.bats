@@ -46,6 +46,24 @@ notes() {
 	[ "$(grep -c '/a.md:' got)" -eq 2 ]
 }
 
+@test "passages: white space around a passage is dropped, also that beyond ASCII; the indentation of a line stays" {
+	printf '\u00a0 the sea\n\n    code\n    more\n\n\u00a0\n\n# Keys\n\n\u3000a lamp\u00a0 and the sea and a lamp and the key\u2003\n' >"$T/a.md"
+	cd "$T"
+	cut_into --passages 8 a.md | sed $'s/\u00a0/_/g' >got
+	diff got - <<-'END'
+		["a.md:1","the sea"]
+		["a.md:3","    code"]
+		["a.md:4","    more"]
+		["a.md:8","# Keys"]
+		["a.md:10","a lamp_ and the"]
+		["a.md:10","sea and a lamp"]
+		["a.md:10","and the"]
+		["a.md:10","key"]
+	END
+	printf '# Sea\n\nsea sea sea sea sea \u00a0 sea sea sea sea sea \u00a0 sea sea sea\n' >b.md
+	tok -m "$TINY" --passages 8 --overlap 4 b.md | mts to jsonl -c text | jq -e -s 'all(.[].text; startswith("\u00a0") or startswith(" ") | not)'
+}
+
 @test "passages: the files of a folder by name, divided at headings, each passage with file and line" {
 	notes
 	cd "$T"

@@ -42,6 +42,10 @@ setup() {
 	geom pca x.mts | cut -f2 | paste -sd' ' | found -x 'id 1 2 3 4'
 	geom pca x.mts x.mts | cut -f2 | paste -sd' ' | found -x 'id 1 2 3 4 1 2 3 4'
 	geom pca x.mts | cut -f3 | sort -u | paste -sd, | found -x ',dataset'
+	# two ids that are the same up to a NUL
+	printf '{"_id":"%s","x.emb":[%s]}\n' 'a\u0000b' 1,2 a 3,4 c 5,6.5 | mkstream >x.mts
+	run -1 --separate-stderr geom pca x.mts
+	[ "$stderr" = "geom: x.mts: column '_id': 'a' has a NUL in it; rename it" ]
 }
 
 @test "geom drift: variances, shifts and shares are numpy's" {

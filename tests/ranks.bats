@@ -140,6 +140,34 @@ same() {
 	END
 }
 
+@test "ranks: a rank without rows, or without negatives, in its first batch trains along" {
+	need_ranks
+	model=$G/bert
+	# batches of one row; of two rows, of which only the first has a negative
+	head -n 1 one.jsonl | sed 's/"hard": .*/"hard": []}/' >single.jsonl
+	{ sed -n 2p one.jsonl; head -n 1 one.jsonl; } | awk 'NR == 2 { sub(/"hard": .*/, "\"hard\": []}") } 1' >double.jsonl
+	for rows in single double; do
+		cat >mix.yaml <<-END
+			batch: 2
+			epochs: 8
+			tasks:
+			  retrieval:
+			    datasets:
+			      - {name: rows, file: $rows.jsonl, negatives: hard}
+		END
+		for options in --own-negatives "--denominator qq,dd" --bidirectional "--objective triplet" "--matryoshka 16,4"; do
+			[ "$rows$options" != "single--objective triplet" ] || continue
+			# shellcheck disable=SC2086
+			{ alone $options; ranks 3 $options; }
+			same alone 3
+		done
+		guided="encode -q -m $G/nomic_bert --keep | train -q -j 1 -m $model --lr 2e-3 --warmup 0 --guide --denominator qq,dd"
+		tasksample -q mix.yaml | tok -q -m "$model" | bash -c "$guided -o alone"
+		on 3 "$part mix.yaml | tok -q -m $model | $guided -o 3"
+		same alone 3
+	done
+}
+
 @test "ranks: token experts with their balance, REZE's relations, and candidates of a guide train like one process" {
 	need_ranks
 	model=$G/bert

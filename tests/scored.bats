@@ -75,6 +75,12 @@ agrees() {
 		train "${options[@]}" --lr 1e-12 -o out --denominator $terms --no-mask-duplicates same.mts
 		[ "$(column accuracy out.log.tsv | xargs printf '%.1f\n' | sort -u)" = 1.0 ]
 	done
+	# a similarity that is in both softmaxes is one number, wherever it lies in them: of one row all or nothing is right
+	for fields in 3 4; do
+		awk -F'\t' -v OFS='\t' -v fields=$fields 'NF { NF = fields; print $0 "\n" }' "$G/pairs.txt" | pairs_stream >rows.mts
+		train "${options[@]}" --lr 1e-12 -o out --denominator dq rows.mts
+		[ -z "$(column accuracy out.log.tsv | grep -vx '[01]')" ]
+	done
 	train "${options[@]}" --lr 1e-12 -o plain --dev ids.mts guided.mts
 	train "${options[@]}" --lr 1e-12 -o out --guide --dev ids.mts guided.mts
 	[ "$(column dev_loss plain.log.tsv | head -n 1)" = "$(column dev_loss out.log.tsv | head -n 1)" ]
@@ -354,9 +360,16 @@ agrees() {
 	sed 's/"label": 1/"label": 5/' "$G/scores.jsonl" | mkstream 8 | mts cat -c label | mts cat --rename label=document.score |
 		mts paste <(mts cat -c query.ids,document.ids ids.mts) - >five.mts
 	for loss in contrastive online; do
-		dies "train: five.mts: record 1: the label 5 is not in 0..1, as $loss has them" train "${options[@]}" -o out --objective $loss five.mts
-		dies "train: five.mts: record 1: the label 5 is not in 0..1, as $loss has them" train "${options[@]}" -o out --objective $loss --dev five.mts labels.mts
+		wrong="train: five.mts: record 1: the label 5 is not in 0..1, as contrastive has them"
+		[ $loss = contrastive ] || wrong="train: five.mts: record 1: the label 5 is neither 0 nor 1, as online has them"
+		dies "$wrong" train "${options[@]}" -o out --objective $loss five.mts
+		dies "$wrong" train "${options[@]}" -o out --objective $loss --dev five.mts labels.mts
 	done
+	# contrastive weighs both of its terms by a label between 0 and 1; online has no place for such a pair
+	sed 's/"label": 1/"label": 0.5/' "$G/scores.jsonl" | mkstream 8 | mts cat -c label | mts cat --rename label=document.score |
+		mts paste <(mts cat -c query.ids,document.ids ids.mts) - >half.mts
+	train "${options[@]}" -o half --objective contrastive half.mts
+	dies "train: half.mts: record 1: the label 0.5 is neither 0 nor 1, as online has them" train "${options[@]}" -o out --objective online half.mts
 	dies "train: words.mts: record 2: " train "${options[@]}" -o out --objective mse words.mts
 	does_not_apply --margin train "${options[@]}" -o out --objective cosent --margin 1 pairs.mts
 	does_not_apply --temperature train "${options[@]}" -o out --objective mse --temperature 1 pairs.mts
@@ -395,6 +408,13 @@ rated() {
 	rated ", score: y, negatives: n, negative_scores: ns"
 	run -1 --separate-stderr tasksample -q mix.yaml
 	[[ $stderr == "tasksample: ./x.jsonl:5: "*"has 1 scores of negatives, and 2 negatives" || $stderr == "tasksample: x.jsonl:5: has 1 scores of negatives, and 2 negatives" ]]
+	# a score too many may be that of the document; so may one beyond those that max_negatives keeps
+	sed -i '5s/"ns": *\[/&9, 9, /' x.jsonl
+	for most in "" ", max_negatives: 1"; do
+		rated ", score: y, negatives: n, negative_scores: ns$most"
+		run -1 --separate-stderr tasksample -q mix.yaml
+		[[ $stderr == "tasksample: "*"x.jsonl:5: has 3 scores of negatives, and 2 negatives" ]]
+	done
 	printf 'tasks: {a: {datasets: [{name: x, file: x.jsonl, query: q, document: d, score: y}, {name: z, file: x.jsonl, query: q, document: d}]}}\n' >mix.yaml
 	run -1 --separate-stderr tasksample mix.yaml
 	[[ $stderr == *"the data sets 'x' and 'z' are drawn together: give both a 'score', "* ]]

@@ -297,7 +297,7 @@ stream() {
 	[[ $stderr == "mts: split: -o: 'parts/' does not end in a name"* ]]
 	run -2 mts split -n 2 x.mts x.mts
 	run -1 --separate-stderr mts split -n 2 -o none/y x.mts
-	[[ $stderr == "mts: none/y.01.mts."* ]]
+	[[ $stderr == "mts: none/y.01.mts: "* ]]
 	[ -z "$(ls x.0* 2>/dev/null)" ]
 }
 
@@ -673,4 +673,15 @@ failing() {
 	# RUN of a pipeline, which starts shells
 	printf 'SHELL := %s /bin/bash\nall:\n\t@echo on $$CUDA_VISIBLE_DEVICES\n' "$ROOT/share/cluster/one-device" >Makefile
 	[ "$(make -s)" = "on 0" ]
+}
+
+@test "mts split: a message names the part, not its temporary file; a folder in a part's place stops it before any is there" {
+	cd "$T"
+	stream_make 3 4 2 x.mts
+	run -1 --separate-stderr mts split -n 2 -o none/y x.mts
+	[ "$stderr" = "mts: none/y.01.mts: No such file or directory" ]
+	mkdir y.02.mts
+	run -1 --separate-stderr mts split -n 3 -o y x.mts
+	[[ $stderr == "mts: y.02.mts: it is a folder, in the place of a part; "* ]]
+	[ "$(echo y.*)" = y.02.mts ]
 }

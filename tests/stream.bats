@@ -222,6 +222,12 @@ refused() { # FILE MESSAGE
 	refused "$T/x.mts" "header: 'more' is not known"
 	printf 'mts 1\n{"columns":[],"properties":{},"history":[1]}\n' | frame >"$T/x.mts"
 	refused "$T/x.mts" "header: 'history' must be a list of objects"
+	for entry in '"command":["mts"]' '"program":1' '"seed":0.5'; do
+		printf 'mts 1\n{"columns":[],"properties":{},"history":[{%s}]}\n' "$entry" | frame >"$T/x.mts"
+		refused "$T/x.mts" "header: '$(cut -d'"' -f2 <<<"$entry")' is a"
+	done
+	printf 'mts 1\n{"columns":[],"properties":{},"history":[]}' | frame >"$T/x.mts"
+	refused "$T/x.mts" "header: it does not end with a newline"
 	header "$X" '"tokenizer":1' >"$T/x.mts"
 	refused "$T/x.mts" "header: the property 'tokenizer' must be a string"
 	header '{"name":"x","dtype":"f12"}' >"$T/x.mts"
@@ -240,6 +246,11 @@ refused() { # FILE MESSAGE
 	refused "$T/x.mts" 'larger than 2^31 bytes'
 	{ header '{"name":"x","dtype":"u8","shape":[2147483648]}'; end 0 0; } >"$T/x.mts"
 	mts stat "$T/x.mts"
+	# an integer may be written as a real without a fraction
+	{ header '{"name":"x","dtype":"f32","depth":0.0,"shape":[2e0]}'; end 0 0; } >"$T/x.mts"
+	mts stat "$T/x.mts" | found 'f32 \[2\]'
+	header '{"name":"x","dtype":"f32","shape":[2.5]}' >"$T/x.mts"
+	refused "$T/x.mts" 'the shape must be integers'
 	many() { seq -s , -f '{"name":"x%g","dtype":"f32"}' "$1"; }
 	header "$(many 4097)" >"$T/x.mts"
 	refused "$T/x.mts" 'there are more than 4096 columns'

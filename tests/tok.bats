@@ -365,6 +365,19 @@ ids() {
 	done
 }
 
+@test "tok: a file of a byte order mark alone has no line" {
+	printf '\xef\xbb\xbf' >"$T/in.txt"
+	[ -z "$(tok -m "$TINY" "$T/in.txt" | mts to jsonl)" ]
+	echo >>"$T/in.txt"
+	[ "$(tok -m "$TINY" "$T/in.txt" | mts to jsonl)" = '{"text.ids":[2,3]}' ]
+}
+
+@test "tok --max-length: no room for the special tokens is an error" {
+	run -1 --separate-stderr tok -m "$TINY" --max-length 1 <<<"the sea"
+	[ "$stderr" = "tok: the special tokens by themselves are 2 ids, and all is to have 1 at most; give more with --max-length" ]
+	[ "$(tok -q -m "$TINY" --max-length 2 <<<"the sea" | mts to jsonl)" = '{"text.ids":[2,3]}' ]
+}
+
 @test "tok: invalid UTF-8 is repaired, with one warning that counts it" {
 	printf 'the \377\376 sea\n\200\n' >"$T/in.txt"
 	run -0 --separate-stderr bash -c "tok -m '$TINY' '$T/in.txt' | stream_rows"

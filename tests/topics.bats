@@ -137,7 +137,9 @@ words() {
 	refused "numbers.mts: column 'text' has numbers, no texts" --label c numbers.mts
 	refused "numbers.mts: column 'lists' should hold one text or number a row" --label c --text lists numbers.mts
 	printf '{"c":"%s","text":"some words"}\n' 'a\tb' x | mkstream >tab.mts
-	refused "the table: the id 'a" --label c tab.mts
+	refused "tab.mts: the label 'a" --label c tab.mts
+	printf '{"c":"%s","text":"some words"}\n' 'a\u0000b' a x | mkstream >nul.mts
+	refused "nul.mts: the label 'a' is empty or has a tab, an end of line or a NUL in it" --label c nul.mts
 	printf '{"text":"%s","x.emb":[1,%s]}\n' a 1 b null | mkstream >nan.mts
 	refused "nan.mts: record 1: x.emb: row 2 is not finite" -k 2 nan.mts
 	printf '{"text":"%s","x.emb":[1,2]}\n' sea air fire | mkstream >same.mts

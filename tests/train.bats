@@ -937,6 +937,38 @@ stop() {
 	[[ "$stderr" == *"are not those that the checkpoint was trained on"* ]]
 }
 
+# bats test_tags=plain
+@test "train: a run does not resume with the same texts in other pairs, at another temperature, with other experts or other --documents" {
+	upcycle -q -m "$G/bert" --experts left,right -o mote
+	experts='"experts": {"query": "left", "document": "right"}'
+	options=(-q -m mote --lr 1e-3 --schedule constant --epochs 50 --save-every 3 -o out)
+	pairs_stream "{\"temperature\": 0.05, $experts}" <"$G/pairs.txt" >same.mts
+	cut_short 8 "${options[@]}" same.mts
+	# the first two rows of each batch exchange their documents
+	awk -F'\t' -v OFS='\t' '!NF { n = 0; print; next } { n++ } n == 1 { split($0, first); held = $0; next }
+		n == 2 { second = $2; $2 = first[2]; line = $0; $0 = held; $2 = second; print; print line; next } { print }' "$G/pairs.txt" |
+		pairs_stream "{\"temperature\": 0.05, $experts}" >pairs.mts
+	pairs_stream "{\"temperature\": 0.5, $experts}" <"$G/pairs.txt" >temperature.mts
+	pairs_stream "{\"temperature\": 0.05, ${experts/right/left}}" <"$G/pairs.txt" >experts.mts
+	for other in pairs temperature experts; do
+		run -1 --separate-stderr train "${options[@]}" $other.mts
+		[[ $stderr == "train: $other.mts: its first "*" batches are not those that the checkpoint was trained on; give the same stream, or --restart" ]]
+	done
+	train "${options[@]}" same.mts
+
+	options=(-q -m "$G/bert" --lr 1e-3 --schedule constant --epochs 50 --save-every 3 -o out --documents vectors.mts same.mts)
+	encode -q --keep -m "$G/bert" same.mts >vectors.mts
+	rm -r out
+	cut_short 8 "${options[@]}"
+	mts rows --rows 3- vectors.mts | mts cat - <(mts rows --rows 1-2 vectors.mts) >turned.mts
+	mv vectors.mts kept.mts
+	mv turned.mts vectors.mts
+	run -1 --separate-stderr train "${options[@]}"
+	[ "$stderr" = "train: vectors.mts: is not the file of embeddings that the checkpoint was trained with; give the same, or --restart" ]
+	mv kept.mts vectors.mts
+	train "${options[@]}"
+}
+
 # sample OPTION...: tokens of batches from a recipe of two tasks, whose texts are letters
 sample() {
 	tasksample -C "$T" --epochs 3 "$@" mix.yaml | tok -q -m "$G/bert"
@@ -1396,6 +1428,17 @@ recipe() {
 	head -n 20 out.log.tsv | cmp few -
 	[ "$(columns)" = 10 ]
 	[ "$(column step out.log.tsv | tail -n 1)" = 60 ]
+	# a log that is lost or empty begins anew, with a header, and is missed
+	for lose in "rm out.log.tsv" "truncate -s 0 out.log.tsv"; do
+		rm -r out
+		cut_short 30 -q "${options[@]}" pairs.mts
+		$lose
+		run -0 --separate-stderr train -j 1 "${options[@]}" pairs.mts
+		[[ $stderr == *"train: warning: out.log.tsv: has lost lines since the checkpoint was written"* ]]
+		[ "$(columns)" = 10 ]
+		[ "$(head -n 1 out.log.tsv | cut -f 1)" = step ]
+		[ "$(column step out.log.tsv | tail -n 1)" = 60 ]
+	done
 }
 
 @test "train: a checkpoint of other settings is refused; --restart begins again" {
@@ -1509,6 +1552,17 @@ recipe() {
 	# the log, which is written step by step
 	run -1 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 1; train -q -m '$G/bert' -o new --epochs 9 --save-every 0 pairs.mts"
 	[[ "$stderr" == "train: new.log.tsv: "* ]]
+	# a run that was asked to stop tries its checkpoint once
+	killed_at 0 true 3>/dev/null || skip "needs ptrace"
+	rm -r out
+	(
+		trap '' XFSZ
+		ulimit -f 16
+		killed_at -w out.log.tsv -s 15 9 env --default-signal=TERM \
+			train -j 1 -q -m "$G/bert" -o out --epochs 9 --save-every 0 pairs.mts 2>stopped 3>/dev/null
+	) || true
+	[ "$(cat stopped)" = "train: out.checkpoint: File too large" ]
+	[ ! -e out.checkpoint ]
 }
 
 @test "train: a default is the value that --help prints: giving it changes no byte" {
@@ -1562,6 +1616,8 @@ recipe() {
 	printf '0 1 2 3 4\n%.0s' 1 2 3 | ids_stream text.ids >special.mts
 	train -q --objective mlm --from-scratch --mask-share 1 -m "$G/bert" -o out special.mts
 	[ "$(column gradient_norm out.log.tsv)" = 0 ]
+	run -1 --separate-stderr train -q --objective mlm --from-scratch -m "$G/bert" -o out --dev special.mts pairs.mts
+	[ "$stderr" = "train: special.mts: there is nothing to predict in the texts held out" ]
 }
 
 @test "train: a step with batches of several tasks is logged as mixed" {

@@ -203,9 +203,7 @@ count_file(struct vocabulary_trainer *trainer, const char *path,
 		progress_span(progress, datafile_share(file), 0);
 		progress_add(progress, 1);
 	}
-	if (datafile_repaired(file))
-		warn("%s: %lld invalid parts of UTF-8 were replaced by U+FFFD",
-		    datafile_name(file), (long long)datafile_repaired(file));
+	datafile_warn_repaired(file);
 	datafile_close(file);
 	return rows;
 }

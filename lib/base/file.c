@@ -31,8 +31,13 @@ open_file(const char *path, size_t *size)
 	struct stat status;
 	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	if (file < 0 && (errno == ENOENT || errno == ENOTDIR))
+	if (file < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		/* a copy of a cache without its blobs: what the file says would be left out silently */
+		if (!lstat(path, &status))
+			die("%s: a link to a file that is not there; copy or fetch that file, too",
+			    path);
 		return -1;
+	}
 	if (file < 0 || fstat(file, &status))
 		die("%s:", path);
 	if (!S_ISREG(status.st_mode))

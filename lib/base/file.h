@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Returns the bytes of a regular file, followed by a NUL; the caller frees them.  NULL if the file does not exist.
- * Dies on any other error and on a Git LFS pointer. */
+ * Dies on any other error, on a Git LFS pointer and on a link to no file. */
 char *file_read(const char *path, size_t *length);
 
 /* If the bytes are a Git LFS pointer, a message that says so and what to do; else NULL. */

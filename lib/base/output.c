@@ -107,6 +107,12 @@ open_beside(struct output *output)
 struct output *
 output_open(const char *path, bool binary)
 {
+	return output_open_as(path, path, binary);
+}
+
+struct output *
+output_open_as(const char *path, const char *name, bool binary)
+{
 	struct output *output = mem_zero(1, sizeof *output);
 	struct stat status;
 
@@ -115,14 +121,14 @@ output_open(const char *path, bool binary)
 		output->file = STDOUT_FILENO;
 		output->terminal = !binary && isatty(STDOUT_FILENO);
 	} else {
-		output->name = mem_string(path);
+		output->name = mem_string(name);
 		bool exists = !stat(path, &status);
 		if (!exists && errno == ENAMETOOLONG) /* an unnamed file would not tell */
-			die("%s:", path);
+			die("%s:", name);
 		if (exists && !S_ISREG(status.st_mode)) {
 			output->file = open(path, O_WRONLY | O_CLOEXEC);
 			if (output->file < 0)
-				die("%s:", path);
+				die("%s:", name);
 		} else {
 			output->target = resolve(path);
 			open_beside(output);

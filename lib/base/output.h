@@ -19,6 +19,9 @@ struct output;
 /* binary: dies if the output is a terminal. */
 struct output *output_open(const char *path, bool binary);
 
+/* The same for an unfinished file at `path`; messages have the name of its target. */
+struct output *output_open_as(const char *path, const char *name, bool binary);
+
 /* Redirects stdout, and so printf, to the path until output_finish. */
 struct output *output_print(const char *path);
 

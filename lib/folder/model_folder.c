@@ -20,9 +20,8 @@ is_folder(const char *path)
 	return !stat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-/* The folder of a revision; refs/ maps branches and tags to commits. */
-static char *
-snapshot(const char *model, const char *revision)
+char *
+model_folder_snapshot(const char *model, const char *revision)
 {
 	char *path = mem_format("%s/refs/%s", model, revision);
 	char *commit = is_folder(path) ? NULL : file_read(path, &(size_t){ 0 });
@@ -30,7 +29,9 @@ snapshot(const char *model, const char *revision)
 	free(path);
 	if (commit)
 		commit[strcspn(commit, "\r\n")] = 0;
-	path = mem_format("%s/snapshots/%s", model, commit ? commit : revision);
+	/* an empty file of refs/ names no commit */
+	path =
+	    mem_format("%s/snapshots/%s", model, commit && *commit ? commit : revision);
 	free(commit);
 	if (is_folder(path))
 		return path;
@@ -63,7 +64,7 @@ find_cached(const char *name, char **cache, bool *partly)
 	const char *revision = name[length] ? name + length + 1 : "main";
 	*cache = hub_cache();
 	char *model = hub_folder(*cache, name, length);
-	char *found = snapshot(model, revision);
+	char *found = model_folder_snapshot(model, revision);
 
 	*partly = is_folder(model);
 	free(model);

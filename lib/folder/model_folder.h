@@ -18,4 +18,8 @@ char *model_folder(const char *name);
 /* As model_folder, but returns NULL if there is no such folder. */
 char *model_folder_find(const char *name);
 
+/* In a folder of the Hub's cache, of a model or of a data set: the folder of a revision, to be freed, or NULL.  Its refs/ map
+ * branches and tags to commits. */
+char *model_folder_snapshot(const char *model, const char *revision);
+
 #endif

@@ -82,7 +82,7 @@ static int64_t
 natural(const struct weight_shard *shard, const struct tensor_entry *entry,
     const struct tree *number)
 {
-	if (number->kind != TREE_INTEGER || number->integer < 0)
+	if (!tree_is_whole(number) || number->integer < 0)
 		fail(shard, entry, "a shape or offset is not a natural number");
 	return number->integer;
 }
@@ -410,10 +410,11 @@ safetensors_in(const char *folder)
 	static const char *const names[] = { "model.safetensors",
 		"model.safetensors.index.json", "pytorch_model.bin",
 		"pytorch_model.bin.index.json" };
+	struct stat status;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *path = mem_format("%s/%s", folder, names[i]);
-		if (!access(path, F_OK))
+		if (!lstat(path, &status)) /* also a link to no file, which is an error */
 			return path;
 		free(path);
 	}

@@ -232,6 +232,9 @@ text_of(const struct embeddings *embeddings, int column, size_t row)
 	values_single(reader, column, 0);
 	const char *text = values_shown(stream_column(reader, column),
 	    &embeddings->record.columns[column], (int64_t)row, room, &length);
+	if (memchr(text, 0, length)) /* a string ends there, and two ids would be one */
+		die("%s: column '%s': '%.100s' has a NUL in it; rename it",
+		    stream_name(reader), stream_column(reader, column)->name, text);
 	return mem_format("%.*s", (int)length, text);
 }
 

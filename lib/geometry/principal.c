@@ -74,9 +74,10 @@ print_stream(const char *path, const struct embeddings_options *columns,
 		for (size_t row = 0; row < rows; row++) {
 			char *id = embeddings_id(embeddings, row);
 			char *dataset = embeddings_dataset(embeddings, row);
-			tsv_check_id(path, id, strlen(id), "a table");
+			tsv_check_name(path, "id", id, strlen(id), "a table");
 			if (*dataset)
-				tsv_check_id(path, dataset, strlen(dataset), "a table");
+				tsv_check_name(path, "data set", dataset, strlen(dataset),
+				    "a table");
 			project(
 			    basis, numbers, vectors + row * (size_t)basis->eigen->width);
 			lines_put(lines, (const char *const[]){ path, id, dataset },

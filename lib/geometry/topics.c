@@ -137,6 +137,7 @@ struct word_tally {
 };
 
 struct topics {
+	const char *source; /* the stream, for messages */
 	struct word_tally *tally;
 	const struct clusterings *clusterings;
 	int32_t *cluster;	  /* [texts] */
@@ -222,6 +223,7 @@ stop(struct topics *topics, const char *path)
 
 	while ((line = datafile_next(file)))
 		stop_text(topics, line->items[0]->string, line->items[0]->length);
+	datafile_warn_repaired(file);
 	datafile_close(file);
 }
 
@@ -350,8 +352,11 @@ print(const struct topics *topics, int top)
 		char *name = clustering->kinds
 				 ? mem_string(strings_get(clustering->kinds, cluster))
 				 : mem_format("%d", i + 1);
+		size_t length = clustering->kinds
+				    ? strings_length(clustering->kinds, cluster)
+				    : strlen(name);
 		char *size = mem_format("%lld", (long long)topics->size[cluster]);
-		tsv_check_id("the table", name, strlen(name), "a table");
+		tsv_check_name(topics->source, "label", name, length, "a table");
 		silent += count == 0 && topics->size[cluster] > 0;
 		for (size_t j = 0; j < count && j < (size_t)top; j++)
 			lines_put(&lines,
@@ -394,7 +399,8 @@ void
 topics_print(const char *path, const struct topics_options *options)
 {
 	struct word_tally tally = { .options = options, .names = strings_new() };
-	struct topics topics = { .tally = &tally };
+	struct topics topics = { .source = strcmp(path, "-") != 0 ? path : "<stdin>",
+		.tally = &tally };
 	struct clusterings *clusterings = read_texts(path, &tally);
 
 	topics.clusterings = clusterings;

@@ -169,11 +169,10 @@ check_layer(const struct tree *config, const char *module)
 		if (strspn(dot + 1, "0123456789") &&
 		    dot[1 + strspn(dot + 1, "0123456789")] == '.')
 			layer = strtol(dot + 1, NULL, 10);
-	if (layers->kind == TREE_INTEGER && layers->integer == layer)
+	if (tree_is_whole(layers) && layers->integer == layer)
 		return;
 	for (size_t i = 0; layers->kind == TREE_LIST && i < layers->count; i++)
-		if (layers->items[i]->kind == TREE_INTEGER &&
-		    layers->items[i]->integer == layer)
+		if (tree_is_whole(layers->items[i]) && layers->items[i]->integer == layer)
 			return;
 	tree_die(layers, "the module '%s' of the adapter is not in 'layers_to_transform'",
 	    module);

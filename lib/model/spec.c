@@ -310,7 +310,7 @@ spec_blocks(const struct spec *spec, const struct tree *own)
 		    layers, "'layers' of %s must list blocks, counted from 0", own->key);
 	for (size_t i = 0; i < layers->count; i++) {
 		const struct tree *layer = layers->items[i];
-		if (layer->kind != TREE_INTEGER || layer->integer < 0 ||
+		if (!tree_is_whole(layer) || layer->integer < 0 ||
 		    layer->integer >= spec->layers)
 			tree_die(layer, "'layers' of %s must be in 0..%d", own->key,
 			    spec->layers - 1);

@@ -1,5 +1,6 @@
 #include "mteb/benchmark.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -61,6 +62,27 @@ task_parts(const struct registry_task *task)
 			set_size(part, task, parts.count++, splits * subsets);
 		}
 	return parts;
+}
+
+char *
+task_part_subset(const struct task_part *part)
+{
+	char *name = mem_string(part->subset);
+
+	for (char *at = name; *at; at++)
+		if (!isalnum((unsigned char)*at) && !(*at & 0x80) &&
+		    !strchr("._-+@", *at))
+			*at = '_';
+	return name;
+}
+
+char *
+task_part_name(const struct task_part *part)
+{
+	char *subset = task_part_subset(part),
+	     *name = mem_format("%s@%s", subset, part->split);
+	free(subset);
+	return name;
 }
 
 bool

@@ -29,6 +29,13 @@ struct task_parts {
 /* All parts of the task, split by split; the caller frees items.  There is at least one. */
 struct task_parts task_parts(const struct registry_task *task);
 
+/* The subset's name as a file's: with _ for blanks and signs, which make, the shell or the file system read as their own.
+ * The caller frees it. */
+char *task_part_subset(const struct task_part *part);
+
+/* The same with the split: SUBSET@SPLIT. */
+char *task_part_name(const struct task_part *part);
+
 bool task_has_split(const struct registry_task *task, const char *split);
 
 /* Dies if the node is no benchmark, as above. */

@@ -180,11 +180,12 @@ is_absent(const struct data_part *part, bool retrieval)
 	       !part->files[DATA_QUERIES] == !part->files[DATA_CORPUS];
 }
 
-void
-data_files_find(struct data_part *part, const struct registry *registry,
-    const struct registry_task *task, const char *folder, bool own)
+/* Fills in the files of the part, whose subset has that name in the folder. */
+static void
+find_files(struct data_part *part, const struct registry *registry,
+    const struct registry_task *task, const char *folder, const char *subset, bool own)
 {
-	const struct place place = { folder, part->part.subset, part->part.split, own };
+	const struct place place = { folder, subset, part->part.split, own };
 	char *corpus =
 	    is_retrieval(task) || is_ranked(task) ? find_table(&place, "corpus") : NULL;
 
@@ -212,6 +213,27 @@ data_files_find(struct data_part *part, const struct registry *registry,
 	part->absent = is_absent(part, is_retrieval(task) || corpus);
 	if (!part->fault)
 		part->fault = unsupported(registry, task, part);
+}
+
+void
+data_files_find(struct data_part *part, const struct registry *registry,
+    const struct registry_task *task, const char *folder, bool own)
+{
+	char *subset = task_part_subset(&part->part);
+
+	find_files(part, registry, task, folder, subset, own);
+	if (part->absent && strcmp(subset, part->part.subset) != 0) {
+		data_files_free(part);
+		*part = (struct data_part){ .part = part->part };
+		find_files(part, registry, task, folder, part->part.subset, own);
+		if (!part->absent) {
+			free(part->fault);
+			part->fault = mem_format(
+			    "%s: make cannot read blanks and signs in paths; rename the subset's folder to %s",
+			    folder, subset);
+		}
+	}
+	free(subset);
 }
 
 void

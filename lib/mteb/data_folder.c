@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/model_folder.h"
 #include "text/datafile.h"
 
 /* Names. --------------------------------------------------------------------------- */
@@ -232,12 +233,13 @@ find_parts(struct data_set *set, const struct registry *registry)
 		data_files_free(part);
 	}
 	if (!set->count) {
+		char *subset = task_part_subset(&parts.items[0]);
 		set->parts[0] = (struct data_part){ .part = parts.items[0],
 			.absent = true,
 			.fault = mem_format(
 			    "%s: there are no files of any of its %zu parts, such as %s/%s.jsonl",
-			    set->folder, parts.count, parts.items[0].subset,
-			    parts.items[0].split) };
+			    set->folder, parts.count, subset, parts.items[0].split) };
+		free(subset);
 		set->count = 1;
 	}
 	if (set->parts[0].absent && has_parquet(set->folder, 3)) {
@@ -278,10 +280,14 @@ struct walk {
 	const struct tree *benchmark;
 };
 
-/* The newest snapshot in a folder of the Hugging Face Hub's cache, else the folder; the caller frees it. */
+/* The snapshot of the branch main in a folder of the Hugging Face Hub's cache, else the newest one, else the folder; the
+ * caller frees it. */
 static char *
-newest_snapshot(const char *path)
+snapshot_of(const char *path)
 {
+	char *main = model_folder_snapshot(path, "main");
+	if (main)
+		return main;
 	char *snapshots = mem_format("%s/snapshots", path);
 	struct dirent **entries;
 	int count = scandir(snapshots, &entries, not_hidden, alphasort);
@@ -334,7 +340,7 @@ take(const struct walk *walk, const char *path, const char *parent, const char *
 			    path);
 	}
 	if (task && (data || parent || !registry_type(registry, name))) {
-		char *rows = newest_snapshot(path);
+		char *rows = snapshot_of(path);
 		add(walk->folder, registry, task, rows);
 		free(rows);
 	}

@@ -30,7 +30,7 @@ put_tasks(const struct model_comparison *comparison)
 {
 	static const char *const formats[] = { "%.2f", "%.2f", "%+.2f" };
 	const struct score_table *table = comparison->table;
-	size_t left = 0;
+	size_t left = 0, missing = 0;
 
 	lines_head(&comparison->lines,
 	    (const char *const[]){ "type", "data set", table->names[0], table->names[1],
@@ -43,10 +43,16 @@ put_tasks(const struct model_comparison *comparison)
 			lines_put(&comparison->lines,
 			    (const char *const[]){ row->type, row->task }, numbers,
 			    formats, 3);
-		left += row->task && !is_common(row);
+		else if (row->task && isnan(row->values[0]) && isnan(row->values[1]))
+			missing++;
+		else if (row->task)
+			left++;
 	}
 	if (left)
 		warn("%zu data sets are left out: only one of %s and %s has them", left,
+		    table->names[0], table->names[1]);
+	if (missing)
+		warn("%zu data sets are left out: neither %s nor %s has them", missing,
 		    table->names[0], table->names[1]);
 }
 
@@ -309,6 +315,18 @@ put_by_query(struct model_comparison *comparison)
 }
 
 void
+comparison_title(const struct comparison_options *options, const char *second,
+    const char *first, const char *detail, FILE *out)
+{
+	lines_text(out, options->markdown, second);
+	fputs(" - ", out);
+	lines_text(out, options->markdown, first);
+	fprintf(out, "%s; %g %% intervals of %lld resamples, seed %u\n%s", detail,
+	    100 * SIGNIFICANCE_LEVEL, (long long)options->resamples, options->seed,
+	    options->markdown ? "\n" : "");
+}
+
+void
 model_comparison_print(const struct registry *registry, char *const *folders, int count,
     const struct comparison_options *options, FILE *out)
 {
@@ -320,10 +338,9 @@ model_comparison_print(const struct registry *registry, char *const *folders, in
 		    score_table_new(registry, (const struct results *const *)pair, 2);
 		struct model_comparison comparison = { table, options,
 			{ out, options->markdown, 2 } };
-		fprintf(out, "%s%s - %s; %g %% intervals of %lld resamples, seed %u\n%s",
-		    i > 1 ? "\n" : "", table->names[1], table->names[0],
-		    100 * SIGNIFICANCE_LEVEL, (long long)options->resamples,
-		    options->seed, options->markdown ? "\n" : "");
+		if (i > 1)
+			fputc('\n', out);
+		comparison_title(options, table->names[1], table->names[0], "", out);
 		put_tasks(&comparison);
 		put_tests(&comparison);
 		put_by_query(&comparison);

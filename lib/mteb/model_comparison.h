@@ -24,6 +24,10 @@ struct comparison_options {
 	uint32_t seed;
 };
 
+/* Prints the line above the tables of two systems: "SECOND - FIRST", the detail, and what the intervals are of. */
+void comparison_title(const struct comparison_options *options, const char *second,
+    const char *first, const char *detail, FILE *out);
+
 /* Reads at least two folders of results (results.h). */
 void model_comparison_print(const struct registry *registry, char *const *folders,
     int count, const struct comparison_options *options, FILE *out);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "score/measure/correlation.h"
 #include "score/measure/ranking.h"
@@ -170,4 +171,14 @@ pair_metrics(enum pair_metric metric, const struct pair_scores *scores, int64_t 
 	for (int list = 0; list < LISTS; list++)
 		free(pairs.order[list]);
 	return found;
+}
+
+void
+pair_metrics_check(const struct pair_values *found, int64_t count, const char *name)
+{
+	if (count > 1 && isnan(found->interval.low) && !isnan(found->value[0]) &&
+	    !isnan(found->value[1]))
+		warn(
+		    "%s: there is no interval and no error: a draw of the bootstrap has only equal values, or no positive pair",
+		    name);
 }

@@ -31,4 +31,7 @@ struct pair_values {
 struct pair_values pair_metrics(enum pair_metric metric, const struct pair_scores *scores,
     int64_t resamples, uint32_t seed, double *draws);
 
+/* Warns, in the name of a file or metric, that the interval is missing because a draw has no value. */
+void pair_metrics_check(const struct pair_values *found, int64_t count, const char *name);
+
 #endif

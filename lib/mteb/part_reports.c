@@ -41,21 +41,25 @@ part_and_file(char **part, const char *operand)
 	return named ? equals + 1 : operand;
 }
 
-/* The part called SUBSET@SPLIT; NULL: the only one. */
+/* The part called SUBSET@SPLIT, by its own name or as a file's; NULL: the only one. */
 static struct task_part
-find_part(
-    const struct registry_task *task, const struct task_parts *parts, const char *name)
+find_part(const struct registry_task *task, const struct task_parts *parts,
+    const char *name, const char *path)
 {
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct task_part *part = &parts->items[i];
-		char *own = mem_format("%s@%s", part->subset, part->split);
-		bool same = name ? !strcmp(own, name) : parts->count == 1;
+		char *own = mem_format("%s@%s", part->subset, part->split),
+		     *file = task_part_name(part);
+		bool same =
+		    name ? !strcmp(own, name) || !strcmp(file, name) : parts->count == 1;
+		free(file);
 		free(own);
 		if (same)
 			return *part;
 	}
 	if (name)
-		die("%s: mteb has no subset and split '%s'", task->name, name);
+		die("%s: mteb has no subset and split '%s', of which %s is; leave it out, or remove it",
+		    task->name, name, path);
 	die("%s: it has %zu parts: say which the report is of, %s@%s=FILE", task->name,
 	    parts->count, parts->items[0].subset, parts->items[0].split);
 }
@@ -84,14 +88,15 @@ part_reports_read(struct registry *registry, const char *task, const char *type,
 	parts->task = registry_find(registry, task);
 	for (size_t i = 0; i < parts->count; i++) {
 		char *name;
-		struct tree *report =
-		    read_report(part_and_file(&name, count ? operands[i] : "-"));
+		const char *path = part_and_file(&name, count ? operands[i] : "-");
+		struct tree *report = read_report(path);
 		if (!parts->task)
 			parts->task = registry_add(registry, task,
 			    type ? type : tree_string(report, "task_type", ""));
 		struct task_parts all = task_parts(parts->task);
 		parts->items[i] =
-		    (struct part_report){ find_part(parts->task, &all, name), report };
+		    (struct part_report){ find_part(parts->task, &all, name, path),
+			    report };
 		check_new(parts, i);
 		free(all.items);
 		free(name);

@@ -11,12 +11,13 @@
 #include "mteb/instruction.h"
 #include "text/datafile.h"
 
-/* Whether make reads a name or path without quoting. */
+/* Whether make reads a name or path without quoting; it takes the bytes of letters beyond ASCII as they are. */
 static bool
 is_plain(const char *text)
 {
 	for (; *text; text++)
-		if (!isalnum((unsigned char)*text) && !strchr("._-+/@,~", *text))
+		if (!isalnum((unsigned char)*text) && !(*text & 0x80) &&
+		    !strchr("._-+/@,~", *text))
 			return false;
 	return true;
 }
@@ -139,11 +140,9 @@ unit_of(const struct data_set *set, const struct data_part *part)
 {
 	if (set->count + set->absent < 2 || part->absent)
 		return mem_string(set->task->name);
-	char *unit =
-	    mem_format("%s@%s@%s", set->task->name, part->part.subset, part->part.split);
-	for (char *at = unit; *at; at++)
-		if (!isalnum((unsigned char)*at) && !strchr("._-+@", *at))
-			*at = '_';
+	char *name = task_part_name(&part->part),
+	     *unit = mem_format("%s@%s", set->task->name, name);
+	free(name);
 	return unit;
 }
 
@@ -196,11 +195,12 @@ print_part(const struct prompting *prompting, const struct data_set *set,
     const struct data_part *part, FILE *out)
 {
 	const struct registry_task *task = set->task;
-	char *unit = unit_of(set, part), *scorer = scorer_of(set, part);
+	char *unit = unit_of(set, part), *scorer = scorer_of(set, part),
+	     *name = task_part_name(&part->part);
 
 	fprintf(out, "\n%s += %s\n%s.task := %s\n", scorer, unit, unit, task->name);
 	fprintf(out, "%s.reports += %s\n", task->name, unit);
-	fprintf(out, "%s.part := %s@%s\n", unit, part->part.subset, part->part.split);
+	fprintf(out, "%s.part := %s\n", unit, name);
 	fprintf(out, "%s.type := %s\n", unit, task->type);
 	print_prompts(prompting, task, unit, out);
 	print_settings(task, unit, out);
@@ -209,6 +209,7 @@ print_part(const struct prompting *prompting, const struct data_set *set,
 		if (part->files[f])
 			fprintf(out, "%s.%s := %s\n", unit, data_file_names[f],
 			    part->files[f]);
+	free(name);
 	free(scorer);
 	free(unit);
 }
@@ -273,9 +274,26 @@ check_names(const struct data_folder *folder, const struct plan_choice *choice)
 		for (size_t p = 0; p < set->count; p++)
 			meant |= is_meant(choice, set, &set->parts[p]);
 		if (meant && (!is_plain(set->task->name) || !is_plain(set->folder)))
-			die("%s: make cannot read blanks and signs in paths",
+			die("%s: make cannot read blanks and signs in paths; rename the folder, or give a link to it",
 			    set->folder);
 	}
+}
+
+/* Prints a text of make that the pipeline puts between double quotes of the shell: names in tasks.yaml may have any signs. */
+static void
+print_fault(const char *unit, const char *fault, FILE *out)
+{
+	fprintf(out, "\nfaulty += %s\n%s.fault := ", unit, unit);
+	for (; *fault; fault++)
+		if (*fault == '$')
+			fputs("\\$$", out);
+		else if (*fault == '#')
+			fputs("\\#", out);
+		else if (strchr("\"`\\", *fault))
+			fprintf(out, "\\%c", *fault);
+		else
+			fputc(*fault == '\n' ? ' ' : *fault, out);
+	fputc('\n', out);
 }
 
 static void
@@ -291,7 +309,7 @@ print_set(const struct prompting *prompting, const struct data_set *set,
 			continue;
 		}
 		char *unit = unit_of(set, part);
-		fprintf(out, "\nfaulty += %s\n%s.fault := %s\n", unit, unit, part->fault);
+		print_fault(unit, part->fault, out);
 		free(unit);
 	}
 }

@@ -155,6 +155,7 @@ put_pair_metric(const struct pair_scores *scores, enum pair_metric metric,
 	char *name =
 	    mem_format("%s%s%s", plain ? "" : measure, plain ? "" : "_", names[metric]);
 
+	pair_metrics_check(&found, scores->count, name);
 	lines_put(lines, (const char *const[]){ name },
 	    (double[]){ found.value[0], found.value[1], found.value[1] - found.value[0],
 		NAN, NAN, NAN, found.interval.low, found.interval.high,
@@ -215,10 +216,10 @@ put_pairing(struct pairing *pairing, const struct comparison_options *options, F
 
 	query_pairs_match(&pairing->queries);
 	pair_columns(pairing);
-	fprintf(out,
-	    "%s - %s; %lld queries; %g %% intervals of %lld resamples, seed %u\n%s",
-	    second, first, (long long)pairing->queries.count, 100 * SIGNIFICANCE_LEVEL,
-	    (long long)options->resamples, options->seed, options->markdown ? "\n" : "");
+	char queries[40];
+	snprintf(
+	    queries, sizeof queries, "; %lld queries", (long long)pairing->queries.count);
+	comparison_title(options, second, first, queries, out);
 	lines_head(&lines,
 	    (const char *const[]){ "metric", first, second, "difference", "paired_t",
 		"paired_p", "random_p", "low", "high", "standard_error", NULL });

@@ -72,7 +72,7 @@ registry_size(int64_t size[2], const struct tree *node)
 		tree_die(
 		    node, "a size is a number, or two of them: [queries, documents]");
 	for (size_t i = 0; i < count; i++) {
-		if (at[i]->kind != TREE_INTEGER || at[i]->integer < 1)
+		if (!tree_is_whole(at[i]) || at[i]->integer < 1)
 			tree_die(at[i],
 			    "a size is a whole number, or two of them: [queries, documents]");
 		size[i] = at[i]->integer;
@@ -120,7 +120,7 @@ numbers_of(const struct tree *node, const char *key, const struct tree *before)
 	if (numbers && numbers->kind != TREE_LIST)
 		tree_die(numbers, "%s: a list of whole numbers is expected", key);
 	for (size_t i = 0; numbers && i < numbers->count; i++)
-		if (numbers->items[i]->kind != TREE_INTEGER)
+		if (!tree_is_whole(numbers->items[i]))
 			tree_die(
 			    numbers->items[i], "%s: whole numbers are expected", key);
 	return numbers ? numbers : before;

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "mteb/zero_shot.h"
+#include "text/lines.h"
 
 /* Rows. ---------------------------------------------------------------------------- */
 
@@ -413,16 +414,19 @@ void
 score_table_tsv(const struct score_table *table, FILE *out)
 {
 	fputs("type\ttask\tmetric", out);
-	for (size_t m = 0; m < table->model_count; m++)
-		fprintf(out, "\t%s", table->names[m]);
+	for (size_t m = 0; m < table->model_count; m++) {
+		fputc('\t', out);
+		lines_text(out, false, table->names[m]);
+	}
 	fputc('\n', out);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct score_row *row = &table->rows[i];
 		if (!score_table_shows(row))
 			continue;
 		char room[SCORE_TEXT_ROOM];
-		fprintf(out, "%s\t%s\t%s", row->type ? row->type : "all",
-		    score_table_label(row, room), row->metric ? row->metric : "");
+		fprintf(out, "%s\t", row->type ? row->type : "all");
+		lines_text(out, false, score_table_label(row, room));
+		fprintf(out, "\t%s", row->metric ? row->metric : "");
 		for (size_t m = 0; m < table->model_count; m++)
 			if (isnan(row->values[m]))
 				fputs("\t", out);
@@ -438,8 +442,11 @@ score_table_markdown(const struct score_table *table, FILE *out)
 	bool noted = false;
 
 	fputs("| type | data set | metric |", out);
-	for (size_t m = 0; m < table->model_count; m++)
-		fprintf(out, " %s |", table->names[m]);
+	for (size_t m = 0; m < table->model_count; m++) {
+		fputc(' ', out);
+		lines_text(out, true, table->names[m]);
+		fputs(" |", out);
+	}
 	fputs("\n|---|---|---|", out);
 	for (size_t m = 0; m < table->model_count; m++)
 		fputs("---:|", out);
@@ -450,8 +457,9 @@ score_table_markdown(const struct score_table *table, FILE *out)
 			continue;
 		const char *bold = row->task ? "" : "**";
 		char room[SCORE_TEXT_ROOM];
-		fprintf(out, "| %s | %s%s%s | %s |", row->type ? row->type : "all", bold,
-		    score_table_label(row, room), bold, row->metric ? row->metric : "");
+		fprintf(out, "| %s | %s", row->type ? row->type : "all", bold);
+		lines_text(out, true, score_table_label(row, room));
+		fprintf(out, "%s | %s |", bold, row->metric ? row->metric : "");
 		for (size_t m = 0; m < table->model_count; m++)
 			if (isnan(row->values[m])) {
 				fputs(" |", out);

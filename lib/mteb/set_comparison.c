@@ -57,6 +57,7 @@ compare_pairs(struct set_comparison *comparison, const struct query_pairs *pairs
 	for (int which = 0; which < 2; which++)
 		comparison->value[which] = found.value[which];
 	comparison->error = found.interval.error;
+	pair_metrics_check(&found, pairs->count, pairs->files[1]);
 	free(targets);
 }
 

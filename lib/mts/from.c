@@ -227,9 +227,7 @@ from_text(struct datafile *file, const char *const *numbers, int count, int64_t 
 		progress_add(progress, record.rows);
 	}
 	progress_free(progress);
-	if (datafile_repaired(file))
-		warn("%s: %lld invalid parts of its UTF-8 were replaced",
-		    datafile_name(file), (long long)datafile_repaired(file));
+	datafile_warn_repaired(file);
 	table_close(table);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/file.h"
@@ -62,6 +63,21 @@ part_name(const struct splitting *splitting, int part)
 	    "%s.%0*d.mts", splitting->prefix, digits < 2 ? 2 : digits, part + 1);
 }
 
+/* A folder in the place of one part would be found when others have been renamed: then neither all nor none are there. */
+static void
+refuse_folders(const struct splitting *splitting)
+{
+	struct stat status;
+
+	for (int i = 0; i < splitting->parts; i++) {
+		char *name = part_name(splitting, i);
+		if (!stat(name, &status) && S_ISDIR(status.st_mode))
+			die("%s: it is a folder, in the place of a part; move it, or give -o another prefix",
+			    name);
+		free(name);
+	}
+}
+
 static void
 begin_part(struct splitting *splitting)
 {
@@ -70,7 +86,7 @@ begin_part(struct splitting *splitting)
 
 	splitting->beside[splitting->part] = temporary_beside(name);
 	splitting->writer =
-	    stream_create(splitting->beside[splitting->part], splitting->reader);
+	    stream_create_as(splitting->beside[splitting->part], name, splitting->reader);
 	stream_level(splitting->writer, splitting->level);
 	splitting->last =
 	    splitting->rows / parts * next + splitting->rows % parts * next / parts;
@@ -157,6 +173,7 @@ split_stream(const char *path, int parts, const char *prefix, int level)
 	splitting.slices = mem_zero(columns, sizeof *splitting.slices);
 	splitting.arrays = mem_zero(columns, sizeof *splitting.arrays);
 	struct progress *progress = stream_progress(reader);
+	refuse_folders(&splitting);
 	begin_part(&splitting);
 	while (stream_next(reader, &record))
 		put_record(&splitting, &record);

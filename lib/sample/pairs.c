@@ -143,6 +143,28 @@ set_negatives(struct pairs *pairs, const struct tree *record)
 	pairs->pair.negative_count = count;
 }
 
+/* The number of texts, or numbers, of all fields. */
+static size_t
+count_all(const struct tree *record, const char *const *names)
+{
+	size_t count = 0;
+
+	for (; names && *names; names++)
+		count += fields_texts(fields_need(record, *names));
+	return count;
+}
+
+/* Dies unless each negative has a score, also those that max_negatives leaves out: another number may be of other texts. */
+static void
+check_scores(const struct recipe_source *source, const struct tree *record, size_t scores)
+{
+	size_t negatives = count_all(record, (const char *const *)source->negatives);
+
+	if (scores != negatives)
+		tree_die(record, "has %zu scores of negatives, and %zu negatives", scores,
+		    negatives);
+}
+
 /* Sets the scores of the pair and of its negatives, in the order of the fields. */
 static void
 set_scores(struct pairs *pairs, const struct tree *record)
@@ -165,9 +187,8 @@ set_scores(struct pairs *pairs, const struct tree *record)
 				    fields_number(record, *name, fields_text(value, i)) /
 				    source->scale;
 	}
-	if (source->negative_scores && count < pair->negative_count)
-		tree_die(record, "has %zu scores of negatives, and %zu negatives", count,
-		    pair->negative_count);
+	if (source->negative_scores)
+		check_scores(source, record, count);
 }
 
 const struct pair *

@@ -31,7 +31,7 @@ per_query_add(struct per_query *table, const char *id, size_t length)
 	int64_t number = strings_add(table->ids, id, length, &fresh);
 
 	id = strings_get(table->ids, number); /* ends with a NUL */
-	tsv_check_id(name, id, length, "a table");
+	tsv_check_name(name, "id", id, length, "a table");
 	if (!fresh)
 		die("%s: the id '%.100s' occurs again; each query needs an id of its own: rename it",
 		    name, id);
@@ -177,6 +177,7 @@ per_query_read_input(struct input *input)
 	if (!table->count)
 		die("%s: there are no scores in it; expected what --per-query writes",
 		    datafile_name(file));
+	datafile_warn_repaired(file);
 	datafile_close(file);
 	return table;
 }

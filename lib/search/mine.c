@@ -178,6 +178,7 @@ read_texts(struct row_texts *texts, const struct strings *ids, const char *path)
 		fields_append_value(&text, record, "text", record);
 		row_texts_put(texts, number, text.data, text.used);
 	}
+	datafile_warn_repaired(file);
 	datafile_close(file);
 	free(text.data);
 }

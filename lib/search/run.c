@@ -372,6 +372,7 @@ run_read_candidates(const char *path)
 	struct datafile *file = datafile_open_input(input, DATAFILE_JSONL);
 	while ((record = datafile_next(file)))
 		add_candidates(&loader, file, record);
+	datafile_warn_repaired(file);
 	datafile_close(file);
 	return finish(&loader, path);
 }
@@ -398,7 +399,7 @@ check_id(const char *path, const struct strings *ids, int64_t number)
 {
 	const char *id = strings_get(ids, number);
 
-	tsv_check_id(path, id, strings_length(ids, number), "a run");
+	tsv_check_name(path, "id", id, strings_length(ids, number), "a run");
 	return strchr(id, ' ') != NULL;
 }
 

@@ -81,6 +81,7 @@ run_read_json(struct input *input)
 	}
 	if (run_commit(run, &reading.findings, 0, NULL))
 		die("%s: a query has a document twice", datafile_name(reading.file));
+	datafile_warn_repaired(reading.file);
 	datafile_close(reading.file);
 	return run;
 }

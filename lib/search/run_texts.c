@@ -77,5 +77,6 @@ run_read_texts(struct run *run, const char *path)
 	}
 	check_texts(run, datafile_name(file), hit, records);
 	free(hit);
+	datafile_warn_repaired(file);
 	datafile_close(file);
 }

@@ -126,9 +126,7 @@ read_table(struct texts_reading *reading, struct input *input)
 		take(reading, columns, count, &record);
 		free(columns);
 	}
-	if (datafile_repaired(file))
-		warn("%s: %lld invalid parts of UTF-8 were replaced by U+FFFD",
-		    reading->name, (long long)datafile_repaired(file));
+	datafile_warn_repaired(file);
 	table_close(table);
 }
 

@@ -153,6 +153,10 @@ struct writer;
  * renamed by stream_finish.  Adds this program's command line to the history. */
 struct writer *stream_create(const char *path, const struct reader *from);
 
+/* The same for an unfinished file at `path`; messages have the name of its target. */
+struct writer *stream_create_as(
+    const char *path, const char *name, const struct reader *from);
+
 /* The functions up to stream_add must be called before the first record. */
 
 /* zstd level 1..19, or 0: store (fastest); -1: the default, STREAM_STORE into a pipe, else STREAM_LEVEL. */

@@ -42,6 +42,7 @@ static void
 check_members(const struct tree *header)
 {
 	static const char *const strings[] = { "tokenizer", "model", NULL };
+	static const char *const told[] = { "program", "version", "command", NULL };
 	const struct tree *history = tree_get(header, "history");
 	const struct tree *properties = tree_get(header, "properties");
 
@@ -49,9 +50,14 @@ check_members(const struct tree *header)
 		tree_die(header, "'columns' and 'history' must be lists");
 	if (properties->kind != TREE_OBJECT)
 		tree_die(header, "'properties' must be an object");
-	for (size_t i = 0; i < history->count; i++)
-		if (history->items[i]->kind != TREE_OBJECT)
+	for (size_t i = 0; i < history->count; i++) {
+		const struct tree *entry = history->items[i];
+		if (entry->kind != TREE_OBJECT)
 			tree_die(header, "'history' must be a list of objects");
+		for (const char *const *name = told; *name; name++)
+			tree_string(entry, *name, "");
+		tree_integer(entry, "seed", 0);
+	}
 	for (const char *const *name = strings; *name; name++) {
 		const struct tree *property = tree_get(properties, *name);
 		if (property && property->kind != TREE_STRING)
@@ -74,6 +80,8 @@ parse_text(const char *text, size_t size, const char *name)
 		    name);
 	if (size > STREAM_HEADER)
 		die("%s: header: it is longer than 16 MiB", name);
+	if (text[size - 1] != '\n')
+		die("%s: header: it does not end with a newline", name);
 	char *called = mem_format("%s: header", name);
 	struct tree *header = json_parse(text + start, size - start, called, 0);
 	header->name = called;
@@ -108,7 +116,7 @@ parse_column(struct column *column, const struct tree *tree)
 		    column->name);
 	column->rank = shape ? (int)shape->count : 0;
 	for (int i = 0; i < column->rank; i++) {
-		if (shape->items[i]->kind != TREE_INTEGER)
+		if (!tree_is_whole(shape->items[i]))
 			tree_die(tree, "column '%s': the shape must be integers",
 			    column->name);
 		column->shape[i] = shape->items[i]->integer;

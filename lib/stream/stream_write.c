@@ -58,13 +58,19 @@ add_history(struct writer *writer)
 struct writer *
 stream_create(const char *path, const struct reader *from)
 {
+	return stream_create_as(path, path, from);
+}
+
+struct writer *
+stream_create_as(const char *path, const char *name, const struct reader *from)
+{
 	struct writer *writer = mem_zero(1, sizeof *writer);
 
-	writer->output = output_open(path, true);
+	writer->output = output_open_as(path, name, true);
 	writer->level = output_is_pipe(writer->output) ? STREAM_STORE : STREAM_LEVEL;
 	writer->zstd = ZSTD_createCCtx();
 	if (!writer->zstd)
-		die("%s: out of memory for compression", path);
+		die("%s: out of memory for compression", name);
 	writer->packed = mem_new(PACKED, 1);
 	for (int i = 0; from && i < stream_columns(from); i++) {
 		size_t slot = append_slot(writer, stream_column(from, i));

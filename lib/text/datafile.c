@@ -306,6 +306,8 @@ cut_record(struct datafile *file, const char **line, size_t *length)
 	if (file->offset == 0 && *length >= 3 && !memcmp(*line, "\xEF\xBB\xBF", 3)) {
 		*line += 3; /* skip a byte order mark */
 		*length -= 3;
+		if (taken == 3) /* without a line end: the file has no line */
+			return false;
 	}
 	if (*length && (*line)[*length - 1] == '\r')
 		--*length;
@@ -502,6 +504,14 @@ int64_t
 datafile_repaired(const struct datafile *file)
 {
 	return file->repaired;
+}
+
+void
+datafile_warn_repaired(const struct datafile *file)
+{
+	if (file->repaired)
+		warn("%s: %lld invalid parts of UTF-8 were replaced by U+FFFD",
+		    file->name, (long long)file->repaired);
 }
 
 void

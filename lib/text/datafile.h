@@ -88,6 +88,7 @@ int64_t datafile_offset(
 /* Share of the file consumed, as input_share; of a part, share of the range given to datafile_seek. */
 double datafile_share(const struct datafile *file);
 int64_t datafile_repaired(const struct datafile *file); /* invalid UTF-8 parts replaced */
+void datafile_warn_repaired(const struct datafile *file); /* if there are any */
 void datafile_close(struct datafile *file);
 
 #endif

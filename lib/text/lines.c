@@ -1,16 +1,30 @@
 #include "text/lines.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/number.h"
+
+void
+lines_text(FILE *out, bool markdown, const char *text)
+{
+	for (; *text; text++) {
+		if (markdown && *text == '|')
+			fputc('\\', out);
+		fputc(strchr("\t\n\r", *text) ? ' ' : *text, out);
+	}
+}
 
 static void
 put_cell(const struct lines *lines, bool first, const char *cell)
 {
 	if (lines->markdown)
-		fprintf(lines->out, "| %s ", cell);
-	else
-		fprintf(lines->out, "%s%s", first ? "" : "\t", cell);
+		fputs("| ", lines->out);
+	else if (!first)
+		fputc('\t', lines->out);
+	lines_text(lines->out, lines->markdown, cell);
+	if (lines->markdown)
+		fputc(' ', lines->out);
 }
 
 static void

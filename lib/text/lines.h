@@ -13,6 +13,10 @@ struct lines {
 	int texts; /* number of leading cells that are text; the others are numbers */
 };
 
+/* Prints a text that has no place for a tab or line break: each is a blank, and in Markdown a bar, which would end the cell, has
+ * a backslash. */
+void lines_text(FILE *out, bool markdown, const char *text);
+
 /* Prints the column names, up to NULL. */
 void lines_head(const struct lines *lines, const char *const *cells);
 

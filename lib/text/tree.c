@@ -52,6 +52,19 @@ tree_is_missing(const struct tree *value)
 	       (value->kind == TREE_REAL && isnan(value->real));
 }
 
+static bool
+is_whole(double value)
+{
+	return value > -1e15 && value < 1e15 && value == (double)(int64_t)value;
+}
+
+bool
+tree_is_whole(const struct tree *value)
+{
+	return value->kind == TREE_INTEGER ||
+	       (value->kind == TREE_REAL && is_whole(value->real));
+}
+
 struct tree *
 tree_get(const struct tree *object, const char *key)
 {
@@ -83,11 +96,8 @@ typed(const struct tree *object, const char *key, enum tree_kind kind)
 {
 	const struct tree *node = tree_get(object, key);
 
-	/* 2.0 is how some writers spell an integer */
 	bool close = node && ((kind == TREE_REAL && node->kind == TREE_INTEGER) ||
-				 (kind == TREE_INTEGER && node->kind == TREE_REAL &&
-				     node->real > -1e15 && node->real < 1e15 &&
-				     node->real == (double)(int64_t)node->real));
+				 (kind == TREE_INTEGER && tree_is_whole(node)));
 	if (node && node->kind != kind && !close)
 		tree_die(node, "'%s' is %s; it must be %s", key, kinds[node->kind],
 		    kinds[kind]);
@@ -110,9 +120,7 @@ tree_integer(const struct tree *object, const char *key, int64_t otherwise)
 {
 	const struct tree *node = typed(object, key, TREE_INTEGER);
 
-	if (!node)
-		return otherwise;
-	return node->kind == TREE_INTEGER ? node->integer : (int64_t)node->real;
+	return node ? node->integer : otherwise;
 }
 
 double
@@ -260,6 +268,8 @@ tree_of_real(double value)
 	struct tree *tree = node_new(TREE_REAL);
 
 	tree->real = value;
+	if (is_whole(value))
+		tree->integer = (int64_t)value;
 	return tree;
 }
 

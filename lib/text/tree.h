@@ -29,9 +29,9 @@ struct tree {
 	char *name;	  /* the root's own copy of the file name; NULL elsewhere */
 	char *key;	  /* in an object; NULL elsewhere */
 	bool boolean;
-	int64_t integer;
-	double real;   /* set for integers too */
-	bool repeated; /* members of this name have different values (tree_once) */
+	int64_t integer; /* set for whole reals too */
+	double real;	 /* set for integers too */
+	bool repeated;	 /* members of this name have different values (tree_once) */
 	char *
 	    string; /* UTF-8, NUL-terminated; of a real: the digits of an integer beyond 64 bits */
 	size_t length;	     /* bytes of the string; it may hold NULs */
@@ -47,6 +47,9 @@ void tree_once(const struct tree *member);
 
 /* Whether the value is missing: NULL, null, or NaN, which pandas writes for missing values. */
 bool tree_is_missing(const struct tree *value);
+
+/* Whether the value is an integer, or a real without a fraction: some writers spell 2 as 2.0 or 2e0. */
+bool tree_is_whole(const struct tree *value);
 
 /* As tree_get, but dies if the member is absent. */
 struct tree *tree_need(const struct tree *object, const char *key);

@@ -363,6 +363,7 @@ triples_read(const struct triples *triples, struct input *input)
 		else
 			put_object(&reading, record, format == DATAFILE_CSV);
 	}
+	datafile_warn_repaired(reading.file);
 	datafile_close(reading.file);
 	tree_free(reading.names);
 }

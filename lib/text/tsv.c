@@ -211,9 +211,10 @@ tsv_cut(const char *line, struct tsv_column *columns, int most)
 }
 
 void
-tsv_check_id(const char *file, const char *id, size_t length, const char *what)
+tsv_check_name(
+    const char *file, const char *kind, const char *name, size_t length, const char *what)
 {
-	if (length == 0 || strcspn(id, "\t\r\n") != length)
-		die("%s: the id '%.100s' is empty or has a tab, an end of line or a NUL in it, and there are columns and lines in %s; rename it",
-		    file, id, what);
+	if (length == 0 || strcspn(name, "\t\r\n") != length)
+		die("%s: the %s '%.100s' is empty or has a tab, an end of line or a NUL in it, and there are columns and lines in %s; rename it",
+		    file, kind, name, what);
 }

@@ -45,8 +45,9 @@ bool tsv_unquote(char *text, size_t *length, bool quoted);
 /* Splits a line without a header; returns the number of columns, `most` + 1 if there are more than `most`. */
 int tsv_cut(const char *line, struct tsv_column *columns, int most);
 
-/* Dies if an id, followed by a NUL, is empty or contains a character that ends a column or a line.  what: the kind of
- * file for the message, "a run". */
-void tsv_check_id(const char *file, const char *id, size_t length, const char *what);
+/* Dies if a name, followed by a NUL, is empty or contains a character that ends a column or a line.  kind and what: of the
+ * name and of the file that it is written to, for the message: "id", "a run". */
+void tsv_check_name(const char *file, const char *kind, const char *name, size_t length,
+    const char *what);
 
 #endif

@@ -142,6 +142,9 @@ frame_prompt(struct frame *frame, const char *prompt)
 	size_t around = frame->tail.count;
 	if (!tokenizer_cuts_left(frame->tokenizer))
 		around += frame->head_tokens;
+	if (frame->most && before + after > frame->most)
+		die("the special tokens by themselves are %zu ids, and all is to have %zu at most; give more with --max-length",
+		    before + after, frame->most);
 	if ((frame->template || *prompt) && frame->most && around >= frame->most)
 		die("the %s by itself takes %zu ids, and all is to have %zu at most; give more with --max-length",
 		    frame->template ? "template" : "prompt", around, frame->most);

@@ -276,7 +276,7 @@ begin(const struct cutter *cutter, size_t at, size_t end)
 	while (line > at &&
 	       (cutter->text[line - 1] == ' ' || cutter->text[line - 1] == '\t'))
 		line--;
-	return line > at || is_line(cutter, line) ? line : first;
+	return !line || is_line(cutter, line) ? line : first;
 }
 
 static int64_t
@@ -306,7 +306,8 @@ put(struct cutter *cutter, size_t from, size_t to)
 static void
 cut_section(struct cutter *cutter, size_t from, size_t end)
 {
-	size_t done = from; /* the text before it is in passages */
+	from = begin(cutter, from, end); /* the outline knows ASCII's white space alone */
+	size_t done = from;		 /* the text before it is in passages */
 
 	end = utf8_space_start(cutter->text, end, from);
 	while (from < end) {
@@ -327,7 +328,7 @@ cut_section(struct cutter *cutter, size_t from, size_t end)
 		done = begin(cutter, to, end);
 		size_t again = done;
 		if (cutter->passages->overlap && done < end)
-			again = overlap(cutter, from, to);
+			again = begin(cutter, overlap(cutter, from, to), end);
 		from = again > from && again < to ? again : done;
 	}
 }

@@ -9,8 +9,7 @@
 static void
 push_special(struct ids *to, const struct tree *node, const struct tree *id)
 {
-	if (!id || id->kind != TREE_INTEGER || id->integer < 0 ||
-	    id->integer >= VOCABULARY_MAX)
+	if (!id || !tree_is_whole(id) || id->integer < 0 || id->integer >= VOCABULARY_MAX)
 		tree_die(node, "post_processor: a special token without a valid id");
 	ids_push(to, (int32_t)id->integer);
 }

@@ -213,7 +213,7 @@ read_added(struct tokenizer_settings *settings, const char *home)
 
 	for (size_t i = 0; file && i < file->count; i++) {
 		const struct tree *id = file->items[i];
-		if (id->kind != TREE_INTEGER)
+		if (!tree_is_whole(id))
 			tree_die(file, "'%s' must be an id", id->key);
 		add_token(settings, NULL, id->key, id->integer);
 	}

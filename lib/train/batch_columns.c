@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/rng.h"
 #include "ranks/ranks.h"
 #include "text/tree.h"
 
@@ -89,4 +90,27 @@ batch_tell_unread(const struct reader *reader, const int *read, int count)
 			    stream_name(reader), column->name,
 			    (int)(strlen(column->name) - strlen(".ids")), column->name);
 	}
+}
+
+uint64_t
+batch_hash_row(uint64_t hash, const struct reader *reader, const struct record *record,
+    int index, int64_t row)
+{
+	if (index < 0)
+		return hash;
+	const struct column *column = stream_column(reader, index);
+	const struct array *array = &record->columns[index];
+	int64_t first = row, past = row + 1;
+	for (int level = 0; level < column->depth; level++) {
+		const int64_t *offsets = array->offsets[level];
+		for (int64_t i = first; i < past; i++) {
+			int64_t length = offsets[i + 1] - offsets[i];
+			hash = rng_hash(hash, &length, sizeof length);
+		}
+		first = offsets[first];
+		past = offsets[past];
+	}
+	size_t bytes = column_element_size(column);
+	return rng_hash(hash, (const char *)array->data + (size_t)first * bytes,
+	    (size_t)(past - first) * bytes);
 }

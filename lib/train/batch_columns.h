@@ -4,6 +4,8 @@
 #ifndef TRAIN_BATCH_COLUMNS_H
 #define TRAIN_BATCH_COLUMNS_H
 
+#include <stdint.h>
+
 #include "model/model.h"
 #include "stream/stream.h"
 
@@ -21,5 +23,9 @@ void batch_check_rank(const struct reader *reader);
 
 /* Warns of columns of token ids that are none of read[count], for example negatives under another name. */
 void batch_tell_unread(const struct reader *reader, const int *read, int count);
+
+/* Adds a row of a column to a hash: the lengths of its lists, and its elements.  Column -1 adds nothing. */
+uint64_t batch_hash_row(uint64_t hash, const struct reader *reader,
+    const struct record *record, int column, int64_t row);
 
 #endif

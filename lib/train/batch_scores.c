@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "stream/values.h"
 
 static const char *const names[] = { "document.score", "negatives.score" };
@@ -118,18 +117,10 @@ batch_scores_take(
 	scores->values = mem_grow(scores->values, &scores->values_room,
 	    (size_t)(rows + negatives), sizeof *scores->values);
 	batch_scores_take_rows(scores, reader, record);
-	scores->hash = 0;
-	for (int64_t row = 0, k = 0; row < rows; row++) {
-		uint64_t hash = 0;
+	for (int64_t row = 0; row < rows; row++)
 		scores->values[row] = number(scores, reader, record, 0, row);
-		hash = rng_hash(hash, &scores->values[row], sizeof *scores->values);
-		for (; k < negatives_before(scores, reader, record, row + 1); k++) {
-			double *to = &scores->values[rows + k];
-			*to = number(scores, reader, record, 1, k);
-			hash = rng_hash(hash, to, sizeof *to);
-		}
-		scores->hash += hash;
-	}
+	for (int64_t k = 0; k < negatives; k++)
+		scores->values[rows + k] = number(scores, reader, record, 1, k);
 }
 
 void

@@ -21,7 +21,6 @@ struct batch_scores {
 	/* of the last record */
 	double *values; /* [rows + negatives] */
 	int64_t *rows;	/* [negatives], ascending */
-	uint64_t hash;	/* sum over rows, the same however rows are divided */
 	size_t values_room, rows_room;
 };
 

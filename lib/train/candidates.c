@@ -118,7 +118,7 @@ take_own(struct candidates *c, float *gradient, const float *vectors,
 
 void
 candidates_gather(struct candidates *c, float *gradient, const float *vectors,
-    const struct loss_batch *batch)
+    const struct loss_batch *batch, bool learn)
 {
 	size_t width = batch->width, bytes = width * sizeof(float);
 	struct side_rows sides[SIDES];
@@ -141,14 +141,15 @@ candidates_gather(struct candidates *c, float *gradient, const float *vectors,
 	}
 	c->all = c->vectors;
 	c->at = (struct loss_layout){ sides[QUERIES].first, 0, c->rows, count };
-	if (gradient) {
+	if (learn) {
 		c->gradient = nn_reserve(c->gradient, &c->gradient_size, count, bytes);
 		nn_zero(c->gradient, count * width);
 		c->dall = c->gradient;
 	}
 	if (batch->keys)
 		gather_keys(c, sides, batch, count);
-	if (batch->owners)
+	/* a rank without negatives may have no owners, but sends none, too */
+	if (learn && (batch->own_only || batch->terms & LOSS_DD))
 		gather_owners(c, sides, batch);
 	ranks_wait();
 }

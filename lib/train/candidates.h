@@ -27,10 +27,10 @@ struct candidates {
 	    host_owners_room;
 };
 
-/* Gathers the normalised vectors of a batch, or of its guide, without a gradient (NULL).  Sets the gradients of the gathered copies to
- * zero. */
+/* Gathers the normalised vectors of a batch that learns, or of its guide.  Sets the gradients of the gathered copies to zero if it
+ * learns, also in a rank whose part is empty and whose `gradient` is NULL. */
 void candidates_gather(struct candidates *candidates, float *gradient,
-    const float *vectors, const struct loss_batch *batch);
+    const float *vectors, const struct loss_batch *batch, bool learn);
 
 /* Adds the gradients that all ranks have for this rank's vectors to the batch's gradient. */
 void candidates_return(

@@ -376,39 +376,59 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 	};
 }
 
-/* Hash of the record's tokens and targets: a sum over rows, so that it does not depend on the number of ranks. */
+/* Hash of all that a row trains on: a text of another row, or another score, is another row. */
+static uint64_t
+hash_row(const struct contrast *contrast, int64_t row)
+{
+	bool keyed = !contrast->options.keep_duplicates;
+	uint64_t hash = 0;
+
+	for (enum side side = QUERY; side < SIDES; side++) {
+		const struct token_column *text = &contrast->text[side];
+		const int columns[] = { text->ids, text->second, text->attended,
+			text->expert, keyed ? contrast->key[side] : -1,
+			contrast->options.guide ? contrast->guide.columns[side] : -1 };
+		for (size_t i = 0; text->ids >= 0 && i < sizeof columns / sizeof *columns;
+		     i++)
+			hash = batch_hash_row(hash + side, contrast->reader,
+			    &contrast->record, columns[i], row);
+	}
+	for (int i = 0; contrast->options.scores && i < 2; i++)
+		hash = batch_hash_row(hash, contrast->reader, &contrast->record,
+		    contrast->scores.columns[i], row);
+	return batch_hash_row(
+	    hash, contrast->reader, &contrast->record, contrast->target, row);
+}
+
+/* Hash of the record's rows: a sum, so that it does not depend on the number of ranks. */
 static uint64_t
 hash_rows(const struct contrast *contrast)
 {
-	uint64_t sum = contrast->scores.hash + contrast->guide.hash;
+	uint64_t sum = 0;
 
-	for (enum side side = QUERY; side < SIDES; side++) {
-		int64_t count;
-		const int64_t *offsets = lists(contrast, side, &count);
-		const int32_t *ids =
-		    contrast->record
-			.columns[contrast->text[side].ids < 0 ? 0
-							      : contrast->text[side].ids]
-			.data;
-		for (int64_t i = 0; i < count; i++)
-			sum += rng_hash(side + 1, ids + offsets[i],
-			    (size_t)(offsets[i + 1] - offsets[i]) * sizeof *ids);
-	}
-	if (contrast->target >= 0) {
-		size_t bytes = column_element_size(
-		    stream_column(contrast->reader, contrast->target));
-		const char *at = contrast->record.columns[contrast->target].data;
-		for (int64_t i = 0; i < contrast->record.rows; i++)
-			sum += rng_hash(SIDES + 1, at + (size_t)i * bytes, bytes);
-	}
+	for (int64_t row = 0; row < contrast->record.rows; row++)
+		sum += hash_row(contrast, row);
 	return sum;
+}
+
+/* Adds attributes of the record to a hash. */
+static uint64_t
+hash_attributes(uint64_t hash, const struct contrast *contrast, const char *const *names)
+{
+	for (; *names; names++) {
+		const struct tree *value = tree_get(contrast->record.attributes, *names);
+		char *text = value ? json_text(value, 0) : mem_string("");
+		hash = rng_hash(hash, text, strlen(text) + 1);
+		free(text);
+	}
+	return hash;
 }
 
 static struct sync_message
 message_of(const struct contrast *contrast)
 {
 	static const char *const common[] = { "step", "epoch", "task", "dataset",
-		"temperature", "prompt_tokens", "batch_rows", "batch_checksum" };
+		"temperature", "prompt_tokens", "batch_rows", "batch_checksum", NULL };
 	const struct tree *attributes = contrast->record.attributes;
 	struct sync_message message = { .state = SYNC_BATCH,
 		.tokens = hash_rows(contrast),
@@ -417,12 +437,7 @@ message_of(const struct contrast *contrast)
 
 	lists(contrast, rows_of(contrast), &message.rows);
 	lists(contrast, NEGATIVES, &message.negatives);
-	for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
-		const struct tree *value = tree_get(attributes, common[i]);
-		char *text = value ? json_text(value, 0) : mem_string("");
-		message.attributes = rng_hash(message.attributes, text, strlen(text) + 1);
-		free(text);
-	}
+	message.attributes = hash_attributes(0, contrast, common);
 	return message;
 }
 
@@ -458,7 +473,8 @@ advance(struct contrast *contrast)
 	}
 	if (!batch_sync_exchange(&contrast->sync, &message, contrast_name(contrast)))
 		return false;
-	uint64_t hash = batch_sync_hash(&contrast->sync);
+	uint64_t hash = hash_attributes(batch_sync_hash(&contrast->sync), contrast,
+	    (const char *const[]){ "temperature", "experts", "prompt_tokens", NULL });
 	const struct tree *attributes = contrast->record.attributes;
 	position->hash = rng_hash(position->hash, &hash, sizeof hash);
 	position->step = message.step;
@@ -542,12 +558,19 @@ contrast_total(struct contrast *contrast)
 struct contrast_position
 contrast_position(const struct contrast *contrast)
 {
-	return contrast->position;
+	struct contrast_position position = contrast->position;
+
+	if (contrast->precomputed)
+		position.documents = precomputed_hash(contrast->precomputed);
+	return position;
 }
 
 void
 contrast_resume(struct contrast *contrast, const struct contrast_position *position)
 {
+	if (contrast_position(contrast).documents != position->documents)
+		die("%s: is not the file of embeddings that the checkpoint was trained with; give the same, or --restart",
+		    contrast->options.documents);
 	if (!position->taken || !read_ahead(contrast))
 		return;
 	if (position->step >= 0 &&

@@ -95,13 +95,13 @@ bool contrast_left(const struct contrast *contrast);
 int64_t contrast_total(struct contrast *contrast);
 
 /*
- * The position of a run: the number of batches taken, the hash of all their tokens (the same for any number of ranks), the last
- * one's attribute "step" (-1: none).  contrast_resume goes there: past that many records, whose hash must be equal; or at once, if
- * the stream's first record has the next step.
+ * The position of a run: the number of batches taken, the hash of all that is trained on in them (the same for any number of
+ * ranks), the last one's attribute "step" (-1: none), the hash of the precomputed embeddings (0: none).  contrast_resume goes there:
+ * past that many records, whose hash must be equal; or at once, if the stream's first record has the next step.
  */
 struct contrast_position {
 	int64_t taken, step;
-	uint64_t hash;
+	uint64_t hash, documents;
 };
 struct contrast_position contrast_position(const struct contrast *contrast);
 void contrast_resume(struct contrast *contrast, const struct contrast_position *position);

@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/rng.h"
 
 enum { SIDES = 3 };
 
@@ -47,7 +46,6 @@ guide_take(struct guide *guide, const struct reader *reader, const struct record
 		all += (size_t)counts[side];
 	guide->vectors =
 	    mem_grow(guide->vectors, &guide->room, all * width, sizeof *guide->vectors);
-	guide->hash = 0;
 	for (int side = 0; side < SIDES; side++) {
 		int index = guide->columns[side];
 		if (index < 0)
@@ -64,8 +62,6 @@ guide_take(struct guide *guide, const struct reader *reader, const struct record
 			float *to = guide->vectors + at;
 			memcpy(to, from + (size_t)i * width, width * sizeof *to);
 			values_refuse_nan(reader, index, i, to, guide->width);
-			guide->hash +=
-			    rng_hash((uint64_t)side + 1, to, width * sizeof *to);
 		}
 	}
 }

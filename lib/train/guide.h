@@ -21,7 +21,6 @@ struct guide {
 	/* of the last record */
 	float *vectors; /* [queries + documents + negatives, width] */
 	size_t room;
-	uint64_t hash; /* a sum over the vectors, the same however rows are divided */
 	struct floats floats;
 };
 

@@ -21,14 +21,14 @@ struct infonce {
 	size_t guide_size;
 };
 
-/* The guide's vectors of a batch, of length 1. */
+/* The guide's vectors of a batch, of length 1.  One is reserved beside them, since NULL would be no guide where a rank has no texts. */
 static const float *
 guide_of(struct infonce *infonce, const struct contrast_batch *batch)
 {
 	size_t count = (size_t)batch->count, width = batch->guide_width;
 
 	infonce->guide = nn_reserve(
-	    infonce->guide, &infonce->guide_size, count, width * sizeof(float));
+	    infonce->guide, &infonce->guide_size, count + 1, width * sizeof(float));
 	nn_upload(infonce->guide, batch->guide, count * width * sizeof(float));
 	nn_normalize(infonce->guide, NULL, infonce->guide, count, width);
 	return infonce->guide;

@@ -33,6 +33,13 @@ expert_of_texts(const struct model *model, const char *name)
 	return expert;
 }
 
+_Noreturn static void
+refuse_dev(const struct lm *lm)
+{
+	die("%s: there is nothing to predict in the texts held out",
+	    corpus_name(lm->dev));
+}
+
 void
 lm_open(struct lm *lm, const char *path, int64_t shortest,
     int64_t (*choose)(struct lm *lm, const struct corpus_batch *texts, int64_t number))
@@ -45,8 +52,7 @@ lm_open(struct lm *lm, const char *path, int64_t shortest,
 	if (o->dev)
 		lm->dev = corpus_open(o->dev, dir, shortest, 1, o->seed);
 	if (o->dev && !corpus_batches(lm->dev, o->tokens))
-		die("%s: there is nothing to predict in the texts held out",
-		    corpus_name(lm->dev));
+		refuse_dev(lm);
 	lm->batch.expert = expert_of_texts(lm->objective.model, o->contrast.expert);
 }
 
@@ -239,6 +245,8 @@ lm_dev(struct objective *objective, struct dev_report *report)
 		sums[1] += (double)count;
 	}
 	ranks_add(sums, 2);
+	if (sums[1] == 0) /* special tokens alone */
+		refuse_dev(lm);
 	double loss = sums[0] / sums[1];
 	*report = (struct dev_report){ .loss = loss, .best = -loss };
 }
@@ -260,7 +268,7 @@ lm_resume(struct objective *objective, const struct tree *position)
 	struct corpus *corpus = own(objective)->corpus;
 
 	if (!corpus_skip(corpus, tree_integer(position, "taken", 0)) ||
-	    corpus_hash(corpus) != objective_hash_in(position))
+	    corpus_hash(corpus) != objective_hash_in(position, "hash"))
 		die("%s: is not the text that the checkpoint was trained on; give the same, or --restart",
 		    corpus_name(corpus));
 }

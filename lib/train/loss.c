@@ -23,6 +23,9 @@ struct loss {
 	size_t all; /* rows */
 	bool twice; /* the right candidate is in both lists of a row */
 	struct candidates candidates, guide;
+	float *twins;		       /* [2, block] */
+	int32_t *places, *host_places; /* [2, block] of them in `logits` */
+	size_t twins_size, places_size, host_places_capacity;
 	float *pairs, *dpairs; /* [block, 2, width] a query and its document; gradient */
 	int32_t *order, *host_order;
 	size_t pairs_size, dpairs_size, order_size, host_order_capacity;
@@ -52,6 +55,9 @@ loss_free(struct loss *loss)
 	nn_free(loss->pairs, loss->pairs_size);
 	nn_free(loss->dpairs, loss->dpairs_size);
 	nn_free(loss->order, loss->order_size);
+	nn_free(loss->twins, loss->twins_size);
+	nn_free(loss->places, loss->places_size);
+	free(loss->host_places);
 	candidates_free(&loss->candidates);
 	candidates_free(&loss->guide);
 	free(loss->host_order);
@@ -141,6 +147,34 @@ rows_of(struct loss *loss, const float *vectors, size_t r, size_t rows, size_t a
 	return loss->pairs;
 }
 
+/*
+ * A query's similarity to its document and the document's to the query are one number, but two places of a product may round it
+ * differently, and then only one of them would be the greatest.  The second becomes the first.
+ */
+static void
+equal_twins(struct loss *loss, const struct loss_mask *mask, size_t first, size_t rows)
+{
+	size_t count = mask->layout.count;
+
+	loss->host_places = mem_grow(loss->host_places, &loss->host_places_capacity,
+	    2 * rows, sizeof *loss->host_places);
+	loss->places =
+	    nn_reserve(loss->places, &loss->places_size, 2 * rows, sizeof *loss->places);
+	loss->twins =
+	    nn_reserve(loss->twins, &loss->twins_size, 2 * rows, sizeof *loss->twins);
+	for (size_t i = 0; i < rows; i++) {
+		size_t row = 2 * i * count, query = mask->layout.queries + first + i;
+		loss->host_places[i] = (int32_t)(row + query + count);
+		loss->host_places[rows + i] =
+		    (int32_t)(row + loss_mask_target(mask, first + i));
+	}
+	nn_upload(loss->places, loss->host_places, 2 * rows * sizeof *loss->places);
+	nn_gather(loss->twins, loss->logits, loss->places, 2 * rows, 1);
+	nn_scale(loss->twins, -1, rows);
+	nn_add(loss->twins, loss->twins + rows, rows);
+	nn_scatter_add(loss->logits, loss->twins, loss->places, rows, 1);
+}
+
 /* Fills the masks of a block and the similarities in loss->logits; returns whether a candidate is left out. */
 static bool
 compare(struct loss *loss, const struct direction *direction, const float **mine,
@@ -170,6 +204,8 @@ compare(struct loss *loss, const struct direction *direction, const float **mine
 	*mine = rows_of(loss, direction->from, r, rows, batch->rows, lists, batch->width);
 	nn_product_nt(loss->logits, *mine, direction->to, lists * rows, count,
 	    batch->width, scale, 0);
+	if (mask->terms & LOSS_DQ)
+		equal_twins(loss, mask, first, rows);
 	if (batch->beyond && !direction->guide)
 		mask_similar(loss, direction, first, rows, *batch->beyond * scale);
 	return masked && memchr(loss->host_mask, 0, rows * lists * count);
@@ -255,13 +291,13 @@ loss_infonce_begin(
 	if (!batch->dot)
 		nn_normalize(vectors, loss->lengths, vectors, count, width);
 	nn_zero(gradient, count * width);
-	candidates_gather(c, gradient, vectors, batch);
+	candidates_gather(c, gradient, vectors, batch, true);
 	if (batch->guide) {
 		struct loss_batch guide = *batch;
 		guide.width = batch->guide_width;
 		guide.keys = NULL;
 		guide.owners = NULL;
-		candidates_gather(&loss->guide, NULL, batch->guide, &guide);
+		candidates_gather(&loss->guide, NULL, batch->guide, &guide, false);
 	}
 	for (int back = 0; back <= batch->bidirectional; back++) {
 		struct direction direction = direction_of(loss, batch, back);

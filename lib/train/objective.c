@@ -128,7 +128,7 @@ objective_hash(uint64_t hash)
 }
 
 uint64_t
-objective_hash_in(const struct tree *position)
+objective_hash_in(const struct tree *position, const char *key)
 {
-	return strtoull(tree_string(position, "hash", "0"), NULL, 16);
+	return strtoull(tree_string(position, key, "0"), NULL, 16);
 }

@@ -145,6 +145,6 @@ bool objective_left(const struct objective *objective);
 double objective_balance(struct objective *objective);
 void objective_sum_report(struct batch_report *report);
 struct tree *objective_hash(uint64_t hash);
-uint64_t objective_hash_in(const struct tree *position);
+uint64_t objective_hash_in(const struct tree *position, const char *key);
 
 #endif

@@ -234,6 +234,8 @@ paired_position(const struct objective *objective)
 	tree_set(tree, "taken", tree_of_integer(at.taken));
 	tree_set(tree, "step", tree_of_integer(at.step));
 	tree_set(tree, "hash", objective_hash(at.hash));
+	if (at.documents)
+		tree_set(tree, "documents", objective_hash(at.documents));
 	return tree;
 }
 
@@ -241,7 +243,8 @@ void
 paired_resume(struct objective *objective, const struct tree *position)
 {
 	struct contrast_position at = { tree_integer(position, "taken", 0),
-		tree_integer(position, "step", -1), objective_hash_in(position) };
+		tree_integer(position, "step", -1), objective_hash_in(position, "hash"),
+		objective_hash_in(position, "documents") };
 
 	contrast_resume(own(objective)->contrast, &at);
 }

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/strings.h"
 #include "stream/values.h"
 #include "token/tokenizer.h"
@@ -13,6 +14,7 @@ struct precomputed {
 	struct strings *texts; /* token ids, as bytes */
 	float *vectors;	       /* [texts, width] */
 	size_t room, width;
+	uint64_t hash; /* of texts and vectors, in their order */
 };
 
 /* The column X.emb of a column X.ids; -1: none. */
@@ -48,11 +50,14 @@ take(struct precomputed *precomputed, const struct reader *reader,
 		bool fresh;
 		values_refuse_nan(
 		    reader, emb, i, vectors + (size_t)i * width, (int)width);
-		size_t number =
-		    (size_t)strings_add(precomputed->texts, (const char *)text,
-			(size_t)(offsets[i + 1] - offsets[i]) * sizeof *text, &fresh);
+		size_t bytes = (size_t)(offsets[i + 1] - offsets[i]) * sizeof *text;
+		size_t number = (size_t)strings_add(
+		    precomputed->texts, (const char *)text, bytes, &fresh);
 		if (!fresh)
 			continue;
+		precomputed->hash = rng_hash(precomputed->hash, text, bytes);
+		precomputed->hash = rng_hash(precomputed->hash,
+		    vectors + (size_t)i * width, width * sizeof *vectors);
 		precomputed->vectors = mem_grow(precomputed->vectors, &precomputed->room,
 		    (number + 1) * width, sizeof *precomputed->vectors);
 		memcpy(precomputed->vectors + number * width, vectors + (size_t)i * width,
@@ -115,6 +120,12 @@ precomputed_open(const char *path, const struct model *model)
 	free(room.data);
 	stream_close(reader);
 	return precomputed;
+}
+
+uint64_t
+precomputed_hash(const struct precomputed *precomputed)
+{
+	return precomputed->hash;
 }
 
 const float *

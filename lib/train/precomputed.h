@@ -15,6 +15,9 @@ struct precomputed;
  * values that are not finite. */
 struct precomputed *precomputed_open(const char *path, const struct model *model);
 
+/* A hash of all texts and their embeddings; another order is another hash. */
+uint64_t precomputed_hash(const struct precomputed *precomputed);
+
 /* The embedding of these tokens, f32 [model_width], host memory, borrowed; NULL: not found. */
 const float *precomputed_find(
     const struct precomputed *precomputed, const int32_t *ids, int64_t length);

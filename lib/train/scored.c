@@ -112,6 +112,16 @@ query_of(const struct scored_pairs *pairs, size_t p)
 	return p < pairs->rows ? p : (size_t)pairs->row[p - pairs->rows];
 }
 
+/* A label between them would be in neither of the sums of online. */
+static void
+demand_binary(const struct contrast_batch *batch)
+{
+	for (int64_t i = 0; i < batch->rows + batch->negatives; i++)
+		if (batch->scores[i] != 0 && batch->scores[i] != 1)
+			die("%s: record %lld: the label %g is neither 0 nor 1, as online has them",
+			    batch->stream, (long long)batch->record, batch->scores[i]);
+}
+
 static void
 compare(struct scored *scored, const struct contrast_batch *batch, size_t width)
 {
@@ -119,8 +129,10 @@ compare(struct scored *scored, const struct contrast_batch *batch, size_t width)
 	struct scored_pairs *pairs = &scored->own;
 	size_t rows = (size_t)batch->rows, negatives = (size_t)batch->negatives;
 
-	if (kind->loss == PAIR_CONTRASTIVE || kind->loss == PAIR_ONLINE)
+	if (kind->loss == PAIR_CONTRASTIVE)
 		paired_demand_labels(&scored->pairs, batch);
+	if (kind->loss == PAIR_ONLINE)
+		demand_binary(batch);
 	reserve(pairs, rows, rows + negatives);
 	memset(pairs->t, 0, pairs->count * sizeof *pairs->t);
 	if (rows && batch->scores)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -38,6 +39,12 @@ end_line(struct train_log *log)
 }
 
 static void
+warn_lost(const struct train_log *log)
+{
+	warn("%s: has lost lines since the checkpoint was written", log->path);
+}
+
+static void
 resume(struct train_log *log, int64_t bytes)
 {
 	char *line = NULL;
@@ -54,7 +61,7 @@ resume(struct train_log *log, int64_t bytes)
 		warn("%s: began without columns that --timing would have; it stays so",
 		    log->path);
 	if (ftell(log->file) < bytes)
-		warn("%s: has lost lines since the checkpoint was written", log->path);
+		warn_lost(log);
 	else if (ftruncate(fileno(log->file), bytes) || fseek(log->file, 0, SEEK_END))
 		failed(log);
 }
@@ -88,10 +95,15 @@ train_log_open(const struct trainer_options *options,
 	log->path =
 	    ranks_own() ? mem_string("/dev/null") : file_beside(options->out, "log.tsv");
 	log->traffic = ranks_traffic();
-	if (bytes > 0 && !ranks_own() && access(log->path, F_OK) == 0)
+	struct stat about;
+	bool goes_on = bytes > 0 && !ranks_own();
+	if (goes_on && !stat(log->path, &about) && about.st_size > 0) {
 		resume(log, bytes);
-	else
+	} else {
 		begin(log);
+		if (goes_on)
+			warn_lost(log);
+	}
 	return log;
 }
 

@@ -123,6 +123,7 @@ stop(int number)
 _Noreturn static void
 leave(struct trainer *trainer)
 {
+	trainer->whole = false; /* if this fails, before_dying does not try again */
 	save_checkpoint(trainer);
 	if (verbosity >= 0)
 		fprintf(stderr,

@@ -13,6 +13,7 @@ import gzip
 import inspect
 import json
 import pathlib
+import re
 import sys
 
 import datasets
@@ -441,7 +442,7 @@ def write_task(data, task):
     for subset in task.hf_subsets:
         folder = data / metadata.type.lower() / metadata.name
         if len(metadata.hf_subsets) > 1:
-            folder /= subset
+            folder /= re.sub(r"[^0-9A-Za-z._+@\x80-\U0010ffff-]", "_", subset)  # as make mteb reads it
         own = task.dataset[subset] if subset in task.dataset else task.dataset
         if metadata.main_score == "p-MRR":
             write(folder / "qrel_diff.jsonl.gz", changed(metadata, subset))

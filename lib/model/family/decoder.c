@@ -225,9 +225,9 @@ ultrabert_slides(const struct spec *spec, const struct tree *config, int layer)
 		    spec->layers);
 	const struct tree *own = windows->items[layer];
 	if (own->kind != TREE_NULL &&
-	    (own->kind != TREE_INTEGER || own->integer < 0 || own->integer > 1 << 24))
+	    (!tree_is_whole(own) || own->integer < 0 || own->integer > 1 << 24))
 		tree_die(own, "'attention_windows' must hold whole numbers and null");
-	return own->kind == TREE_INTEGER && own->integer;
+	return tree_is_whole(own) && own->integer;
 }
 
 /* The size of UltraBERT's window, in its first layer that has one. */
@@ -447,7 +447,7 @@ is_dense(const struct tree *layers, int layer)
 	if (layers && layers->kind != TREE_LIST)
 		tree_die(layers, "'mlp_only_layers' must list layers");
 	for (size_t i = 0; layers && i < layers->count; i++) {
-		if (layers->items[i]->kind != TREE_INTEGER)
+		if (!tree_is_whole(layers->items[i]))
 			tree_die(layers->items[i], "'mlp_only_layers' must list layers");
 		if (layers->items[i]->integer == layer)
 			return true;

@@ -44,7 +44,7 @@ is_conv(const struct spec *spec, const struct tree *config, int layer)
 	if (!types) {
 		for (size_t i = 0; full && full->kind == TREE_LIST && i < full->count;
 		     i++)
-			if (full->items[i]->kind == TREE_INTEGER &&
+			if (tree_is_whole(full->items[i]) &&
 			    full->items[i]->integer == layer)
 				return false;
 		return full;
