@@ -140,6 +140,23 @@ setup() {
 	[ ! -e out ]
 }
 
+@test "answers: a stream of pairs and rerank need the same --template, for a classifier, too" {
+	for form in mxbai-rerank-v2 seq; do
+		folder $form
+		pairs=(-m $form --pair -f query -f text "$R/pairs.jsonl")
+		tok -q "${pairs[@]}" --template mxbai-rerank-v2 --max-length 500 >named.mts
+		[ "$(mts head --json -n 0 named.mts | jq -r .properties.template)" = mxbai-rerank-v2 ]
+		dies "rerank: named.mts: its pairs were made with --template mxbai-rerank-v2; give that to rerank, too" rerank -m $form named.mts
+		dies "rerank: named.mts: its pairs were made with --template mxbai-rerank-v2; give --template qwen3-reranker to 'tok --pair' or leave it out here" \
+			rerank -m $form --template qwen3-reranker named.mts
+		rerank -q -m $form --template mxbai-rerank-v2 named.mts >scored.mts
+		[ "$(mts head --json -n 0 scored.mts | jq -r .properties.template)" = null ]
+	done
+	tok -q -m seq --pair -f query -f text "$R/pairs.jsonl" >plain.mts
+	[ "$(mts head --json -n 0 plain.mts | jq -r .properties.template)" = null ]
+	dies "rerank: plain.mts: its pairs were made without --template; give --template qwen3-reranker to" rerank -m seq --template qwen3-reranker plain.mts
+}
+
 @test "answers: a folder whose config.json names no architecture has no chat template for pairs" {
 	folder qwen3
 	jq 'del(.architectures)' qwen3/config.json >c && mv c qwen3/config.json

@@ -111,7 +111,7 @@ random() { mkstream random "$1" "$2" "$3"; }
 	mts head both.mts | found 'text.emb (f16'
 	mts head both.mts | found 'text.hs (f32'
 	run -2 --separate-stderr encode -m "$GOLDEN/bert" --dtype i8 --emit hs ids.mts
-	[[ $stderr == "encode: --dtype applies to embeddings and vectors of tokens, which --emit leaves out"* ]]
+	[[ $stderr == "encode: --dtype applies to columns X.emb and X.tokens, which --emit leaves out"* ]]
 	run -2 --separate-stderr encode -m "$GOLDEN/bert" --dtype bit --ranges x.mts ids.mts
 	[[ $stderr == "encode: --ranges needs --dtype i8"* ]]
 	run -2 --separate-stderr encode -m "$GOLDEN/bert" --dtype i4 ids.mts

@@ -26,7 +26,7 @@ holds() {
 }
 
 @test "emit: layers=N, layers=all and layers=mean give the hidden states of one layer, of all, and their mean" {
-	emit "$M" hs,all=hs:layers=all,some=hs:layers=0+-1,mean=hs:layers=mean,one=hs:layers=1,deep=hs:layers=all:pool=tokens >"$T/out"
+	emit "$M" hs,all=hs:layers=all,some=hs:layers=-1+0,mean=hs:layers=mean,one=hs:layers=1,deep=hs:layers=all:pool=tokens >"$T/out"
 	holds 'near(."text.all"[-1]; ."text.hs") and near(."text.all" | mean; ."text.mean") and
 		near(."text.all"[1]; ."text.one") and near([."text.all"[0], ."text.all"[2]]; ."text.some") and
 		near(."text.deep" | map(.[1]) | mean; ."text.one") and (."text.all" | length == 3)' <"$T/out"
@@ -98,7 +98,7 @@ kinds() { # REQUEST
 	[ "$(kinds --pooling cls+mean --emit emb,hs:layers=1,deep=hs)" = '["emb:pool=cls+mean","hs:layers=1:pool=cls+mean"]' ]
 	[ "$(kinds --pooling max --emit hs)" = '[null,"hs:pool=max"]' ]
 	[ "$(kinds --emit hs:pool=max)" = '[null,"hs:pool=max"]' ]
-	[ "$(kinds --pooling max --emit hs:pool=cls)" = '[null,"hs:pool=cls"]' ]
+	[ "$(kinds --pooling max --emit hs:pool=cls,emb)" = '["emb:pool=max","hs:pool=cls"]' ]
 	[ "$(kinds --pooling max --emit emb=hs,hs=emb)" = '["hs:pool=max","emb:pool=max"]' ]
 }
 

@@ -308,16 +308,16 @@ turns() {
 @test "encode: an id outside the vocabulary, a text above the limit and a text without tokens are refused" {
 	printf '1 2\n3 40\n' | ids_stream text.ids >"$T/ids.mts"
 	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
-	[[ "$stderr" == *"$T/ids.mts: record 1: column 'text.ids': text 1: the token id 40 is not below the vocabulary"*", 40;"* ]]
+	[[ "$stderr" == *"$T/ids.mts: record 1: column 'text.ids': text 2: the token id 40 is not below the vocabulary"*", 40;"* ]]
 	printf '1\n-1\n' | ids_stream text.ids >"$T/ids.mts"
 	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
-	[[ "$stderr" == *"text 1: the token id -1 is not below"* ]]
+	[[ "$stderr" == *"text 2: the token id -1 is not below"* ]]
 	{ echo 7; seq -s' ' 25; } | ids_stream text.ids >"$T/ids.mts"
 	run -1 --separate-stderr encode -m "$M" --tokens 5 "$T/ids.mts"
-	[[ "$stderr" == *"text 1 has 25 tokens, more than the 24 that"*"takes"* ]]
+	[[ "$stderr" == *"text 2 has 25 tokens, more than the 24 that"*"takes"* ]]
 	printf '1\n\n' | ids_stream text.ids >"$T/ids.mts"
 	run -1 --separate-stderr encode -m "$M" "$T/ids.mts"
-	[[ "$stderr" == *"text 1 has no tokens; see --empty" ]]
+	[[ "$stderr" == *"text 2 has no tokens; see --empty" ]]
 }
 
 @test "encode: --empty zero gives a text without tokens the embedding 0, --empty skip leaves its row out" {

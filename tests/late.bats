@@ -262,4 +262,8 @@ run_is() {
 	run -2 --separate-stderr encode -q -m "$T/pylate_bert" --pooling max "$T/ids.mts"
 	[[ $stderr == "encode: --pooling does not apply to a late-interaction model, which embeds tokens"* ]]
 	encode -q -m "$T/pylate_bert" --pooling max --emit hs "$T/ids.mts" >"$T/hs.mts"
+	for outputs in tokens tokens,hs:pool=mean; do
+		run -2 --separate-stderr encode -q -m "$T/pylate_bert" --pooling max --emit $outputs "$T/ids.mts"
+		[[ $stderr == "encode: --pooling does not apply to --emit $outputs; it is for emb, and for hs without pool="* ]]
+	done
 }

@@ -542,8 +542,8 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	run -0 --separate-stderr score "$one" "${one/\[\[0,1\]\]/[]}" "${one/\[\[3,4\]\]/[]}"
 	[[ $stderr == *"2 of 3 rows have no query, no positive or no negative text: they are left out"* ]]
 	[[ $output == *", rows 1, "* ]]
-	run -1 --separate-stderr score "${one/0,1/null,1}"
-	[[ $stderr == *"record 1: negative.emb: row 1 is not finite"* ]]
+	run -1 --separate-stderr score "$one" "${one/\[0,1\]/[0,1],[1,1],[null,1]}"
+	[[ $stderr == *"record 1: negative.emb: row 2: vector 3 is not finite"* ]]
 	run -0 --separate-stderr score "${one/0,1/0,0}"
 	[[ $stderr == *"1 vectors of negative.emb are zero: their cosines are 0"* ]]
 	run -1 --separate-stderr score "${one/3,4/3,4,5}"
@@ -566,7 +566,7 @@ manhattan manhattan_accuracy euclidean euclidean_accuracy dot dot_accuracy" ]
 	run -1 --separate-stderr score "${one/3,2,1/3.5,null,1}"
 	[[ $stderr == *"relevance: row 1 has nan, not a number to correlate"* ]]
 	run -1 --separate-stderr score "${one/3,4/3,null}"
-	[[ $stderr == *"machine_summaries.emb: row 2 is not finite"* ]]
+	[[ $stderr == *"machine_summaries.emb: row 1: vector 2 is not finite"* ]]
 	run -1 --separate-stderr score "${one/relevance/quality}"
 	[[ $stderr == *"no column 'relevance'"* ]]
 }

@@ -137,6 +137,10 @@ refused() {
 	vectors -j 2 --tokens 7 | cmp - unit
 	vectors --precision int8 | cmp - unit
 	vectors --weights int8 | cmp - unit
+	for option in '--precision bf16' '--weights int8'; do
+		run -0 --separate-stderr encode -m m $option -o made.mts < <(echo "3 4" | ids_stream text.ids)
+		[[ $stderr == "encode: warning: "*": has static embeddings and no linear layers: "* ]]
+	done
 	vectors --no-normalize >raw
 	run -1 cmp -s raw unit
 	vectors --pooling last >last
@@ -152,6 +156,7 @@ refused() {
 	folder plain
 	sed -n 5,7p "$G/plain.txt" | grep -c '^0 0 0 0$' | found -x 3
 	printf '\n3\n' | ids_stream text.ids | encode -q -m m | rows | head -n 1 | found -x '0 0 0 0'
+	[ "$(printf '\n3\n' | ids_stream text.ids | encode -q -m m --empty skip | rows | wc -l)" -eq 1 ]
 	run -1 --separate-stderr encode -m m < <(echo "3 44" | ids_stream text.ids)
 	[[ $stderr == *"token id 44 is not below the vocabulary of m, 44"* ]]
 	folder shared # 5 rows

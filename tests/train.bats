@@ -1489,7 +1489,7 @@ recipe() {
 	[[ "$stderr" == "train: big.mts: record 1: "*999* ]]
 	printf '2 5 3\t\n\n' | pairs_stream >empty.mts
 	run -1 --separate-stderr train -q -m "$G/bert" -o out empty.mts
-	[ "$stderr" = "train: empty.mts: record 1: column 'document.ids': text 0 has no tokens" ]
+	[ "$stderr" = "train: empty.mts: record 1: column 'document.ids': text 1 has no tokens" ]
 	cp -r "$G/bert" $'b\xff'
 	run -1 --separate-stderr train -q -m $'b\xff' -o out big.mts
 	[[ $stderr == "train: "*": is not UTF-8, as the files that name the model are; rename the folder" ]]

@@ -276,7 +276,7 @@ cast_made(const struct settings *s, const struct reader *in, struct writer *out)
 	}
 	if (s->dtype && !count)
 		die_usage(
-		    "--dtype applies to embeddings and vectors of tokens, which --emit leaves out");
+		    "--dtype applies to columns X.emb and X.tokens, which --emit leaves out");
 	return cast;
 }
 

@@ -20,6 +20,7 @@
 #include "nn/nn.h"
 #include "search/rerank.h"
 #include "stream/stream.h"
+#include "text/tree.h"
 #include "token/tokenizer.h"
 
 struct settings {
@@ -135,6 +136,21 @@ demand_pairs(const struct reader *in, const char *model)
 		    stream_name(in), model);
 }
 
+/* Dies unless --template is that of the pairs: their text and the answers belong together. */
+static void
+demand_template(const struct reader *in, const char *asked)
+{
+	const char *made = tree_string(stream_properties(in), "template", NULL);
+
+	if (made && !asked)
+		die("%s: its pairs were made with --template %s; give that to rerank, too",
+		    stream_name(in), made);
+	if (asked && (!made || strcmp(made, asked)))
+		die("%s: its pairs were made %s%s; give --template %s to 'tok --pair' or leave it out here",
+		    stream_name(in), made ? "with --template " : "without --template",
+		    made ? made : "", asked);
+}
+
 static void
 score(const struct settings *s, struct model *model)
 {
@@ -144,6 +160,7 @@ score(const struct settings *s, struct model *model)
 	if (!s->any_tokenizer)
 		tokenizer_check(in, s->model);
 	demand_pairs(in, s->model);
+	demand_template(in, s->run.asking.template);
 	struct writer *out = stream_create(s->output, in);
 	struct embed *embed = embed_new(model, in, out,
 	    &(struct embed_options){ .tokens = s->run.tokens,
@@ -153,6 +170,8 @@ score(const struct settings *s, struct model *model)
 	struct progress *progress = progress_new("tokens", 0);
 	stream_level(out, s->level);
 	stream_property(out, "model", model_fingerprint(model));
+	if (!s->keep)
+		stream_property(out, "template", NULL);
 	while (stream_next(in, &record)) {
 		embed_begin(embed, &record, progress);
 		struct record *made = stream_make(out, &record);

@@ -13,6 +13,7 @@
 struct emit_item {
 	char *name;
 	bool routing, logits, tokens;
+	bool own;		     /* says itself how it is pooled */
 	bool mean;		     /* of the layers, instead of one after another */
 	bool layer[SPEC_LAYERS + 1]; /* the layers that it takes */
 	int layers;
@@ -190,6 +191,7 @@ choose_layers(struct emit_item *item, const struct spec *spec, const char *text)
 static void
 choose_pooling(struct emit_item *item, const char *text)
 {
+	item->own = true;
 	item->tokens = !strcmp(text, "tokens");
 	if (!item->tokens && !pooling_set(&item->pooling, text))
 		die_usage(
@@ -296,6 +298,20 @@ take_plain(struct emit *emit, const char *what, char *name)
 	return true;
 }
 
+/* Dies if --pooling would change nothing. */
+static void
+check_pooling(const struct emit *emit, const char *request)
+{
+	bool pools = emit->embedding;
+
+	for (int i = 0; i < emit->count; i++)
+		pools |= !emit->items[i].own;
+	if (model_head(emit->model)->other_pool && !pools)
+		die_usage(
+		    "--pooling does not apply to --emit %s; it is for emb, and for hs without pool=",
+		    request);
+}
+
 struct emit *
 emit_new(struct model *model, const char *request, enum dtype precision)
 {
@@ -328,6 +344,7 @@ emit_new(struct model *model, const char *request, enum dtype precision)
 	if (emit->embedding && model_head(model)->splade.is)
 		die("%s: is a sparse encoder, which has no embeddings: --emit sparse",
 		    model_dir(model));
+	check_pooling(emit, request);
 	if (emit->count || emit->sparse || emit->vectors)
 		model_watch(model, see, emit);
 	free(text);

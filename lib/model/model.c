@@ -348,11 +348,22 @@ model_open_training(const char *dir, enum model_mode mode, uint64_t seed,
 	return complete(model, seed);
 }
 
+/* Warns if another precision of the linear layers changes nothing. */
+static void
+warn_static(const struct model *model)
+{
+	if (!model->spec.layers)
+		warn(
+		    "%s: has static embeddings and no linear layers: --precision and --weights change only the fingerprint",
+		    model->dir);
+}
+
 struct model *
 model_open_int8(const char *dir, bool keep)
 {
 	struct model *model = begin(dir, MODEL_ENCODE, false, NULL, 0);
 
+	warn_static(model);
 	quantized_weights_load(model, keep);
 	return complete(model, 0);
 }
@@ -363,6 +374,8 @@ open_packed(
 {
 	struct model *model = begin(dir, MODEL_ENCODE, classifies, template, 0);
 
+	if (kind != DTYPE_F32)
+		warn_static(model);
 	if (kind != DTYPE_F32 && !nn_supports(kind))
 		inform("%s: products of %s are not quicker here; those of f32 are made",
 		    dir, dtype_name(kind));

@@ -86,7 +86,7 @@ const char *model_dir(const struct model *model);
 /* Dies if the model embeds tokens, not texts (late interaction). */
 void model_demand_texts(const struct model *model);
 
-/* The reason why the model cannot take a batch ("text 3: the token id ..."), counting its sequences from `first`; NULL: it can.
+/* The reason why the model cannot take a batch ("text 3: the token id ..."), counted from 1, after `first` others; NULL: it can.
  * The caller frees it. */
 char *model_refuses(const struct model *model, const struct batch *batch, int64_t first);
 

@@ -22,17 +22,17 @@ model_refuses(const struct model *model, const struct batch *batch, int64_t firs
 		int64_t length = batch->starts[i + 1] - batch->starts[i];
 		if (length < 1 && spec->layers && !batch->empty)
 			return mem_format(
-			    "text %lld has no tokens", (long long)(first + i));
+			    "text %lld has no tokens", (long long)(first + i + 1));
 		if (length > spec->positions)
 			return mem_format(
 			    "text %lld has %lld tokens, more than the %d that %s takes; truncate it (tok --max-length)",
-			    (long long)(first + i), (long long)length, spec->positions,
-			    model->dir);
+			    (long long)(first + i + 1), (long long)length,
+			    spec->positions, model->dir);
 		for (int32_t t = batch->starts[i]; t < batch->starts[i + 1]; t++)
 			if (batch->ids[t] < 0 || batch->ids[t] >= known)
 				return mem_format(
 				    "text %lld: the token id %d is not below the vocabulary of %s, %d; is it another model's tokenizer?",
-				    (long long)(first + i), (int)batch->ids[t],
+				    (long long)(first + i + 1), (int)batch->ids[t],
 				    model->dir, known);
 	}
 	return NULL;

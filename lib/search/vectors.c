@@ -127,8 +127,8 @@ vectors_load(struct vectors *vectors, const struct record *record)
 	vectors->raw = coded_floats(
 	    vectors->coded, column, vectors->array, vectors->count, &vectors->room);
 	for (int64_t i = 0; i < vectors->count && !(vectors->wanted & VECTORS_NAN); i++)
-		values_refuse_nan(
-		    vectors->reader, vectors->column, i, vectors->raw + i * width, width);
+		values_refuse_nan(vectors->reader, vectors->column, vectors->array, i,
+		    vectors->raw + i * width, width);
 	if (!(vectors->wanted & VECTORS_UNITS))
 		return;
 	room->data = mem_grow(room->data, &room->capacity, (size_t)vectors->count,

@@ -106,7 +106,7 @@ calibrate_all(struct coded *coded, struct reader *reader, int index)
 		const float *x = values_floats(column, array, count, &room);
 		for (int64_t i = 0; i < count; i++)
 			values_refuse_nan(
-			    reader, index, i, x + i * coded->width, coded->width);
+			    reader, index, array, i, x + i * coded->width, coded->width);
 		coded_calibrate(coded, x, count);
 		vectors += count;
 	}

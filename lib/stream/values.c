@@ -338,11 +338,26 @@ is_finite(const float *vector, int width)
 }
 
 void
-values_refuse_nan(
-    const struct reader *reader, int column, int64_t row, const float *vector, int width)
+values_refuse_nan(const struct reader *reader, int index, const struct array *array,
+    int64_t at, const float *vector, int width)
 {
-	if (!is_finite(vector, width))
-		die("%s: record %lld: %s: row %lld is not finite (NaN or infinity); check the model that made it",
-		    stream_name(reader), (long long)stream_records(reader),
-		    stream_column(reader, column)->name, (long long)row + 1);
+	const struct column *column = stream_column(reader, index);
+	int64_t row = at, first;
+
+	if (is_finite(vector, width))
+		return;
+	for (int i = column->depth; i-- > 0;) {
+		int64_t inner = row;
+		for (row = 0; array->offsets[i][row + 1] <= inner; row++)
+			;
+	}
+	first = row;
+	for (int i = 0; i < column->depth; i++)
+		first = array->offsets[i][first];
+	char *which = column->depth
+			  ? mem_format(": vector %lld", (long long)(at - first + 1))
+			  : mem_string("");
+	die("%s: record %lld: %s: row %lld%s is not finite (NaN or infinity); check the model that made it",
+	    stream_name(reader), (long long)stream_records(reader), column->name,
+	    (long long)row + 1, which);
 }

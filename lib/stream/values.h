@@ -77,8 +77,9 @@ bool values_missing(
 double values_number(
     const struct reader *reader, int column, const struct array *array, int64_t index);
 
-/* Dies, naming record and row, if a vector has NaN or infinity. */
-void values_refuse_nan(
-    const struct reader *reader, int column, int64_t row, const float *vector, int width);
+/* Dies, naming record and row, and of a list the place in it, if a vector has NaN or infinity.  at: of the vector among all of
+ * the array. */
+void values_refuse_nan(const struct reader *reader, int column, const struct array *array,
+    int64_t at, const float *vector, int width);
 
 #endif

@@ -237,19 +237,45 @@ loop_of(struct jinja_run *run, size_t i, size_t count)
 	tree_set(loop, "first", tree_of_boolean(!i));
 	tree_set(loop, "last", tree_of_boolean(i + 1 == count));
 	tree_set(loop, "length", tree_of_integer((int64_t)count));
+	tree_set(loop, "revindex", tree_of_integer((int64_t)(count - i)));
+	tree_set(loop, "revindex0", tree_of_integer((int64_t)(count - i - 1)));
 	return jinja_keep(run, loop, false);
 }
 
-/* Reads "NAME in LIST" of a for tag; returns the list. */
+/* The items of a list for which the condition at this place is true. */
+static const struct tree *
+filter(struct jinja_run *run, const struct tree *list, const char *name, size_t length)
+{
+	struct tree *made = jinja_list(run, list->count);
+	const char *condition = run->at;
+
+	for (size_t i = 0; i < list->count; i++) {
+		run->at = condition;
+		set_local(run, name, length, list->items[i]);
+		if (jinja_true(jinja_expression(run)))
+			made->items[made->count++] = list->items[i];
+		run->count--;
+	}
+	return made;
+}
+
+/* Reads a for tag, "NAME in LIST" or "NAME in LIST if CONDITION"; returns the list of the loop. */
 static const struct tree *
 read_loop(struct jinja_run *run, const char **name, size_t *length)
 {
 	*length = jinja_name(run, name);
 	if (!*length || !jinja_word(run, "in"))
 		jinja_die(run, "'for' is supported as 'for NAME in LIST'");
-	const struct tree *list = jinja_expression(run);
+	const struct tree *list = jinja_choice(run);
 	if (list && list->kind != TREE_LIST)
 		jinja_die(run, "'for' is supported for lists");
+	bool filters = jinja_word(run, "if");
+	if (filters && list && list->count)
+		list = filter(run, list, *name, *length);
+	else if (filters) {
+		skip_tag(run, "%}");
+		return list;
+	}
 	close_tag(run, "%}");
 	return list;
 }
@@ -268,6 +294,7 @@ run_for(struct jinja_run *run, bool live)
 	const char *body = run->at;
 	bool line_start = run->line_start;
 	size_t count = list ? list->count : 0;
+	enum end end;
 	for (size_t i = 0; i < (count ? count : 1); i++) {
 		run->at = body;
 		run->line_start = line_start;
@@ -275,9 +302,15 @@ run_for(struct jinja_run *run, bool live)
 			set_local(run, name, length, list->items[i]);
 			set_local(run, "loop", 4, loop_of(run, i, count));
 		}
-		if (render(run, count) != END_FOR)
-			jinja_die(run, "'for' has no 'endfor'");
+		end = render(run, count);
 		run->count = locals;
+		if (end == END_ELSE) {
+			skip_tag(run, "%}");
+			end = render(run, live && !count);
+			run->count = locals;
+		}
+		if (end != END_FOR)
+			jinja_die(run, "'for' has no 'endfor'");
 	}
 	skip_tag(run, "%}");
 }

@@ -3,9 +3,9 @@
  * library for Jinja.
  *
  * Text; {{ expressions }}, with the filters selectattr, rejectattr, map(attribute=), first, last, list, length, join,
- * default, trim and string; {% set %}, {% if %}, {% for %}; {# comments #}.  White space around tags is removed as with
- * trim_blocks and lstrip_blocks.  Other parts of Jinja are refused by name where they are reached; a branch that is not taken
- * may hold anything.
+ * default, trim and string; {% set %}, {% if %}, {% for %}, which may end in a condition; {# comments #}.  White space around
+ * tags is removed as with trim_blocks and lstrip_blocks.  Other parts of Jinja are refused by name where they are reached; a
+ * branch that is not taken may hold anything.
  */
 #ifndef TEXT_JINJA_H
 #define TEXT_JINJA_H

@@ -223,7 +223,45 @@ element(struct jinja_run *run, const struct tree *of)
 	return i >= 0 && i < (int64_t)of->count ? of->items[i] : NULL;
 }
 
-/* Reads a value and the .NAME, [ELEMENT] and |FILTER after it. */
+/* Reads the test after "is". */
+static const struct tree *
+tested(struct jinja_run *run, const struct tree *value)
+{
+	bool not = jinja_word(run, "not");
+	const char *test = jinja_need_name(run);
+	bool fits;
+
+	if (!strcmp(test, "defined") || !strcmp(test, "undefined"))
+		fits = (value != NULL) == (*test == 'd');
+	else if (!strcmp(test, "none"))
+		fits = value && value->kind == TREE_NULL;
+	else if (!strcmp(test, "string"))
+		fits = value && value->kind == TREE_STRING;
+	else if (!strcmp(test, "mapping"))
+		fits = value && value->kind == TREE_OBJECT;
+	else if (!strcmp(test, "true") || !strcmp(test, "false"))
+		fits =
+		    value && value->kind == TREE_BOOL && value->boolean == (*test == 't');
+	else
+		jinja_die(run, "the test '%s' is not supported", test);
+	return jinja_boolean(run, fits != not );
+}
+
+/* The value of .NAME.  Python's objects have methods of these names, and a loop has its neighbours, which are not known here. */
+static const struct tree *
+attribute(struct jinja_run *run, const struct tree *of, const char *name)
+{
+	static const char *const others[] = { "clear", "copy", "fromkeys", "get", "items",
+		"keys", "nextitem", "pop", "popitem", "previtem", "setdefault", "update",
+		"values", NULL };
+
+	if (of && of->kind == TREE_OBJECT && tree_listed(others, name))
+		jinja_die(run, "'.%s' is not supported; ['%s'] is a member of an object",
+		    name, name);
+	return jinja_member(run, of, name);
+}
+
+/* Reads a value and the .NAME, [ELEMENT], |FILTER and "is TEST" after it. */
 static const struct tree *
 whole(struct jinja_run *run)
 {
@@ -233,11 +271,13 @@ whole(struct jinja_run *run)
 		if (jinja_sign(run, ".")) {
 			const char *name = jinja_need_name(run);
 			value = jinja_sign(run, "(") ? method(run, value, name)
-						     : jinja_member(run, value, name);
+						     : attribute(run, value, name);
 		} else if (jinja_sign(run, "[")) {
 			value = element(run, value);
 		} else if (jinja_sign(run, "|")) {
 			value = jinja_filtered(run, value);
+		} else if (jinja_word(run, "is")) {
+			value = tested(run, value);
 		} else {
 			return value;
 		}
@@ -287,37 +327,11 @@ holds(struct jinja_run *run, const struct tree *item, const struct tree *in)
 	return false;
 }
 
-/* Reads the test after "is". */
-static const struct tree *
-tested(struct jinja_run *run, const struct tree *value)
-{
-	bool not = jinja_word(run, "not");
-	const char *test = jinja_need_name(run);
-	bool fits;
-
-	if (!strcmp(test, "defined") || !strcmp(test, "undefined"))
-		fits = (value != NULL) == (*test == 'd');
-	else if (!strcmp(test, "none"))
-		fits = value && value->kind == TREE_NULL;
-	else if (!strcmp(test, "string"))
-		fits = value && value->kind == TREE_STRING;
-	else if (!strcmp(test, "mapping"))
-		fits = value && value->kind == TREE_OBJECT;
-	else if (!strcmp(test, "true") || !strcmp(test, "false"))
-		fits =
-		    value && value->kind == TREE_BOOL && value->boolean == (*test == 't');
-	else
-		jinja_die(run, "the test '%s' is not supported", test);
-	return jinja_boolean(run, fits != not );
-}
-
 static const struct tree *
 comparison(struct jinja_run *run)
 {
 	const struct tree *value = sum(run);
 
-	if (jinja_word(run, "is"))
-		return tested(run, value);
 	bool not = false, equals = jinja_sign(run, "==");
 	if (equals || jinja_sign(run, "!="))
 		return jinja_boolean(run, jinja_equal(run, value, sum(run)) == equals);
@@ -379,6 +393,16 @@ disjunction(struct jinja_run *run)
 			forgive(run, faulty);
 		value = known ? value : other;
 	}
+	return value;
+}
+
+const struct tree *
+jinja_choice(struct jinja_run *run)
+{
+	const struct tree *value = disjunction(run);
+
+	if (run->fault)
+		jinja_die(run, "%s", run->fault);
 	return value;
 }
 

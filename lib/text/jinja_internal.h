@@ -77,8 +77,10 @@ size_t jinja_name(struct jinja_run *run, const char **name);
 /* As jinja_name, but dies if there is none; the text lives until the end of the rendering. */
 const char *jinja_need_name(struct jinja_run *run);
 
-/* Reads an expression; its value, NULL: undefined.  jinja_part: inside an expression. */
+/* Reads an expression; its value, NULL: undefined.  jinja_choice: one without "if", which has another meaning after the list of
+ * a loop.  jinja_part: inside an expression. */
 const struct tree *jinja_expression(struct jinja_run *run);
+const struct tree *jinja_choice(struct jinja_run *run);
 const struct tree *jinja_part(struct jinja_run *run);
 
 /* Values (jinja_value.c). */

@@ -157,6 +157,17 @@ jinja_trimmed(struct jinja_run *run, const struct tree *text, bool left, bool ri
 	return jinja_keep(run, tree_of_bytes(text->string + from, to - from), false);
 }
 
+/* Reads the name of a member.  Jinja takes dots and numbers in it for a path, which is not supported. */
+static const char *
+read_key(struct jinja_run *run, const char *expected)
+{
+	const char *key = jinja_need(run, jinja_part(run), TREE_STRING, expected)->string;
+
+	if (strchr(key, '.') || (*key && !key[strspn(key, "0123456789")]))
+		jinja_die(run, "'%.60s' is not the name of one member", key);
+	return key;
+}
+
 /* selectattr and rejectattr: the items whose member is equal to the value, or is true. */
 static const struct tree *
 selected(struct jinja_run *run, const struct tree *list, bool rejects)
@@ -165,7 +176,7 @@ selected(struct jinja_run *run, const struct tree *list, bool rejects)
 	    "the filter is supported as selectattr(KEY, \"eq\", VALUE)";
 
 	jinja_expect(run, "(");
-	const char *key = jinja_need(run, jinja_part(run), TREE_STRING, expected)->string;
+	const char *key = read_key(run, expected);
 	const struct tree *value = NULL;
 	bool compares = jinja_sign(run, ",");
 	if (compares) {
@@ -196,9 +207,7 @@ mapped(struct jinja_run *run, const struct tree *list)
 	if (!jinja_word(run, "attribute"))
 		jinja_die(run, "the filter is supported as map(attribute=KEY)");
 	jinja_expect(run, "=");
-	const char *key = jinja_need(
-	    run, jinja_part(run), TREE_STRING, "map's attribute must be a text")
-			      ->string;
+	const char *key = read_key(run, "map's attribute must be a text");
 	jinja_expect(run, ")");
 	list = jinja_need(run, list, TREE_LIST, "map is for lists");
 	struct tree *made = jinja_list(run, list->count);

@@ -213,6 +213,9 @@ create(struct tokenise *stream, struct reader *reader, int added)
 	stream->writer = stream_create(stream->options->output, reader);
 	stream_level(stream->writer, stream->options->level);
 	stream_property(stream->writer, "tokenizer", stream->fingerprint);
+	if (stream->options->pair)
+		stream_property(
+		    stream->writer, "template", stream->options->asking.template);
 	for (int i = added; i < stream->column_count; i++)
 		stream_add(stream->writer, &stream->columns[i]);
 	if (!stream->options->keep && !stream->cuts)

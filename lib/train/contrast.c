@@ -284,7 +284,7 @@ precomputed_vector(const struct contrast *contrast, enum side side, int64_t inde
 		bad(contrast,
 		    mem_format(
 			"text %lld of '%s' is not in %s, or was cut to other tokens there",
-			(long long)index, sides[side], contrast->options.documents));
+			(long long)index + 1, sides[side], contrast->options.documents));
 	return vector;
 }
 
@@ -325,8 +325,9 @@ take_targets(struct contrast *contrast)
 	const float *targets = values_floats(
 	    column, &contrast->record.columns[index], rows, &contrast->targets);
 	for (int64_t i = 0; i < rows; i++)
-		values_refuse_nan(contrast->reader, index, i,
-		    targets + i * column->shape[0], (int)column->shape[0]);
+		values_refuse_nan(contrast->reader, index,
+		    &contrast->record.columns[index], i, targets + i * column->shape[0],
+		    (int)column->shape[0]);
 	return targets;
 }
 

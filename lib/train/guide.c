@@ -61,7 +61,7 @@ guide_take(struct guide *guide, const struct reader *reader, const struct record
 		for (int64_t i = 0; i < counts[side]; i++, at += width) {
 			float *to = guide->vectors + at;
 			memcpy(to, from + (size_t)i * width, width * sizeof *to);
-			values_refuse_nan(reader, index, i, to, guide->width);
+			values_refuse_nan(reader, index, array, i, to, guide->width);
 		}
 	}
 }

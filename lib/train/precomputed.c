@@ -48,8 +48,8 @@ take(struct precomputed *precomputed, const struct reader *reader,
 	for (int64_t i = 0; i < lists; i++) {
 		const int32_t *text = (const int32_t *)array->data + offsets[i];
 		bool fresh;
-		values_refuse_nan(
-		    reader, emb, i, vectors + (size_t)i * width, (int)width);
+		values_refuse_nan(reader, emb, &record->columns[emb], i,
+		    vectors + (size_t)i * width, (int)width);
 		size_t bytes = (size_t)(offsets[i + 1] - offsets[i]) * sizeof *text;
 		size_t number = (size_t)strings_add(
 		    precomputed->texts, (const char *)text, bytes, &fresh);

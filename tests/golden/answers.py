@@ -225,13 +225,22 @@ def jinja():
              "{{ messages | rejectattr('role', 'equalto', 'query') | map(attribute='content') | first }}{{ messages[0].name }}{{ '' | default('e', true) }}",
              "{% if tools %}{{ tools | tojson }}{% elif nil %}{% for x in y %}{{ x | tojson }}{% endfor %}{% else %}ok{% endif %}",
              "{{ absent.x }}", "{{ raise_exception('no') }}", "{% if nil %}{{ raise_exception('no') }}{% endif %}fine", "{{ '{% if %}' }}{{ \"it's\" }}", "{{ ('a' }}",
-             "{% if flag %}", "{% endif %}", "{{ absent + 'a' }}", "{% for x in absent %}{{ x }}{% endfor %}none", " \n{%- if flag -%}\n x \n{%- endif %}\n"]
+             "{% if flag %}", "{% endif %}", "{{ absent + 'a' }}", "{% for x in absent %}{{ x }}{% endfor %}none", " \n{%- if flag -%}\n x \n{%- endif %}\n",
+             # a test binds as a filter does; a condition after a list chooses its items; a loop may have an else
+             "{{ 'a' + n is string }}", "{{ 'a' ~ n is string }} {{ flag == nil is none }} {{ not n is string }} {{ n is string or flag }}",
+             "{% set m = messages[0] %}{% for m in messages if m.role == 'document' %}{{ loop.index }}{{ loop.last }}{{ m.role }}{% endfor %}",
+             "{% for m in messages if loop %}a{% else %}none{% endfor %}{% for m in [] if m.role.x %}a{%- else -%} b {% endfor %}{% for m in messages %}{% else %}c{% endfor %}",
+             "{% if nil %}{% for x in y %}{% else %}{{ x | tojson }}{% endfor %}{% endif %}{% for m in messages %}{{ loop.revindex }}{{ loop.revindex0 }} {% endfor %}"]
     for template in cases:
         try:
             text = _compile_jinja_template(template).render(**variables)
         except Exception:
             text = None
         yield {"template": template, "variables": variables, "text": text}
+    # parts that transformers knows, and the reader of templates refuses
+    for template in ["{% for m in messages %}{{ loop.previtem }}{% endfor %}", "{{ 'a' if messages[0].items else 'b' }}",
+                     "{{ messages | selectattr('content.0', 'eq', 't') | list | length }}", "{{ messages | rejectattr('0') | list | length }}"]:
+        yield {"template": template, "variables": variables, "text": None}
 
 
 if __name__ == "__main__":

@@ -155,8 +155,8 @@ load_part(const struct emitted *emitted, struct emitted_field *field, int kind,
 	part->x = values_floats(stream_column(reader, part->column),
 	    &record->columns[part->column], field->count, &part->room);
 	for (int64_t i = 0; i < field->count; i++)
-		values_refuse_nan(
-		    reader, part->column, i, part->x + i * part->width, part->width);
+		values_refuse_nan(reader, part->column, &record->columns[part->column], i,
+		    part->x + i * part->width, part->width);
 	if (!part->standard)
 		return;
 	struct floats *room = &part->standard_room;
