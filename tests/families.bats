@@ -529,8 +529,12 @@ NAMES="$NAMES qwen2 mistral ministral3 llama eurobert ultrabert gemma gemma3_tex
 		s/"rotary_emb_interleaved": false/"rotary_emb_interleaved": true/| 'rotary_emb_interleaved' is true; only false is supported
 		s/"rotary_emb_scale_base": null/"rotary_emb_scale_base": 512/| 'rotary_emb_scale_base' is not supported; it must be null
 		s/"rotary_scaling_factor": 2/"rotary_scaling_factor": 0.5/| 'rotary_scaling_factor' is 0.5; it must be in 1..1024
+		s/"n_head": 2/"n_head": 8/| dynamic rope scaling needs heads of size 4 or more, not 2
 		s/"max_trained_positions": 16/"max_trained_positions": 0/| 'max_trained_positions' is 0
 	E
+	copy nomic_bert # with heads of 4
+	sed -i 's/"n_head": 2/"n_head": 4/' "$MODEL/config.json"
+	echo "3 4" | ids_stream text.ids | encode -q -m "$MODEL" | mts stat >/dev/null
 	copy modernbert
 	mv "$MODEL/config.5.json" "$MODEL/config.json"
 	sed -i '0,/"rope_type": "default"/s//"rope_type": "linear"/' "$MODEL/config.json"
