@@ -5,7 +5,7 @@ sets = distinct(table, '$3')
 gates = distinct(table, '$2')
 parts = panels_of(words(gates))
 rows = (words(sets) * parts + 1) / 2
-eval picture(300 * rows)
+eval picture(380 * rows)
 pairs = distinct(table, '$1')
 set logscale x
 set xtics ()
