@@ -22,8 +22,8 @@ special   := : ; & | < > ( ) { } ' " ` \ * ? [ ] % $$ \#
 # a dollar that begins no variable of make, which would be cut out with the character after it
 open      := (
 dollar     = $(findstring $$,$(subst $$$(open),,$(subst $${,,$(value $1))))
-# = is read by make in targets; results are only below their folder
-unfit      = $(word 2,$($1))$(call dollar,$1)$(foreach character,$(special) $(if $(filter-out RESULTS,$1),=),$(findstring $(character),$($1)))
+# = is read by make in targets; results are only below their folder.  % in MODEL stands for the seed (moee.mk)
+unfit      = $(word 2,$($1))$(call dollar,$1)$(foreach character,$(if $(filter MODEL,$1),$(filter-out \%,$(special)),$(special)) $(if $(filter-out RESULTS,$1),=),$(findstring $(character),$($1)))
 $(foreach name,MODEL DATA OUT RESULTS NAME START TRAIN GATES PILOTS,$(if $(strip $(call unfit,$(name))),$(error $(name)='$(if $(call dollar,$(name)),$(value $(name)),$($(name)))': \
 	a pipeline takes no name with a blank or one of $(special) =; give a link to the folder: ln -s '$(if $(call dollar,$(name)),$(value $(name)),$($(name)))' LINK)))
 # RUN starts the shells of the rules that encode, train and score, for example on another machine: srun -c 8.  HEAVY lists their

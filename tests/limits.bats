@@ -63,7 +63,7 @@ tokens() {
 	{ head -c -2 t/tokenizer.json; printf ',"x":'; times 1000000 '['; } >x
 	mv x t/tokenizer.json
 	refused t/tokenizer.json tok -q -m t -o out </dev/null
-	{ printf 'mts 1\n{"columns":[],"history":[],"properties":{"x":'; times 1000000 '['; } >x
+	{ printf 'mts 1\n{"columns":[],"history":[],"properties":{"x":'; times 1000000 '['; echo; } >x
 	zstd -q --check x -o x.mts
 	dies "mts: x.mts: header:1: JSON is nested deeper than 512" mts stat x.mts
 }
@@ -347,12 +347,12 @@ tokens() {
 	# the largest header, and one byte more
 	local before=$'mts 1\n{"columns":[],"history":[],"properties":{"x":"'
 	header() { # BYTES
-		{ printf %s "$before"; times $(($1 - ${#before} - 3)) ' '; printf '"}}'; } >x
+		{ printf %s "$before"; times $(($1 - ${#before} - 4)) ' '; echo '"}}'; } >x
 		[ "$(stat -c %s x)" -eq "$1" ]
 		{ zstd -qc --check x; { printf 'end\0\0\0\0\0'; u64 0 0; } >y; zstd -qc --check y; } >x.mts
 	}
 	header 16777216
-	[ "$(mts head --json x.mts | jq '.properties.x | length')" -eq $((16777216 - ${#before} - 3)) ]
+	[ "$(mts head --json x.mts | jq '.properties.x | length')" -eq $((16777216 - ${#before} - 4)) ]
 	header 16777217
 	dies "mts: x.mts: header: it is longer than 16 MiB" mts head x.mts
 	# a frame that claims too many bytes is refused before they are read, also in a second stream
@@ -367,7 +367,7 @@ tokens() {
 		times $(($1 - 8)) a >text
 		{ printf 'record\0\0'; u64 0 "$1" 0; printf '{"x":"'; cat text; printf '"}'; head -c 63 /dev/zero; } >x
 		truncate -s $(($(stat -c %s x) / 64 * 64)) x
-		{ printf 'mts 1\n{"columns":[],"history":[],"properties":{}}'; } >header
+		printf 'mts 1\n{"columns":[],"history":[],"properties":{}}\n' >header
 		{ printf 'end\0\0\0\0\0'; u64 1 0; } >end
 		for part in header x end; do zstd -qc --check $part; done >x.mts
 	}

@@ -247,7 +247,12 @@ same() {
 	awk '{ sub(/}$/, ", \"score\": " NR % 7 / 7 ", \"scores\": [" NR % 5 / 5 "]}"); if (/hard": \[\]/) sub(/\[0?[.0-9]*\]}$/, "[]}"); print }' one.jsonl >scored.jsonl
 	printf 'batch: 18\ntasks: {a: {datasets: [{name: one, file: scored.jsonl, negatives: hard, score: score, negative_scores: scores}]}}\n' >mix.yaml
 	tasksample -q -s 9 -b 30 --steps 2 mix.yaml | tok -q -m "$model" >dev.mts
-	for objective in cosent angle online margin-mse kl; do
+	for objective in cosent angle margin-mse kl online; do
+		if [ $objective = online ]; then # has labels
+			jq -c '(.score, .scores[]) |= if . > 0.5 then 1 else 0 end' scored.jsonl >labels
+			mv labels scored.jsonl
+			tasksample -q -s 9 -b 30 --steps 2 mix.yaml | tok -q -m "$model" >dev.mts
+		fi
 		alone --objective $objective --dev dev.mts --dev-every 2
 		ranks 3 --objective $objective --dev dev.mts --dev-every 2
 		close_to 1e-5 <(column loss 3.log.tsv | grep .) <(column loss alone.log.tsv | grep .)

@@ -82,7 +82,7 @@ static int64_t
 natural(const struct weight_shard *shard, const struct tensor_entry *entry,
     const struct tree *number)
 {
-	if (!tree_is_whole(number) || number->integer < 0)
+	if (number->kind != TREE_INTEGER || number->integer < 0)
 		fail(shard, entry, "a shape or offset is not a natural number");
 	return number->integer;
 }
