@@ -249,7 +249,7 @@ why = cat $1 2>/dev/null | awk '{ sub(/.*\r/, "") } /: warning: / || why && /did
 	/^[a-z-]*: / { why = $$0 } END { print why ? why : "the messages above say why" }'
 
 mteb-table: mteb-done
-	@$(foreach set,$(MISSING),echo "$(set): FAILED: $(or $($(set).fault),$$($(call why,$(VECTORS)/$(set)/log)))" >&2;) \
+	@$(foreach set,$(MISSING),echo "$(set): FAILED: "$(or $($(set).fault),"$$($(call why,$(VECTORS)/$(set)/log))") >&2;) \
 	[ -z "$(strip $(MISSING))" ]
 
 mteb-done:

@@ -125,6 +125,9 @@ change() {
 	change "$T/pylate_bert/tokenizer_config.json" '.padding_side = "left"'
 	change "$T/pylate_bert/config_sentence_transformers.json" '.query_length = 9'
 	dies "tok: $T/pylate_bert/tokenizer_config.json:" tok -m "$T/pylate_bert" --task query "$L/queries.jsonl" -o out
+	change "$T/sentence_bert/modules.json" '. + [.[0] | .path = "9_FlexibleQuantizer" | .type = "st_quantize.FlexibleQuantizer"]'
+	dies "encode: $T/sentence_bert/modules.json:" encode -m "$T/sentence_bert" "$T/ids.mts" -o out
+	[[ $stderr == *"the module 'FlexibleQuantizer' is supported for embeddings of texts only" ]]
 	change "$T/sentence_bert/sentence_bert_config.json" '.query_expansion.strategy = "some"'
 	dies "tok: $T/sentence_bert/sentence_bert_config.json:" tok -m "$T/sentence_bert" --task query "$L/queries.jsonl" -o out
 	[[ $stderr == *"'strategy' is 'some'; supported are 'fixed' and 'min'" ]]

@@ -127,7 +127,7 @@ report() {
 		EmotionClassification.test := d/classification/emotion/test.jsonl
 
 		faulty += STS12
-		STS12.fault := d/sts/STS12: there is no test.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)
+		STS12.fault := \$\$'d/sts/STS12: there is no test.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)'
 
 		sts += STS17@en-de@test
 		STS17@en-de@test.task := STS17
@@ -924,7 +924,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	grep -qx 'BIOSSES.test := d/biosses-sts/data/test-00000-of-00001.jsonl' <<<"$output"
 	grep -qx 'SCIDOCS.qrels := d/datasets--mteb--scidocs/snapshots/1a/data/test-00000-of-00001.jsonl' <<<"$output"
 	grep -qx 'SCIDOCS.corpus := d/datasets--mteb--scidocs/snapshots/1a/corpus/corpus-00000-of-00001.jsonl' <<<"$output"
-	grep -q '^STS13.fault := d/STS13: there is no test.jsonl' <<<"$output"
+	grep -q "^STS13.fault := \$\$'d/STS13: there is no test.jsonl" <<<"$output"
 	# of two snapshots that of the branch main counts, else the newest
 	files h/datasets--mteb--sts12-sts/snapshots/{1a,2b}/data/test-00000-of-00001.jsonl
 	touch -d 2030-01-01 h/datasets--mteb--sts12-sts/snapshots/2b
@@ -934,7 +934,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	plan h | found -x 'STS12.test := h/datasets--mteb--sts12-sts/snapshots/1a/data/test-00000-of-00001.jsonl'
 	# Parquet files are refused with the reason
 	files p/STS22.v2/en/test-00000-of-00001.parquet p/mteb--x/y
-	plan p | found -x "STS22.v2.fault := p/STS22.v2: its rows are Parquet files, which are not read; motes(7), DATA FOLDERS, has a line that converts them"
+	plan p | found -x "STS22.v2.fault := \$\$'p/STS22.v2: its rows are Parquet files, which are not read; motes(7), DATA FOLDERS, has a line that converts them'"
 	# a set's other splits may be missing, even if their training rows or documents are there
 	files s/AmazonReviewsClassification/en/{train,test}.jsonl s/ChemHotpotQARetrieval/{corpus,queries}.jsonl s/ChemHotpotQARetrieval/qrels/test.tsv
 	[ -z "$(plan s | grep '[.]fault :=')" ]
@@ -942,7 +942,7 @@ leaderboard: warning: r/one/1/many.json: is left out: there is no main_score tha
 	# the set's own folder is ambiguous if the set has two subsets
 	files t/sts/two/test.jsonl u/sts/two/b/test.jsonl
 	echo 'tasks: { two: { type: STS, subset: [a, b] } }' | tee t/tasks.yaml >u/tasks.yaml
-	plan t | found -x 'two.fault := t/sts/two: there are no files of any of its 2 parts, such as a/test.jsonl'
+	plan t | found -x "two.fault := \$\$'t/sts/two: there are no files of any of its 2 parts, such as a/test.jsonl'"
 	plan u | found -x 'two@b@test.test := u/sts/two/b/test.jsonl'
 	# names that differ only in case
 	files f/FinancialPhraseBankClassification/{train,test}.jsonl g/FinancialPhrasebankClassification/train.jsonl
@@ -1015,7 +1015,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 @test "leaderboard plan: a subset whose name has blanks has a folder without, and is printed so" {
 	files d/ClusTREC-Covid/title_and_abstract/test.jsonl "e/ClusTREC-Covid/title and abstract/test.jsonl"
 	plan d | found -x 'ClusTREC-Covid@title_and_abstract@test.part := title_and_abstract@test'
-	plan e | found "make cannot read blanks and signs in paths; rename the subset's folder to title_and_abstract"
+	plan e | found "make cannot read blanks and signs in paths; rename the folder of the subset to title_and_abstract"
 	report | sed 's/"cosine_spearman"/"v_measure"/; s/"sts"/"clustering-fast"/' >report.json
 	leaderboard result --registry "$REGISTRY" --dataset ClusTREC-Covid title_and_abstract@test=report.json 2>/dev/null >result.json
 	[ "$(jq -r '.scores.test[].hf_subset' result.json)" = "title and abstract" ]
@@ -1028,7 +1028,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	grep -qx 'MIRACLRetrieval@sw@dev.corpus := d/MIRACLRetrieval/sw-corpus/dev-00000-of-00001.jsonl' <<<"$output"
 	grep -qx 'MIRACLRetrieval@sw@dev.qrels := d/MIRACLRetrieval/sw-qrels/dev-00000-of-00001.jsonl' <<<"$output"
 	grep -qx 'MIRACLRetrieval@yo@dev.qrels := d/MIRACLRetrieval/yo/qrels/dev.tsv' <<<"$output"
-	grep -qx 'MIRACLRetrieval@ar@dev.fault := d/MIRACLRetrieval, subset ar: there is no corpus.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)' <<<"$output"
+	grep -qx "MIRACLRetrieval@ar@dev.fault := \$\$'d/MIRACLRetrieval, subset ar: there is no corpus.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)'" <<<"$output"
 }
 
 # 2. options
@@ -1042,7 +1042,7 @@ topics@fr@test.earlier := --earlier 3,21" ]
 	[ "$(plan d sts12 BEIR | grep -c .type)" -eq 2 ]
 	echo 'tasks: { shop: { type: Retrieval, split: dev, in: [mine, beir] } }' >d/tasks.yaml
 	run -0 plan d mine
-	[[ "$output" == *"shop.fault := d/retrieval/shop: there is no qrels/dev.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)"* ]]
+	[[ "$output" == *"shop.fault := \$\$'d/retrieval/shop: there is no qrels/dev.jsonl (.tsv, .csv; .gz, .zst, .xz, .bz2)'"* ]]
 	[ "$(plan --name me/it d mine | sed -n 's/^name := //p')" = me/it ]
 }
 

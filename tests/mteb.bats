@@ -301,8 +301,8 @@ make_gates() {
 	for dir in data/sts/two/*; do cp data/sts/STS-12/test.csv "$dir"; done
 	echo 'tasks: { two: { type: STS, subset: [a b, c d, e, "$(echo x >>ran)"] } }' >data/tasks.yaml
 	run ! mteb TASKS=two
-	[[ $output == *"two@a_b@test: FAILED: $T/data/sts/two: make cannot read blanks and signs in paths; rename the subset's folder to a_b"* ]]
-	[[ $output == *"rename the subset's folder to __echo_x___ran_"* ]]
+	[[ $output == *"two@a_b@test: FAILED: $T/data/sts/two: make cannot read blanks and signs in paths; rename the folder of the subset to a_b"* ]]
+	[[ $output == *"rename the folder of the subset to __echo_x___ran_"* ]]
 	[ ! -e ran ] && [ ! -e "$ROOT/ran" ]
 	# its rows are older than the result, which lacks them
 	mv 'data/sts/two/a b' data/sts/two/a_b

@@ -34,12 +34,12 @@ struct late_interaction {
 	bool attends;	 /* attention sees the expansion tokens */
 	char *
 	    expansion; /* the expansion token; NULL: the mask token, else the last special one */
-	/* [count], the skip list: tokens; one that the tokenizer lacks is the unknown token, or none */
+	/* [count], the skip list: tokens; `unknown`: a token that the tokenizer lacks is the unknown token */
 	char **words;
 	size_t count;
 	bool unknown;
 	bool
-	    texts; /* colbert-ir: texts, each of which stands for the first token of it */
+	    texts; /* colbert-ir: `words` are texts; the first token of each is left out */
 	bool mean; /* the sum of MaxSim is divided by the number of a query's vectors */
 };
 

@@ -169,6 +169,10 @@ read_module(struct head *head, const struct module *module)
 		tree_die(module->node,
 		    "the module '%s' is not supported; supported are Transformer, StaticEmbedding, Pooling, SpladePooling, Dense, LayerNorm, Normalize, Dropout and pplx-embed's FlexibleQuantizer",
 		    module->type);
+	if (kind == HEAD_INT8 && (head->tokens || head->scores))
+		tree_die(module->node,
+		    "the module '%s' is supported for embeddings of texts only",
+		    module->type);
 	if (head->count == HEAD_MODULES)
 		tree_die(module->node, "more than %d modules", HEAD_MODULES);
 	struct head_module *to = add(head, (enum head_kind)kind);
@@ -177,8 +181,8 @@ read_module(struct head *head, const struct module *module)
 		read_dense(head, to, module->folder);
 	else if (kind == HEAD_NORM)
 		read_norm(to, module->folder);
-	else if (kind == HEAD_NORMALIZE &&
-		 *module->name) /* in the model's own folder config.json is another */
+	/* in the model's own folder config.json is another */
+	else if (kind == HEAD_NORMALIZE && *module->name)
 		read_normalize(module->folder, head);
 }
 

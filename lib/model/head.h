@@ -18,7 +18,7 @@
 
 enum { HEAD_POOLS = 6, HEAD_MODULES = 16 };
 
-/* Those from HEAD_NORMALIZE on keep the width and have no weights.  HEAD_INT8 makes each value x an integer, NN_TANH_INT8. */
+/* HEAD_NORMALIZE and the kinds after it have no weights and keep the width.  HEAD_INT8 applies NN_TANH_INT8 to each value. */
 enum head_kind { HEAD_DENSE, HEAD_NORM, HEAD_NORMALIZE, HEAD_INT8, HEAD_KINDS };
 
 struct head_module {

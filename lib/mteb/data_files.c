@@ -229,7 +229,7 @@ data_files_find(struct data_part *part, const struct registry *registry,
 		if (!part->absent) {
 			free(part->fault);
 			part->fault = mem_format(
-			    "%s: make cannot read blanks and signs in paths; rename the subset's folder to %s",
+			    "%s: make cannot read blanks and signs in paths; rename the folder of the subset to %s",
 			    folder, subset);
 		}
 	}

@@ -279,23 +279,6 @@ check_names(const struct data_folder *folder, const struct plan_choice *choice)
 	}
 }
 
-/* Prints a text of make that the pipeline puts between double quotes of the shell: names in tasks.yaml may have any signs. */
-static void
-print_fault(const char *unit, const char *fault, FILE *out)
-{
-	fprintf(out, "\nfaulty += %s\n%s.fault := ", unit, unit);
-	for (; *fault; fault++)
-		if (*fault == '$')
-			fputs("\\$$", out);
-		else if (*fault == '#')
-			fputs("\\#", out);
-		else if (strchr("\"`\\", *fault))
-			fprintf(out, "\\%c", *fault);
-		else
-			fputc(*fault == '\n' ? ' ' : *fault, out);
-	fputc('\n', out);
-}
-
 static void
 print_set(const struct prompting *prompting, const struct data_set *set,
     const struct plan_choice *choice, FILE *out)
@@ -309,7 +292,8 @@ print_set(const struct prompting *prompting, const struct data_set *set,
 			continue;
 		}
 		char *unit = unit_of(set, part);
-		print_fault(unit, part->fault, out);
+		fprintf(out, "\nfaulty += %s\n%s.fault := ", unit, unit);
+		print_quoted(part->fault, out);
 		free(unit);
 	}
 }

@@ -283,7 +283,7 @@ adjust_bidirectional(struct spec *spec, const struct tree *config)
 	spec->causal = false;
 }
 
-/* pplx-embed-v1: Qwen3 that sees both ways.  The contextual models split a text in chunks, and embed each. */
+/* pplx-embed-v1: Qwen3 with bidirectional attention.  The contextual models, which embed each chunk of a text, are refused. */
 static void
 adjust_pplx(struct spec *spec, const struct tree *config)
 {
