@@ -155,6 +155,18 @@ change() {
 	[[ $stderr == *"'skiplist_tasks' has 'clustering'; supported are 'query' and 'document'" ]]
 }
 
+@test "late: the skip list may hold the token with id 0" {
+	folder pylate_bert
+	[ "$(jq -r '.model.vocab | to_entries[] | select(.value == 0).key' "$T/pylate_bert/tokenizer.json")" = "[PAD]" ]
+	vectors() { # WORDS - how many vectors the document has
+		change "$T/pylate_bert/config_sentence_transformers.json" ".skiplist_words = $1"
+		echo "a [PAD] [PAD] b" | tok -m "$T/pylate_bert" --task document | encode -q -m "$T/pylate_bert" |
+			mts to jsonl -c text.tokens | jq '.["text.tokens"] | length'
+	}
+	all=$(vectors '[]')
+	[ "$(vectors '["[PAD]"]')" -eq $((all - 2)) ]
+}
+
 @test "late: a projection that is damaged, of another size or missing is refused" {
 	for form in colbert pylate_bert; do
 		folder $form

@@ -42,6 +42,8 @@ again() {
 	change 4_Dense/config.json .
 	change modules.json '. + [.[3] | .idx = 5]'
 	refused "modules.json: no module is supported after the Dense that makes 'scores'"
+	change modules.json '.[:3] + [.[1] | .type = "st_quantize.FlexibleQuantizer"] + .[3:]'
+	refused "modules.json: the module 'FlexibleQuantizer' is supported for embeddings of texts only"
 	change modules.json .
 	change config.json '.architectures = ["ModernBertForSequenceClassification"]'
 	refused "modules.json: a Pooling is of an encoder, and this is a classifier"
