@@ -279,6 +279,8 @@ ids() {
 		[ -z "$output" ]
 		[[ "$stderr" == "tok: "* ]]
 	done
+	run -2 --separate-stderr tok -m "$TINY" -f a -f a=b
+	[[ "$stderr" == "tok: --field: 'a' is given twice"* ]]
 }
 
 @test "tok: options that do not apply are refused" {

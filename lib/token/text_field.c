@@ -49,9 +49,14 @@ field_free(struct text_field *field)
 struct text_field *
 text_field_add(struct text_field_list *list, const char *option)
 {
+	struct text_field *field = field_new(option);
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i]->name, field->name))
+			die_usage("--field: '%s' is given twice", field->name);
 	list->items = mem_grow(
 	    list->items, &list->capacity, list->count + 1, sizeof(struct text_field *));
-	return list->items[list->count++] = field_new(option);
+	return list->items[list->count++] = field;
 }
 
 static const char *const usual[] = { "text", "sentence1", "sentence2", "query",

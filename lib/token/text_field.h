@@ -29,7 +29,8 @@ struct text_field_list {
 	size_t count, capacity;
 };
 
-/* Appends a field given as an option: "text", "document=title+text".  Usage error on "a+b" without a name. */
+/* Appends a field given as an option: "text", "document=title+text".  Usage error on "a+b" without a name and on a name that the
+ * list has. */
 struct text_field *text_field_add(struct text_field_list *list, const char *option);
 
 /* Append the usual fields that the record or columns have: text, sentence1, sentence2, query, document, negatives,
