@@ -28,7 +28,7 @@ files=$(printf '%s' "$list" | grep -o '"rfilename": *"[^"]*"' | sed 's/.*: *"//;
 part='(-[0-9]+-of-[0-9]+)?'
 kept=
 for file in $(printf '%s\n' "$files" | grep -E "^([0-9]+_[A-Za-z0-9]+/)?((config|modules|config_sentence_transformers|\
-sentence_[a-z]+_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|adapter_config)\.json|vocab\.txt|\
+sentence_[a-z]+_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|adapter_config|chat_template|((video_)?pre)?processor_config)\.json|vocab\.txt|\
 merges\.txt|[a-z.]+\.model|chat_template\.jinja|(model|adapter_model)$part\.safetensors(\.index\.json)?|\
 (pytorch_model|adapter_model)$part\.bin(\.index\.json)?)\$"); do
 	case $file in

@@ -163,7 +163,8 @@ embeds() {
 		{"modality_config": {"text": {"method": "get_text_features", "method_output_name": "last_hidden_state"}}}|'method' is 'get_text_features'; only 'forward' is supported
 		{"modality_config": {"text": {"method": "forward", "method_output_name": ["hidden_states", "-2"]}}}|'method_output_name' is a list; only 'last_hidden_state' is supported
 		{$text}, "module_output_name": "sentence_embedding"}|'module_output_name' is 'sentence_embedding'; only 'token_embeddings' is supported
-		{$text, "message": {"method": "forward"}}, "module_output_name": "token_embeddings"}|'modality_config' has 'message': texts rendered as chat messages are not supported
+		{$text, "message": {"method": "forward"}}, "module_output_name": "token_embeddings"}|'method_output_name' is ''; only 'last_hidden_state' is supported
+		{$text, "message": {"method": "generate", "method_output_name": "last_hidden_state"}}, "module_output_name": "token_embeddings"}|'method' is 'generate'; only 'forward' is supported
 		{"modality_config": {"image": {}}}|'modality_config' does not say what becomes of 'text'
 		{"query_length": 32}|'query_length' is not supported; it must be null
 		{"query_expansion": {"length": 32}}|'query_expansion' is not supported; it must be null

@@ -44,6 +44,7 @@ folder() {
 		echo "$T/v5"
 		;;
 	model2vec) echo "$GOLDEN/static/plain" ;;
+	qwen3_vl) echo "$GOLDEN/chat/qwen3_vl" ;;
 	*) echo "$GOLDEN/families/$1" ;;
 	esac
 }
@@ -77,7 +78,7 @@ folder() {
 	names=$(embedders | awk -F'\t' '{ n++; open += $2 != "-" } END { print open " of the " n }')
 	grep -q "$names" "$ROOT/README.md"
 	tr '\n' ' ' <"$ROOT/man/motes.7" | found "$names embedding models"
-	[ "$(embedders | cut -f1 | sort -u | wc -l)" -eq 87 ]
+	[ "$(embedders | cut -f1 | sort -u | wc -l)" -eq 89 ]
 	run -1 encode -q -m "$GOLDEN/families/no" < <(echo "3" | ids_stream text.ids)
 	cp -r "$GOLDEN/families/bert" "$T/none"
 	sed -i 's/"model_type": "bert"/"model_type": "none"/' "$T/none/config.json"

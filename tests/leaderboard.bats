@@ -316,7 +316,7 @@ report() {
 		seen[$now]=1
 	}
 	fresh layout
-	for file in merges.txt spiece.model sentencepiece.bpe.model chat_template.jinja; do
+	for file in merges.txt spiece.model sentencepiece.bpe.model chat_template.jinja chat_template.json; do
 		echo "$file" >"copy/0_Transformer/$file"
 		fresh "$file"
 		echo >>"copy/0_Transformer/$file"

@@ -28,8 +28,9 @@ static const char *const ours[] = { "config.json", "model.safetensors",
 	"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
 	"vocab.txt", "vocab.json", "merges.txt", "sentencepiece.bpe.model",
 	"spiece.model", "tokenizer.model", "sentencepiece.model", "chat_template.jinja",
-	"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin",
-	FOLDER_TRAIN, NULL };
+	"chat_template.json", "preprocessor_config.json",
+	"video_preprocessor_config.json", "processor_config.json", "adapter_config.json",
+	"adapter_model.safetensors", "adapter_model.bin", FOLDER_TRAIN, NULL };
 
 /* File names of published weights, in this and other formats. */
 static const char *const weights[] = { "*.safetensors", "*.bin", "*.gguf", "*.onnx",

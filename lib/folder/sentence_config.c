@@ -31,6 +31,25 @@ sentence_config_asks(const struct tree *config)
 	return !strcmp(tree_string(config, "transformer_task", ""), "text-generation");
 }
 
+const struct tree *
+sentence_config_message(const struct tree *config)
+{
+	return tree_get(tree_get(config, "modality_config"), "message");
+}
+
+/* What becomes of a kind of input: its last hidden states. */
+static void
+check_modality(const struct tree *modality)
+{
+	const struct tree *output = tree_get(modality, "method_output_name");
+
+	expect(modality, "method", "forward");
+	if (output && output->kind == TREE_LIST)
+		tree_die(output,
+		    "'method_output_name' is a list; only 'last_hidden_state' is supported");
+	expect(modality, "method_output_name", "last_hidden_state");
+}
+
 /* The model's output that is pooled must be the last hidden states. */
 static void
 check_output(const struct tree *config)
@@ -46,19 +65,11 @@ check_output(const struct tree *config)
 		expect(config, "transformer_task", "feature-extraction");
 	if (!modalities)
 		return;
-	const struct tree *text = tree_get(modalities, "text");
-	const struct tree *output = tree_get(text, "method_output_name");
+	const struct tree *text = sentence_config_message(config);
+	text = text ? text : tree_get(modalities, "text");
 	if (!text || text->kind != TREE_OBJECT)
 		tree_die(modalities, "'%s' does not say what becomes of 'text'", key);
-	if (tree_get(modalities, "message"))
-		tree_die(modalities,
-		    "'%s' has 'message': texts rendered as chat messages are not supported",
-		    key);
-	expect(text, "method", "forward");
-	if (output && output->kind == TREE_LIST)
-		tree_die(output,
-		    "'method_output_name' is a list; only 'last_hidden_state' is supported");
-	expect(text, "method_output_name", "last_hidden_state");
+	check_modality(text);
 	expect(config, "module_output_name", "token_embeddings");
 }
 
@@ -69,10 +80,10 @@ check_arguments(const struct tree *config)
 	/* token/tokenizer_settings.h reads those of the tokenizer */
 	static const char *const keys[] = { "model_args", "model_kwargs", "config_args",
 		"config_kwargs", "processing_kwargs", NULL };
-	static const char *const harmless[] = { "attn_implementation", "chat_template",
-		"device_map", "dtype", "low_cpu_mem_usage", "padding_side", "revision",
-		"torch_dtype", "trust_remote_code", "use_cache", "use_fast",
-		"use_safetensors", NULL };
+	static const char *const harmless[] = { "attn_implementation", "audio",
+		"chat_template", "device_map", "dtype", "image", "low_cpu_mem_usage",
+		"padding_side", "revision", "torch_dtype", "trust_remote_code",
+		"use_cache", "use_fast", "use_safetensors", "video", NULL };
 
 	for (int i = 0; keys[i]; i++) {
 		const struct tree *arguments = tree_get(config, keys[i]);
@@ -102,10 +113,14 @@ check(const struct tree *config, const char *folder)
 {
 	static const char *const unknown[] = { "tokenizer_name_or_path", "query_length",
 		"document_length", "query_expansion" };
-	int count = has_roles(folder) ? 1 : 4;
+	bool roles = has_roles(folder);
+	int count = roles ? 1 : 4;
 
 	check_output(config);
 	check_arguments(config);
+	if (roles && sentence_config_message(config))
+		tree_die(sentence_config_message(config),
+		    "'message': late interaction of texts rendered as chat messages is not supported");
 	for (int i = 0; i < count; i++)
 		if (tree_get(config, unknown[i]))
 			tree_die(tree_get(config, unknown[i]),

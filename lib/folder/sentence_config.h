@@ -3,7 +3,7 @@
  * the output that is pooled.  Older versions call the file by its family, sentence_roberta_config.json for one.
  *
  * Settings that change embeddings and are not supported are refused by name: outputs other than the last hidden states,
- * texts rendered as chat messages, lengths by task, arguments that change the configuration.
+ * chat messages of a late-interaction model, lengths by task, arguments that change the configuration.
  */
 #ifndef FOLDER_SENTENCE_CONFIG_H
 #define FOLDER_SENTENCE_CONFIG_H
@@ -24,5 +24,8 @@ bool sentence_config_predicts(const struct tree *config);
 
 /* Whether they are the logits of the next token ("text-generation"). */
 bool sentence_config_asks(const struct tree *config);
+
+/* What becomes of chat messages; NULL: texts are not rendered as such (token/chat.h).  config may be NULL. */
+const struct tree *sentence_config_message(const struct tree *config);
 
 #endif

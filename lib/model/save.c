@@ -35,7 +35,8 @@ copy_known(const char *from, const char *to, bool sentence)
 		"merges.txt", "sentencepiece.bpe.model", "spiece.model",
 		"tokenizer.model", "sentencepiece.model", "tokenizer_config.json",
 		"special_tokens_map.json", "added_tokens.json", "chat_template.jinja",
-		NULL };
+		"chat_template.json", "preprocessor_config.json",
+		"video_preprocessor_config.json", "processor_config.json", NULL };
 	static const char *const settings[] = { "config_sentence_transformers.json",
 		NULL };
 

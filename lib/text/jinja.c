@@ -194,14 +194,19 @@ set_local(
 static void
 run_set(struct jinja_run *run)
 {
-	const char *name;
+	const char *name, *member = NULL;
 	size_t length = jinja_name(run, &name);
 
+	if (length && jinja_sign(run, "."))
+		member = jinja_need_name(run);
 	if (!length || !jinja_sign(run, "="))
 		jinja_die(run, "'set' is supported as 'set NAME = VALUE'");
 	const struct tree *value = jinja_expression(run);
 	close_tag(run, "%}");
-	set_local(run, name, length, value);
+	if (member)
+		jinja_assign(run, jinja_variable(run, name, length), member, value);
+	else
+		set_local(run, name, length, value);
 }
 
 /* Blocks after "if": live is that of the whole. */
@@ -422,6 +427,7 @@ free_values(struct jinja_run *run)
 		tree_free(value->tree);
 	}
 	free(run->values);
+	free(run->members);
 	free(run->locals);
 }
 

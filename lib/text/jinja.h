@@ -1,11 +1,12 @@
 /*
- * jinja - renders chat templates: the part of Jinja that templates of pairs use, as transformers renders it.  Debian has no C
- * library for Jinja.
+ * jinja - renders chat templates: the part of Jinja that templates of embedding models and rerankers use, as transformers renders it.
+ * Debian has no C library for Jinja.
  *
- * Text; {{ expressions }}, with the filters selectattr, rejectattr, map(attribute=), first, last, list, length, join,
- * default, trim and string; {% set %}, {% if %}, {% for %}, which may end in a condition; {# comments #}.  White space around
- * tags is removed as with trim_blocks and lstrip_blocks.  Other parts of Jinja are refused by name where they are reached; a
- * branch that is not taken may hold anything.
+ * Text; {{ expressions }} of texts, whole numbers, lists and objects, with slices and namespaces, the filters selectattr, rejectattr,
+ * map(attribute=), first, last, list, length, join, default, trim and string, the methods strip, lstrip, rstrip, startswith, endswith
+ * and get; {% set %}, {% if %}, {% for %}, which may end in a condition; {# comments #}.  White space around tags is removed as with
+ * trim_blocks and lstrip_blocks.  Other parts of Jinja are refused by name where they are reached; a branch that is not taken may hold
+ * anything.
  */
 #ifndef TEXT_JINJA_H
 #define TEXT_JINJA_H

@@ -108,24 +108,26 @@ read_number(struct jinja_run *run)
 	int64_t number = 0;
 
 	for (; run->at < run->end && *run->at >= '0' && *run->at <= '9'; run->at++) {
-		if (number > 1000000000)
+		if (number > JINJA_MOST)
 			jinja_die(run, "the number is too large");
 		number = number * 10 + *run->at - '0';
 	}
 	return jinja_keep(run, tree_of_integer(number), false);
 }
 
-static const struct tree *
-variable(struct jinja_run *run, const char *name)
+const struct tree *
+jinja_variable(struct jinja_run *run, const char *name, size_t length)
 {
-	size_t length = strlen(name);
-
 	jinja_work(run, run->count);
 	for (size_t i = run->count; i-- > 0;)
 		if (run->locals[i].length == length &&
 		    !memcmp(run->locals[i].name, name, length))
 			return run->locals[i].value;
-	return jinja_member(run, run->variables, name);
+	for (size_t i = 0; i < run->variables->count; i++)
+		if (strlen(run->variables->items[i]->key) == length &&
+		    !memcmp(run->variables->items[i]->key, name, length))
+			return run->variables->items[i];
+	return NULL;
 }
 
 static const struct tree *
@@ -146,7 +148,9 @@ named(struct jinja_run *run)
 		    run, what && what->kind == TREE_STRING ? what->string : "an error");
 		return NULL;
 	}
-	return variable(run, name);
+	if (!strcmp(name, "namespace") && jinja_sign(run, "("))
+		return jinja_namespace(run);
+	return jinja_variable(run, name, strlen(name));
 }
 
 static const struct tree *
@@ -187,6 +191,21 @@ primary(struct jinja_run *run)
 	return named(run);
 }
 
+/* startswith and endswith, after the parenthesis. */
+static const struct tree *
+touches(struct jinja_run *run, const struct tree *of, bool end)
+{
+	const char *expected = "startswith and endswith take a text, of a text";
+	const struct tree *part = jinja_need(run, jinja_part(run), TREE_STRING, expected);
+
+	jinja_expect(run, ")");
+	of = jinja_need(run, of, TREE_STRING, expected);
+	size_t from = end && of->length > part->length ? of->length - part->length : 0;
+	return jinja_boolean(
+	    run, part->length <= of->length &&
+		     !memcmp(of->string + from, part->string, part->length));
+}
+
 static const struct tree *
 method(struct jinja_run *run, const struct tree *of, const char *name)
 {
@@ -200,6 +219,8 @@ method(struct jinja_run *run, const struct tree *of, const char *name)
 		       : other ? other
 			       : jinja_keep(run, tree_of_null(), false);
 	}
+	if (!strcmp(name, "startswith") || !strcmp(name, "endswith"))
+		return touches(run, of, *name == 'e');
 	bool left = strcmp(name, "rstrip"), right = strcmp(name, "lstrip");
 	if (left && right && strcmp(name, "strip"))
 		jinja_die(run, "the method '%s' is not supported", name);
@@ -207,12 +228,62 @@ method(struct jinja_run *run, const struct tree *of, const char *name)
 	return jinja_trimmed(run, of, left, right);
 }
 
+/* Reads a whole number of a slice, if there is one; true if so. */
+static bool
+bound(struct jinja_run *run, int64_t *to)
+{
+	bool back = jinja_sign(run, "-");
+	const char *before = run->at;
+
+	if (jinja_sign(run, ":") || jinja_sign(run, "]")) {
+		run->at = before;
+		return false;
+	}
+	*to = jinja_need(
+	    run, jinja_part(run), TREE_INTEGER, "the bounds of a slice are whole numbers")
+		  ->integer;
+	*to = back ? -*to : *to;
+	return true;
+}
+
+static int64_t
+clamp(int64_t at, int64_t count)
+{
+	at = at < 0 ? at + count : at;
+	return at < 0 ? 0 : at > count ? count : at;
+}
+
+/* The slice [FROM:TO] of a list, where FROM and the first colon are read; [::-1] is the list backwards. */
+static const struct tree *
+slice(struct jinja_run *run, const struct tree *of, int64_t from)
+{
+	int64_t to = INT64_MAX, step = 1;
+
+	of = jinja_need(run, of, TREE_LIST, "slices are of lists");
+	bool ends = bound(run, &to), steps = jinja_sign(run, ":") && bound(run, &step);
+	if (steps && (step != -1 || from || ends))
+		jinja_die(run, "a slice with a step is supported as [::-1]");
+	jinja_expect(run, "]");
+	int64_t count = (int64_t)of->count, first = clamp(from, count);
+	struct tree *made = jinja_list(run, of->count);
+	for (int64_t i = first; i < clamp(to, count); i++)
+		made->items[made->count++] = of->items[steps ? count - 1 - i : i];
+	return made;
+}
+
 static const struct tree *
 element(struct jinja_run *run, const struct tree *of)
 {
+	if (jinja_sign(run, ":"))
+		return slice(run, of, 0);
 	bool back = jinja_sign(run, "-");
 	const struct tree *at = jinja_part(run);
-
+	if (jinja_sign(run, ":")) {
+		int64_t from = jinja_need(
+		    run, at, TREE_INTEGER, "the bounds of a slice are whole numbers")
+				   ->integer;
+		return slice(run, of, back ? -from : from);
+	}
 	jinja_expect(run, "]");
 	if (at && at->kind == TREE_STRING)
 		return jinja_member(run, of, at->string);
@@ -223,28 +294,41 @@ element(struct jinja_run *run, const struct tree *of)
 	return i >= 0 && i < (int64_t)of->count ? of->items[i] : NULL;
 }
 
+/* Whether a value passes a test.  An undefined one is an empty list, too. */
+static bool
+fits(struct jinja_run *run, const struct tree *value, const char *test)
+{
+	static const char *const several[] = { "iterable", "sequence", NULL };
+	int kind = value ? (int)value->kind : -1;
+
+	if (!strcmp(test, "defined") || !strcmp(test, "undefined"))
+		return (value != NULL) == (*test == 'd');
+	if (!strcmp(test, "none"))
+		return kind == TREE_NULL;
+	if (!strcmp(test, "string"))
+		return kind == TREE_STRING;
+	if (!strcmp(test, "mapping"))
+		return kind == TREE_OBJECT;
+	if (tree_listed(several, test))
+		return !value || value->kind >= TREE_STRING;
+	if (!strcmp(test, "integer"))
+		return kind == TREE_INTEGER;
+	if (!strcmp(test, "number"))
+		return kind == TREE_BOOL || kind == TREE_INTEGER || kind == TREE_REAL;
+	if (!strcmp(test, "boolean"))
+		return kind == TREE_BOOL;
+	if (!strcmp(test, "true") || !strcmp(test, "false"))
+		return kind == TREE_BOOL && value->boolean == (*test == 't');
+	jinja_die(run, "the test '%s' is not supported", test);
+}
+
 /* Reads the test after "is". */
 static const struct tree *
 tested(struct jinja_run *run, const struct tree *value)
 {
 	bool not = jinja_word(run, "not");
 	const char *test = jinja_need_name(run);
-	bool fits;
-
-	if (!strcmp(test, "defined") || !strcmp(test, "undefined"))
-		fits = (value != NULL) == (*test == 'd');
-	else if (!strcmp(test, "none"))
-		fits = value && value->kind == TREE_NULL;
-	else if (!strcmp(test, "string"))
-		fits = value && value->kind == TREE_STRING;
-	else if (!strcmp(test, "mapping"))
-		fits = value && value->kind == TREE_OBJECT;
-	else if (!strcmp(test, "true") || !strcmp(test, "false"))
-		fits =
-		    value && value->kind == TREE_BOOL && value->boolean == (*test == 't');
-	else
-		jinja_die(run, "the test '%s' is not supported", test);
-	return jinja_boolean(run, fits != not );
+	return jinja_boolean(run, fits(run, value, test) != not );
 }
 
 /* The value of .NAME.  Python's objects have methods of these names, and a loop has its neighbours, which are not known here. */
@@ -262,8 +346,8 @@ attribute(struct jinja_run *run, const struct tree *of, const char *name)
 }
 
 /* Reads a value and the .NAME, [ELEMENT], |FILTER and "is TEST" after it. */
-static const struct tree *
-whole(struct jinja_run *run)
+const struct tree *
+jinja_whole(struct jinja_run *run)
 {
 	const struct tree *value = primary(run);
 
@@ -282,164 +366,4 @@ whole(struct jinja_run *run)
 			return value;
 		}
 	}
-}
-
-static const struct tree *
-sum(struct jinja_run *run)
-{
-	const struct tree *value = whole(run);
-
-	for (;;) {
-		const char *before = run->at;
-		bool adds = jinja_sign(run, "+");
-		/* not the end of a tag */
-		if (adds && (jinja_sign(run, "%}") || jinja_sign(run, "}}"))) {
-			run->at = before;
-			return value;
-		}
-		if (!adds && !jinja_sign(run, "~"))
-			return value;
-		const struct tree *other = whole(run);
-		if (adds) {
-			jinja_need(run, value, TREE_STRING, "'+' is supported for texts");
-			jinja_need(run, other, TREE_STRING, "'+' is supported for texts");
-		}
-		value = jinja_joined(run, value, other);
-	}
-}
-
-static bool
-holds(struct jinja_run *run, const struct tree *item, const struct tree *in)
-{
-	if (!in || in->kind < TREE_STRING ||
-	    (in->kind == TREE_STRING && (!item || item->kind != TREE_STRING))) {
-		jinja_fault(run, "'in' is supported for texts, lists and objects");
-		return false;
-	}
-	jinja_work(run, in->length);
-	if (in->kind == TREE_STRING)
-		return strstr(in->string, item->string) != NULL;
-	for (size_t i = 0; i < in->count; i++)
-		if (in->kind == TREE_OBJECT ? item && item->kind == TREE_STRING &&
-						  !strcmp(in->items[i]->key, item->string)
-					    : jinja_equal(run, in->items[i], item))
-			return true;
-	return false;
-}
-
-static const struct tree *
-comparison(struct jinja_run *run)
-{
-	const struct tree *value = sum(run);
-
-	bool not = false, equals = jinja_sign(run, "==");
-	if (equals || jinja_sign(run, "!="))
-		return jinja_boolean(run, jinja_equal(run, value, sum(run)) == equals);
-	const char *before = run->at;
-	not = jinja_word(run, "not");
-	if (jinja_word(run, "in"))
-		return jinja_boolean(run, holds(run, value, sum(run)) != not );
-	run->at = before;
-	if (jinja_sign(run, "<") || jinja_sign(run, ">"))
-		jinja_die(run, "'<' and '>' are not supported");
-	return value;
-}
-
-static const struct tree *
-negation(struct jinja_run *run)
-{
-	if (!jinja_word(run, "not"))
-		return comparison(run);
-	jinja_enter(run);
-	bool value = !jinja_true(negation(run));
-	run->depth--;
-	return jinja_boolean(run, value);
-}
-
-/* Drops the fault of a part that does not count.  faulty: there was one before it. */
-static void
-forgive(struct jinja_run *run, bool faulty)
-{
-	if (faulty)
-		return;
-	free(run->fault);
-	run->fault = NULL;
-}
-
-static const struct tree *
-conjunction(struct jinja_run *run)
-{
-	const struct tree *value = negation(run);
-
-	while (jinja_word(run, "and")) {
-		bool counts = jinja_true(value), faulty = run->fault;
-		const struct tree *other = negation(run);
-		if (!counts)
-			forgive(run, faulty);
-		value = counts ? other : value;
-	}
-	return value;
-}
-
-static const struct tree *
-disjunction(struct jinja_run *run)
-{
-	const struct tree *value = conjunction(run);
-
-	while (jinja_word(run, "or")) {
-		bool known = jinja_true(value), faulty = run->fault;
-		const struct tree *other = conjunction(run);
-		if (known)
-			forgive(run, faulty);
-		value = known ? value : other;
-	}
-	return value;
-}
-
-const struct tree *
-jinja_choice(struct jinja_run *run)
-{
-	const struct tree *value = disjunction(run);
-
-	if (run->fault)
-		jinja_die(run, "%s", run->fault);
-	return value;
-}
-
-const struct tree *
-jinja_part(struct jinja_run *run)
-{
-	bool faulty = run->fault, fits = true;
-
-	jinja_enter(run);
-	const struct tree *value = disjunction(run), *other = NULL;
-	if (jinja_word(run, "if")) {
-		char *fault =
-		    run->fault; /* of the value, which the condition may leave out */
-		run->fault = NULL;
-		fits = jinja_true(disjunction(run));
-		if ((fits && fault) || faulty) {
-			free(run->fault);
-			run->fault = fault;
-		} else {
-			free(fault);
-		}
-		bool before = run->fault;
-		if (jinja_word(run, "else"))
-			other = jinja_part(run);
-		if (fits)
-			forgive(run, before);
-	}
-	run->depth--;
-	return fits ? value : other;
-}
-
-const struct tree *
-jinja_expression(struct jinja_run *run)
-{
-	const struct tree *value = jinja_part(run);
-
-	if (run->fault)
-		jinja_die(run, "%s", run->fault);
-	return value;
 }

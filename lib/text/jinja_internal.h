@@ -1,5 +1,6 @@
 /*
- * jinja_internal - the state of a rendering, shared by statements (jinja.c) and expressions (jinja_expression.c).
+ * jinja_internal - the state of a rendering, shared by statements (jinja.c), values and what is applied to them (jinja_expression.c), and operators
+ * (jinja_operators.c).
  */
 #ifndef TEXT_JINJA_INTERNAL_H
 #define TEXT_JINJA_INTERNAL_H
@@ -15,10 +16,20 @@ struct jinja {
 	size_t length;
 };
 
+/* Whole numbers are at most ten times this. */
+enum { JINJA_MOST = 1000000000 };
+
 /* A variable of the template: {% set %}, {% for %}. */
 struct jinja_local {
 	const char *name;
 	size_t length;
+	const struct tree *value; /* NULL: undefined */
+};
+
+/* A member of a namespace; the last one of its name counts. */
+struct jinja_member {
+	const struct tree *of; /* the namespace, an empty object */
+	const char *name;
 	const struct tree *value; /* NULL: undefined */
 };
 
@@ -42,6 +53,8 @@ struct jinja_run {
 	size_t count, room;
 	struct jinja_value *values;
 	size_t value_count, value_room;
+	struct jinja_member *members;
+	size_t member_count, member_room;
 	struct buffer out;
 };
 
@@ -77,11 +90,22 @@ size_t jinja_name(struct jinja_run *run, const char **name);
 /* As jinja_name, but dies if there is none; the text lives until the end of the rendering. */
 const char *jinja_need_name(struct jinja_run *run);
 
+/* The value of a variable; NULL: undefined. */
+const struct tree *jinja_variable(struct jinja_run *run, const char *name, size_t length);
+
+/* Reads a value and the .NAME, [ELEMENT], |FILTER and "is TEST" after it. */
+const struct tree *jinja_whole(struct jinja_run *run);
+
 /* Reads an expression; its value, NULL: undefined.  jinja_choice: one without "if", which has another meaning after the list of
  * a loop.  jinja_part: inside an expression. */
 const struct tree *jinja_expression(struct jinja_run *run);
 const struct tree *jinja_choice(struct jinja_run *run);
 const struct tree *jinja_part(struct jinja_run *run);
+
+/* namespace(NAME=VALUE, ...), after the parenthesis, and the assignment of a member, which dies if `of` is no namespace. */
+const struct tree *jinja_namespace(struct jinja_run *run);
+void jinja_assign(struct jinja_run *run, const struct tree *of, const char *name,
+    const struct tree *value);
 
 /* Values (jinja_value.c). */
 bool jinja_true(const struct tree *value);

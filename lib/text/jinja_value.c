@@ -84,11 +84,56 @@ jinja_member(struct jinja_run *run, const struct tree *of, const char *key)
 		jinja_fault(run, "a value whose member is asked for is not defined");
 	if (!of || of->kind != TREE_OBJECT)
 		return NULL;
-	jinja_work(run, of->count);
+	jinja_work(run, of->count + run->member_count);
+	for (size_t i = run->member_count; i-- > 0;)
+		if (run->members[i].of == of && !strcmp(run->members[i].name, key))
+			return run->members[i].value;
 	for (size_t i = 0; i < of->count; i++)
 		if (!strcmp(of->items[i]->key, key))
 			return of->items[i];
 	return NULL;
+}
+
+static void
+add_member(struct jinja_run *run, const struct tree *of, const char *name,
+    const struct tree *value)
+{
+	run->members = mem_grow(
+	    run->members, &run->member_room, run->member_count + 1, sizeof *run->members);
+	run->members[run->member_count++] = (struct jinja_member){ of, name, value };
+}
+
+const struct tree *
+jinja_namespace(struct jinja_run *run)
+{
+	const struct tree *made = jinja_keep(run, tree_object(), false);
+
+	/* a member without a name marks the object as a namespace */
+	add_member(run, made, "", NULL);
+	while (!jinja_sign(run, ")")) {
+		const char *name = jinja_need_name(run);
+		jinja_expect(run, "=");
+		add_member(run, made, name, jinja_part(run));
+		if (!jinja_sign(run, ",")) {
+			jinja_expect(run, ")");
+			break;
+		}
+	}
+	return made;
+}
+
+void
+jinja_assign(struct jinja_run *run, const struct tree *of, const char *name,
+    const struct tree *value)
+{
+	size_t i = 0;
+
+	jinja_work(run, run->member_count);
+	while (i < run->member_count && run->members[i].of != of)
+		i++;
+	if (!of || i == run->member_count)
+		jinja_die(run, "'set' of a member is for a namespace");
+	add_member(run, of, name, value);
 }
 
 /* As tree_equal; a list that a template made may hold one list many times, and that another. */
@@ -98,6 +143,12 @@ jinja_equal(struct jinja_run *run, const struct tree *a, const struct tree *b)
 	if (!a || !b)
 		return a == b;
 	jinja_work(run, 1 + a->length);
+	if ((a->kind == TREE_BOOL) != (b->kind == TREE_BOOL)) {
+		/* true is 1 to Python */
+		const struct tree *truth = a->kind == TREE_BOOL ? a : b,
+				  *other = a->kind == TREE_BOOL ? b : a;
+		return other->kind == TREE_INTEGER && other->integer == truth->boolean;
+	}
 	if (a->kind < TREE_LIST || a->kind != b->kind || a->count != b->count)
 		return tree_equal(a, b);
 	bool same = true;
@@ -249,8 +300,8 @@ end_of(struct jinja_run *run, const struct tree *list, bool last)
 static const struct tree *
 length_of(struct jinja_run *run, const struct tree *value)
 {
-	if (value && value->kind == TREE_STRING)
-		jinja_fault(run, "the length of a text is not known");
+	if (value && value->kind < TREE_LIST)
+		jinja_fault(run, "length is for lists and objects");
 	return jinja_keep(run, tree_of_integer(value ? (int64_t)value->count : 0), false);
 }
 

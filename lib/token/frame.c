@@ -10,6 +10,7 @@
 struct frame {
 	const struct tokenizer *tokenizer;
 	const struct template *template;
+	struct chat *chat; /* NULL: none */
 	enum frame_prepare prepare;
 	size_t most;
 	char *prompt;	    /* set by frame_prompt; NULL: not yet */
@@ -39,6 +40,15 @@ frame_new(const struct tokenizer *tokenizer, const struct template *template,
 		frame->characters =
 		    most ? mem_multiply(most, table->characters, "characters") : 0;
 	}
+	return frame;
+}
+
+struct frame *
+frame_new_chat(const struct tokenizer *tokenizer, struct chat *chat, size_t most)
+{
+	struct frame *frame = frame_new(tokenizer, NULL, FRAME_NONE, most);
+
+	frame->chat = chat;
 	return frame;
 }
 
@@ -118,6 +128,17 @@ set_tail(struct frame *frame, size_t before, size_t after)
 	free(text);
 }
 
+/* The prompt is the chat's instruction. */
+static void
+instruct(struct frame *frame, const char *prompt)
+{
+	chat_instruct(frame->chat, *prompt ? prompt : NULL);
+	size_t least = chat_least(frame->chat);
+	if (frame->most && least >= frame->most)
+		die("%s: the chat template by itself takes %zu ids, and all is to have %zu at most; give more with --max-length",
+		    chat_where(frame->chat), least, frame->most);
+}
+
 void
 frame_prompt(struct frame *frame, const char *prompt)
 {
@@ -129,6 +150,11 @@ frame_prompt(struct frame *frame, const char *prompt)
 	free(frame->head);
 	free(frame->after);
 	frame->prompt = mem_string(prompt);
+	frame->head = frame->after = NULL;
+	if (frame->chat) {
+		instruct(frame, prompt);
+		return;
+	}
 	frame->prompt_end = '\0';
 	if (*prompt)
 		frame->prompt_end = prompt[strlen(prompt) - 1];
@@ -203,6 +229,9 @@ frame_encode(const struct frame *frame, const char *text, size_t length,
 	size_t head = frame->head_length, tail = frame->tail.count;
 	size_t whole = length, first_id = out->count;
 
+	if (frame->chat)
+		return chat_encode(frame->chat, &(struct chat_text){ text, length },
+		    frame->most, out);
 	length = taken(frame, text, length);
 	bool shorter = length < whole;
 	if (head || frame->after_length || frame->prepare) {
@@ -235,6 +264,7 @@ frame_encode(const struct frame *frame, const char *text, size_t length,
 void
 frame_free(struct frame *frame)
 {
+	chat_free(frame->chat);
 	free(frame->prompt);
 	free(frame->head);
 	free(frame->after);

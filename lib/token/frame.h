@@ -23,6 +23,8 @@
  * ends in one of . ? ! " '; each " becomes '.  In the whole string each _ becomes a blank, and white space is trimmed.
  *
  * FRAME_STRIP trims white space of the whole string.
+ *
+ * With a chat (chat.h) the text is its one message, and PROMPT the instruction before it.
  */
 #ifndef TOKEN_FRAME_H
 #define TOKEN_FRAME_H
@@ -30,6 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "token/chat.h"
 #include "token/ids.h"
 #include "token/template.h"
 #include "token/tokenizer.h"
@@ -42,11 +45,15 @@ struct frame;
 struct frame *frame_new(const struct tokenizer *tokenizer,
     const struct template *template, enum frame_prepare prepare, size_t most);
 
+/* A frame of texts that a chat template renders; the chat passes over. */
+struct frame *frame_new_chat(
+    const struct tokenizer *tokenizer, struct chat *chat, size_t most);
+
 /* Sets the prompt; "": none.  Dies if prompt and template leave no room for a text. */
 void frame_prompt(struct frame *frame, const char *prompt);
 
 /* Number of tokens of BEFORE PROMPT with the special tokens before it, which pooling skips in a model with
- * include_prompt: false; 0: there is neither. */
+ * include_prompt: false; 0: there is neither, or a chat, of which no token is skipped. */
 size_t frame_head(const struct frame *frame);
 
 /* Scratch memory of a thread: zero it first, free `text` at the end. */

@@ -1,10 +1,8 @@
 /*
  * pair_template - the text that a language model is asked with about a query and a document, by a chat template.
  *
- * The template is that of the folder (chat_template.jinja, or "chat_template" of tokenizer_config.json), as
- * sentence-transformers' CrossEncoder uses it: it renders a message of the role "query" and one of the role "document", and one
- * of the role "system" with the instruction before them.  The text is tokenised as a whole.  A longer text is cut at its end, and
- * what the template has after the document is put over the last ids.
+ * The template is that of the folder (chat.h), as sentence-transformers' CrossEncoder uses it: it renders a message of the role "query"
+ * and one of the role "document", and one of the role "system" with the instruction before them.
  */
 #ifndef TOKEN_PAIR_TEMPLATE_H
 #define TOKEN_PAIR_TEMPLATE_H

@@ -30,13 +30,12 @@ struct cutter {
 };
 
 struct passages *
-passages_new(const struct tokenizer *tokenizer, const struct template *template,
-    enum frame_prepare prepare, const char *prompt, size_t most, size_t overlap)
+passages_new(struct frame *frame, const struct tokenizer *tokenizer, const char *prompt,
+    size_t most, size_t overlap)
 {
 	struct passages *passages = mem_zero(1, sizeof *passages);
 
-	*passages = (struct passages){ tokenizer,
-		frame_new(tokenizer, template, prepare, most), most, overlap };
+	*passages = (struct passages){ tokenizer, frame, most, overlap };
 	frame_prompt(passages->frame, prompt ? prompt : "");
 	return passages;
 }

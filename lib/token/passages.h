@@ -20,10 +20,9 @@
 
 struct passages;
 
-/* The tokenizer and the template are borrowed.  Dies if the prompt leaves no room for a text. */
-struct passages *passages_new(const struct tokenizer *tokenizer,
-    const struct template *template, enum frame_prepare prepare, const char *prompt,
-    size_t most, size_t overlap);
+/* The frame of at most `most` ids passes over; the tokenizer is borrowed.  Dies if the prompt leaves no room for a text. */
+struct passages *passages_new(struct frame *frame, const struct tokenizer *tokenizer,
+    const char *prompt, size_t most, size_t overlap);
 
 struct passage {
 	size_t from, to; /* bytes of the text */

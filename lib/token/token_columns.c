@@ -12,6 +12,8 @@
 struct token_columns {
 	struct tokenise_options *options;
 	const struct tokenizer *tokenizer;
+	const struct template *template; /* NULL: none; borrowed */
+	enum frame_prepare prepare;
 	struct frame *frame;
 	struct pair_template *asks; /* of pairs; NULL: none */
 	struct role *role;	    /* NULL: none; borrowed */
@@ -30,6 +32,18 @@ struct token_columns {
 	int64_t *starts;
 	size_t repeated_room, starts_room;
 };
+
+struct frame *
+token_columns_frame(const struct token_columns *made, size_t most)
+{
+	const struct tokenizer *tokenizer = made->tokenizer;
+	struct chat *chat = NULL;
+
+	if (!made->template && !made->prepare)
+		chat = chat_open(made->options->model, tokenizer);
+	return chat ? frame_new_chat(tokenizer, chat, most)
+		    : frame_new(tokenizer, made->template, made->prepare, most);
+}
 
 struct token_columns *
 token_columns_new(struct tokenise_options *options, const struct tokenizer *tokenizer,
@@ -55,9 +69,10 @@ token_columns_new(struct tokenise_options *options, const struct tokenizer *toke
 		       : options->prompt ? mem_string(options->prompt)
 					 : prompt_default(model);
 	bool strips = role && role_strips(role) && !options->prepare;
+	made->template = template;
+	made->prepare = strips ? FRAME_STRIP : options->prepare;
 	made->frame =
-	    frame_new(tokenizer, template, strips ? FRAME_STRIP : options->prepare,
-		role ? most - role_marker(role) : most);
+	    token_columns_frame(made, role ? most - role_marker(role) : most);
 	return made;
 }
 

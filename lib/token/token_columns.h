@@ -29,6 +29,9 @@ struct token_columns *token_columns_new(struct tokenise_options *options,
     size_t most);
 void token_columns_free(struct token_columns *made);
 
+/* A new frame of texts, as the columns' own, for at most `most` ids; the caller frees it. */
+struct frame *token_columns_frame(const struct token_columns *made, size_t most);
+
 /* The prompt that texts get unless their record has one; NULL: none. */
 const char *token_columns_prompt(const struct token_columns *made);
 

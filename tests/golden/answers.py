@@ -230,7 +230,19 @@ def jinja():
              "{{ 'a' + n is string }}", "{{ 'a' ~ n is string }} {{ flag == nil is none }} {{ not n is string }} {{ n is string or flag }}",
              "{% set m = messages[0] %}{% for m in messages if m.role == 'document' %}{{ loop.index }}{{ loop.last }}{{ m.role }}{% endfor %}",
              "{% for m in messages if loop %}a{% else %}none{% endfor %}{% for m in [] if m.role.x %}a{%- else -%} b {% endfor %}{% for m in messages %}{% else %}c{% endfor %}",
-             "{% if nil %}{% for x in y %}{% else %}{{ x | tojson }}{% endfor %}{% endif %}{% for m in messages %}{{ loop.revindex }}{{ loop.revindex0 }} {% endfor %}"]
+             "{% if nil %}{% for x in y %}{% else %}{{ x | tojson }}{% endfor %}{% endif %}{% for m in messages %}{{ loop.revindex }}{{ loop.revindex0 }} {% endfor %}",
+             # namespaces, which keep what a loop sets; numbers; slices
+             "{% set ns = namespace(found=false, n=1) %}{% for m in messages %}{% set ns.n = ns.n + 2 if false else ns.n + n %}{% set ns.found = true %}"
+             "{% set ns.new = m.role %}{% endfor %}{{ ns.n }}{{ ns.found }}{{ ns.new }}{{ ns.absent is defined }}",
+             "{% set a = namespace() %}{% set b = a %}{% set b.x = 'one' %}{% set c = a.x %}{% set a.x = c ~ 2 %}{{ a.x }}{{ b.x }}{{ c }}",
+             "{% set m = messages[0] %}{% set m.role = 'x' %}", "{% set absent.x = 1 %}", "{{ namespace(a=1, ).a }}",
+             "{{ n + 2 - 1 }} {{ 7 % n }} {{ n - 5 < 0 }} {{ n > 2 }} {{ n >= 3 }} {{ n < 3 }} {{ n <= 2 }} {{ 'a' ~ n + 1 if false else 1 }} {{ 1 ~ 2 }}", "{{ n + 'a' }}",
+             "{{ 1 - 'a' }}", "{{ messages < n }}", "{{ absent > 1 }}", "{{- n -}} x {{+ n }} {%- if n - 1 %}y{%- endif -%} z", "{{ n % 2 == 1 and (messages | length) % 2 == 0 }}",
+             "{% for m in messages[1:] %}{{ m.role }}{% endfor %}{% for m in messages[:1] %}{{ m.role }}{% endfor %}{% for m in messages[::-1] %}{{ m.role }}{% endfor %}"
+             "{{ messages[-1:][0].role }}{{ messages[:-1] | length }}{{ messages[5:] | length }}{{ messages[n - 2:n] | length }}{{ messages[:] | length }}{{ messages[::] | length }}",
+             "{{ messages[0].content.startswith('the') }}{{ messages[0].content.endswith('} ') }}{{ 'a'.startswith('ab') }}{{ ''.endswith('') }}", "{{ n.startswith('a') }}",
+             "{{ messages is iterable }}{{ n is iterable }}{{ messages[0] is sequence }}{{ 'a' is iterable }}{{ absent is iterable }}{{ n is number }}{{ flag is number }}"
+             "{{ flag is integer }}{{ n is integer }}{{ flag is boolean }}{{ nil is iterable }}"]
     for template in cases:
         try:
             text = _compile_jinja_template(template).render(**variables)

@@ -38,6 +38,20 @@ static const struct tensor_names gemma3 = {
 	    [BLOCK_DOWN_NORM] = "post_feedforward_layernorm" },
 };
 
+/* Qwen's models with images: their text models have Qwen2's and Qwen3's names under a prefix, and images are not encoded */
+static const struct tensor_names qwen_vl = {
+	.prefixes = { "model.language_model.", "language_model.", "model.", "" },
+	.init_prefix = "model.language_model.",
+	.stem = { [STEM_TOKENS] = "embed_tokens",
+	    [STEM_FINAL_NORM] = "norm",
+	    [STEM_OUTPUT] = "lm_head" },
+	.layers = "layers.",
+	.block = { SELF_ATTN, GATED_MLP,
+	    NORMS("input_layernorm", "post_attention_layernorm"),
+	    [BLOCK_Q_NORM] = "self_attn.q_norm", [BLOCK_K_NORM] = "self_attn.k_norm" },
+	.heads = { "lm_head.", "visual.", "model.visual." },
+};
+
 /* UltraBERT has another head that predicts tokens: it is not read */
 static const struct tensor_names ultrabert = {
 	.prefixes = { "", "model." },
@@ -488,6 +502,21 @@ object_of(const struct tree *config, const char *key)
 	return object;
 }
 
+/* The text model of one with images.  A text's positions are the same in time, height and width, and so are its rotations. */
+static void
+configure_vl(struct spec *spec, const struct tree *config, const struct family *family)
+{
+	const struct tree *text = object_of(config, "text_config");
+	const char *type = tree_string(text, "model_type", "");
+	size_t length = strlen(family->model_type);
+
+	if (strncmp(type, family->model_type, length) || strcmp(type + length, "_text"))
+		tree_die(text,
+		    "'model_type' of text_config is '%s'; it must be '%s_text'", type,
+		    family->model_type);
+	configure(spec, text, family);
+}
+
 /* NV-Embed (Lee et al. 2024): Mistral that sees both ways, whatever its window, and latent attention. */
 static void
 configure_nvembed(
@@ -550,6 +579,8 @@ const struct family decoder_families[] = {
 	/* Yang et al. 2025; Qwen3-Embedding: heads x head size need not be the width */
 	{ "qwen3", &decoder, configure, NULL, .norm_eps = 1e-6, .head_size = 128,
 	    .windows = WINDOWS_QWEN, .qk_norm = SPEC_QK_HEAD },
+	{ "qwen3_vl", &qwen_vl, configure_vl, NULL, .norm_eps = 1e-6,
+	    .rotary_base = 500000, .head_size = 128, .qk_norm = SPEC_QK_HEAD },
 	{ "ultrabert", &ultrabert, configure, adjust_ultrabert, .norm_eps = 1e-6,
 	    .windows = WINDOWS_ADJUSTED, .own_rotary = true },
 	{ 0 },
