@@ -294,7 +294,7 @@ element(struct jinja_run *run, const struct tree *of)
 	return i >= 0 && i < (int64_t)of->count ? of->items[i] : NULL;
 }
 
-/* Whether a value passes a test.  An undefined one is an empty list, too. */
+/* Whether a value passes a test; an undefined value is also an empty list. */
 static bool
 fits(struct jinja_run *run, const struct tree *value, const char *test)
 {

@@ -3,7 +3,7 @@
 
 #include "text/jinja_internal.h"
 
-/* Reads one of `signs` that is an operator: what follows it is no end of a tag.  Returns 0 if there is none. */
+/* Reads one of `signs` that is an operator: what follows it is no end of a tag.  Returns 0 if none is there. */
 static char
 operator(struct jinja_run *run, const char *signs)
 {
@@ -100,7 +100,7 @@ holds(struct jinja_run *run, const struct tree *item, const struct tree *in)
 	return false;
 }
 
-/* Reads what is compared by order, if there is something. */
+/* The comparison of a value by order with the one after it; without a sign there, the value. */
 static const struct tree *
 ordered(struct jinja_run *run, const struct tree *value)
 {

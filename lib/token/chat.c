@@ -50,7 +50,7 @@ is_list(const struct tree *config)
 	return node && node->kind == TREE_LIST;
 }
 
-/* Whether the model has images, too: its processor adds special tokens. */
+/* Whether the model also has images: its processor adds special tokens. */
 static bool
 has_images(const char *home)
 {

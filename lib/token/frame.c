@@ -230,8 +230,8 @@ frame_encode(const struct frame *frame, const char *text, size_t length,
 	size_t whole = length, first_id = out->count;
 
 	if (frame->chat)
-		return chat_encode(frame->chat, &(struct chat_text){ text, length },
-		    frame->most, out);
+		return chat_encode(
+		    frame->chat, &(struct chat_text){ text, length }, frame->most, out);
 	length = taken(frame, text, length);
 	bool shorter = length < whole;
 	if (head || frame->after_length || frame->prepare) {

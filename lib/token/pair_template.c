@@ -85,8 +85,8 @@ find_source(const char *home, const struct tree *sentence)
 	bool both =
 	    chat_source_has(&source, "query") && chat_source_has(&source, "document");
 	if (message && !source.text)
-		tree_die(message,
-		    "'message' needs a chat template, which the folder lacks");
+		tree_die(
+		    message, "'message' needs a chat template, which the folder lacks");
 	if (!message && !asks && !both) {
 		free(source.text);
 		source.text = NULL;

@@ -71,8 +71,7 @@ token_columns_new(struct tokenise_options *options, const struct tokenizer *toke
 	bool strips = role && role_strips(role) && !options->prepare;
 	made->template = template;
 	made->prepare = strips ? FRAME_STRIP : options->prepare;
-	made->frame =
-	    token_columns_frame(made, role ? most - role_marker(role) : most);
+	made->frame = token_columns_frame(made, role ? most - role_marker(role) : most);
 	return made;
 }
 

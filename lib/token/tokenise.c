@@ -91,9 +91,9 @@ set_passages(struct tokenise *stream, char *const *files, int count)
 		    options->overlap, most);
 	if (stream->role)
 		most -= role_marker(stream->role);
-	stream->passages = passages_new(token_columns_frame(stream->made, most),
-	    stream->tokenizer, token_columns_prompt(stream->made), most,
-	    options->overlap);
+	stream->passages =
+	    passages_new(token_columns_frame(stream->made, most), stream->tokenizer,
+		token_columns_prompt(stream->made), most, options->overlap);
 }
 
 struct tokenise *
