@@ -34,6 +34,19 @@ setup() {
 	done
 }
 
+@test "chat: a reranker's ids and scores equal sentence-transformers', with and without an instruction" {
+	folder reranker
+	pairs="$GOLDEN/rerank/pairs.jsonl"
+	tok -q -m reranker --pair -f query -f text "$pairs" | mts to jsonl -c pair.ids | jq -c '."pair.ids"' | diff - <(jq -c . "$C/reranker/ids.jsonl")
+	for file in expected instructed; do
+		asking=()
+		[ $file = expected ] || asking=(--instruction "find the keeper")
+		tok -q -m reranker --pair -f query -f text "${asking[@]}" "$pairs" | rerank -q -m reranker | mts to tsv -c pair.score | sed 1d |
+			within "$C/reranker/$file.tsv" 1e-6
+	done
+	dies "encode: reranker/modules.json: " encode -m reranker /dev/null -o out
+}
+
 @test "chat: the prompt of a record, of --prompt and of --task is the system's message" {
 	folder qwen3_vl
 	ids qwen3_vl --task query >task

@@ -28,7 +28,9 @@ sentence_config_predicts(const struct tree *config)
 bool
 sentence_config_asks(const struct tree *config)
 {
-	return !strcmp(tree_string(config, "transformer_task", ""), "text-generation");
+	const char *task = tree_string(config, "transformer_task", "");
+
+	return !strcmp(task, "text-generation") || !strcmp(task, "any-to-any");
 }
 
 const struct tree *

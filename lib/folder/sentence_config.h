@@ -22,7 +22,7 @@ struct tree *sentence_config_read(const char *folder);
 /* Whether the transformer's output are the logits of the head that predicts tokens ("fill-mask"). */
 bool sentence_config_predicts(const struct tree *config);
 
-/* Whether they are the logits of the next token ("text-generation"). */
+/* Whether they are the logits of the next token ("text-generation", and "any-to-any" of one with images). */
 bool sentence_config_asks(const struct tree *config);
 
 /* What becomes of chat messages; NULL: texts are not rendered as such (token/chat.h).  config may be NULL. */

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/architecture.h"
 #include "folder/modules.h"
 #include "model/answers.h"
 #include "model/family/family.h"
@@ -14,8 +15,7 @@
 
 enum { LABELS = 1 << 16 };
 
-static const char class_end[] = "ForSequenceClassification",
-		  of_language[] = "ForCausalLM";
+static const char class_end[] = "ForSequenceClassification";
 
 /* Dies unless the pairs are read without a prompt. */
 static void
@@ -70,38 +70,10 @@ classifier_folder(const char *dir)
 	return folder;
 }
 
-/* The first of "architectures"; "": there is none. */
-static const char *
-architecture_of(const struct tree *config)
-{
-	const struct tree *names = tree_get(config, "architectures");
-	const char *name = NULL;
-
-	if (names && names->kind == TREE_LIST && names->count)
-		name = names->items[0]->string;
-	return name ? name : "";
-}
-
-/* Whether the name of the architecture ends in `end`. */
-static bool
-is_class(const struct tree *config, const char *end)
-{
-	const char *name = architecture_of(config);
-	size_t length = strlen(name), n = strlen(end);
-
-	return length >= n && !strcmp(name + length - n, end);
-}
-
 bool
 classifier_known(const struct tree *config)
 {
-	return is_class(config, class_end);
-}
-
-bool
-classifier_is_language_model(const struct tree *config)
-{
-	return is_class(config, of_language);
+	return architecture_ends(config, class_end);
 }
 
 static void
@@ -112,7 +84,7 @@ check_architecture(const struct tree *config)
 	if (!classifier_known(config))
 		tree_die(names ? names : config,
 		    "'architectures' is '%s', and a cross-encoder is a model '...%s'",
-		    architecture_of(config), class_end);
+		    architecture_name(config), class_end);
 }
 
 void
@@ -120,7 +92,7 @@ classifier_begin(struct tree *config, const char *dir)
 {
 	static const char *const ends[] = { "For", "LMHeadModel", "Model" };
 	static const char *const label = "LABEL_0";
-	const char *name = architecture_of(config), *end = NULL;
+	const char *name = architecture_name(config), *end = NULL;
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends && !end; i++)
 		end = strstr(name, ends[i]);

@@ -25,9 +25,6 @@ bool classifier_of_modules(const char *dir);
 /* Whether config.json is that of a classifier, by "architectures". */
 bool classifier_known(const struct tree *config);
 
-/* Whether it is that of a model that continues texts. */
-bool classifier_is_language_model(const struct tree *config);
-
 /* Makes config.json, which is not one of a classifier, that of a classifier with one label, whose name is LABEL_0 as in
  * transformers.  dir: for messages. */
 void classifier_begin(struct tree *config, const char *dir);

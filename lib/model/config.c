@@ -6,10 +6,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "folder/sentence_config.h"
 #include "folder/adapter_folder.h"
+#include "folder/architecture.h"
 #include "folder/folder.h"
 #include "folder/modules.h"
+#include "folder/sentence_config.h"
 #include "folder/static_folder.h"
 #include "model/answers.h"
 #include "model/classifier.h"
@@ -55,7 +56,8 @@ configure_positions(struct model *model)
 		    "'transformer_task' is 'fill-mask', and modules.json has no SpladePooling");
 	if (sentence_config_asks(config) && !model->classifies)
 		tree_die(tree_get(config, "transformer_task"),
-		    "'transformer_task' is 'text-generation': a model that answers; 'rerank' scores pairs with it");
+		    "'transformer_task' is '%s': a model that answers; 'rerank' scores pairs with it",
+		    tree_string(config, "transformer_task", ""));
 	tree_free(config);
 }
 
@@ -91,8 +93,7 @@ configure_classifier(struct model *model)
 		    model->dir);
 	if (model->fresh)
 		classifier_begin(model->config, model->folder);
-	if (classifier_is_language_model(model->config) &&
-	    !classifier_of_modules(model->dir))
+	if (architecture_answers(model->config) && !classifier_of_modules(model->dir))
 		answers_read(&model->answers, model->dir, model->template);
 	classifier_configure(&model->head, &model->spec, model->config, model->dir,
 	    model->mode == MODEL_TRAIN, model->answers.is);
@@ -131,7 +132,7 @@ model_configure(struct model *model, const char *dir)
 	if (model->classifies)
 		configure_classifier(model);
 	if (model->head.assumed && model->spec.causal &&
-	    classifier_is_language_model(model->config))
+	    architecture_answers(model->config))
 		model->head.pool[0] = NN_POOL_LAST;
 	token_experts_configure(&model->spec, model->config);
 	neuron_experts_configure(&model->spec, model->config);

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "folder/architecture.h"
 #include "folder/sentence_config.h"
 #include "text/jinja.h"
 #include "text/json.h"
@@ -55,7 +56,7 @@ static bool
 has_images(const char *home)
 {
 	struct tree *config = json_find(home, "config.json");
-	bool has = tree_get(config, "vision_config");
+	bool has = architecture_sees(config);
 
 	tree_free(config);
 	return has;

@@ -6,6 +6,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/architecture.h"
 #include "folder/prompt.h"
 #include "folder/sentence_config.h"
 #include "folder/share.h"
@@ -54,18 +55,6 @@ pair_template_answers(const char *name, char **positive, char **negative)
 
 /* The folder's template. ----------------------------------------------------------- */
 
-static bool
-ends_in(const struct tree *config, const char *end)
-{
-	const struct tree *names = tree_get(config, "architectures");
-	const char *name = NULL;
-
-	if (names && names->kind == TREE_LIST && names->count)
-		name = names->items[0]->string;
-	size_t length = name ? strlen(name) : 0;
-	return length >= strlen(end) && !strcmp(name + length - strlen(end), end);
-}
-
 /* The template that makes pairs; its text is NULL if none does.  As sentence-transformers decides, but a classifier whose folder
  * does not say how it reads texts has a template only if that has both roles. */
 static struct chat_source
@@ -74,8 +63,8 @@ find_source(const char *home, const struct tree *sentence)
 	struct tree *config = json_find(home, "config.json");
 	const struct tree *modalities = tree_get(sentence, "modality_config");
 	const struct tree *message = sentence_config_message(sentence);
-	bool asks = ends_in(config, "ForCausalLM");
-	bool classifies = ends_in(config, "ForSequenceClassification");
+	bool asks = architecture_answers(config);
+	bool classifies = architecture_ends(config, "ForSequenceClassification");
 	struct chat_source source = { 0 };
 
 	tree_free(config);

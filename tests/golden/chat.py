@@ -2,6 +2,7 @@
 """Golden embeddings of models that read texts as messages of a chat (Qwen3-VL-Embedding and its kind): tiny random models, and what
 sentence-transformers' SentenceTransformer makes of texts with them.
 
+chat/reranker is Qwen3-VL-Reranker's kind: expected.tsv has its scores of rerank/pairs.jsonl, ids.jsonl the ids of the pairs.
 chat/FORM/ is the folder without its tokenizer, which is answers/tokenizer; form qwen3_vl also has the post-processor that adds </s>.
 ids.jsonl and expected.jsonl have ids and embeddings of TEXTS, prompted.* the same with the prompt PROMPT.  The models compute in double
 precision; images are never encoded, and qwen3_vl's weights of them are left out.
@@ -16,7 +17,7 @@ os.environ.update(TRANSFORMERS_VERBOSITY="error", HF_HUB_OFFLINE="1")
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from sentence_transformers import SentenceTransformer
+from sentence_transformers import CrossEncoder, SentenceTransformer
 
 GOLDEN = os.path.dirname(os.path.abspath(__file__))
 HERE = os.path.join(GOLDEN, "chat")
@@ -56,6 +57,15 @@ PARTS = """{%- if messages[0].role == 'system' %}
 {%- if add_generation_prompt %}
     {{- '<|im_start|>assistant\\n' }}
 {%- endif %}"""
+PAIRS = """<|im_start|>system
+Judge it.<|im_end|>
+<|im_start|>user
+{%- for message in messages %}
+{{ message.role }}:
+    {%- for part in message.content %}{% if part.type == 'text' %} {{ part.text }}{% else %}<|image|>{% endif %}{% endfor %}
+{%- endfor %}<|im_end|>
+{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
 FLAT = "{% for message in messages %}[{{ message.role }}] {{ message.content | trim }} yes\n{% endfor %}"
 TEXT = {"num_hidden_layers": 2, "hidden_size": 16, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8, "intermediate_size": 24,
         "max_position_embeddings": 512, "initializer_range": 0.4, "vocab_size": 340, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
@@ -102,6 +112,15 @@ def write_processor(folder):
     write(folder, "video_preprocessor_config.json", {"video_processor_type": "Qwen3VLVideoProcessor", "processor_class": "Qwen3VLProcessor", **sizes})
 
 
+def clean(folder):
+    """Takes away the weights of images and the files that ours does not read."""
+    weights = load_file(os.path.join(folder, "model.safetensors"))
+    save_file({name: value for name, value in weights.items() if "visual." not in name}, os.path.join(folder, "model.safetensors"), {"format": "pt"})
+    for name in ("generation_config.json", "preprocessor_config.json", "video_preprocessor_config.json"):
+        if os.path.exists(os.path.join(folder, name)):
+            os.remove(os.path.join(folder, name))
+
+
 def make(form, longest, how, template, variables, pooling):
     folder, whole = os.path.join(HERE, form), tempfile.mkdtemp()
     shutil.rmtree(folder, ignore_errors=True)
@@ -133,11 +152,39 @@ def make(form, longest, how, template, variables, pooling):
         made = reference.encode(TEXTS, batch_size=1, prompt=prompt)
         write(folder, name + "ids.jsonl", "".join(json.dumps(row) + "\n" for row in ids))
         write(folder, name + "expected.jsonl", "".join(json.dumps([float("%.9g" % x) for x in row]) + "\n" for row in made))
-    weights = {name: value for name, value in load_file(os.path.join(folder, "model.safetensors")).items() if not name.startswith("visual.")}
-    save_file(weights, os.path.join(folder, "model.safetensors"), {"format": "pt"})
-    for name in ("tokenizer.json", "generation_config.json", "preprocessor_config.json", "video_preprocessor_config.json"):
-        if os.path.exists(os.path.join(folder, name)) and not (name == "tokenizer.json" and form == "qwen3_vl"):
-            os.remove(os.path.join(folder, name))
+    clean(folder)
+    if form != "qwen3_vl":
+        os.remove(os.path.join(folder, "tokenizer.json"))
+    shutil.rmtree(whole)
+
+
+def make_reranker():
+    folder, whole = os.path.join(HERE, "reranker"), tempfile.mkdtemp()
+    shutil.rmtree(folder, ignore_errors=True)
+    torch.manual_seed(7)
+    config = config_of("qwen3_vl")
+    model = transformers.Qwen3VLForConditionalGeneration(config).eval()
+    model.save_pretrained(whole)
+    kinds = {kind: {"method": "forward", "method_output_name": "logits"} for kind in ("text", "image", "message")}
+    kinds["message"] = {**kinds["message"], "format": "structured"}
+    write(whole, "chat_template.jinja", PAIRS)
+    write(whole, "sentence_bert_config.json", {"transformer_task": "any-to-any", "modality_config": kinds, "module_output_name": "causal_logits",
+                                               "processing_kwargs": {"chat_template": {"add_generation_prompt": True}}})
+    write(whole, "modules.json", [
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_LogitScore", "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"}])
+    write(whole, "1_LogitScore/config.json", {"true_token_id": 70, "false_token_id": 71, "module_input_name": "causal_logits"})
+    write(whole, "config_sentence_transformers.json", {"model_type": "CrossEncoder", "prompts": {}, "default_prompt_name": None})
+    write_tokenizer(whole, "qwen3_vl", 70)
+    write_processor(whole)
+    reference = CrossEncoder(whole, device="cpu", model_kwargs={"dtype": torch.float64})
+    pairs = [json.loads(line) for line in open(os.path.join(GOLDEN, "rerank", "pairs.jsonl"))]
+    pairs = [(pair["query"], pair["text"]) for pair in pairs]
+    shutil.copytree(whole, folder)
+    for name, prompt in (("expected.tsv", None), ("instructed.tsv", PROMPT)):
+        write(folder, name, "".join("%.9g\n" % x for x in reference.predict(pairs, batch_size=1, prompt=prompt)))
+    write(folder, "ids.jsonl", "".join(json.dumps(reference.preprocess([pair])["input_ids"][0].tolist()) + "\n" for pair in pairs))
+    clean(folder)
     shutil.rmtree(whole)
 
 
@@ -146,3 +193,4 @@ if __name__ == "__main__":
     write(HERE, "texts.jsonl", "".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in TEXTS))
     for form, rest in FORMS.items():
         make(form, *rest)
+    make_reranker()
