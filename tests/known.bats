@@ -119,7 +119,7 @@ folder() {
 
 # rerank.bats compares their scores with the reference.
 @test "known: every supported family of rerankers has a golden model, and motes(7) says how many models open" {
-	[ "$(rerankers | cut -f1 | sort -u | wc -l)" -eq 38 ]
+	[ "$(rerankers | cut -f1 | sort -u | wc -l)" -eq 39 ]
 	for family in $(rerankers | awk -F'\t' '$2 != "-" { print $2 }' | sort -u); do
 		grep -q "^${family/new/gte}	" "$GOLDEN/rerank/forms.tsv" ||
 			grep -q "\"model_type\": \"$family\"" "$GOLDEN"/{answers,chat}/*/config.json || { echo "$family"; false; }

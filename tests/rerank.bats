@@ -60,7 +60,7 @@ again() {
 		scores "$form" | within "$R/$form/expected.tsv" 1e-5 || { echo "$form"; false; }
 		count=$((count + 1))
 	done <"$R/forms.tsv"
-	[ "$count" -eq 20 ]
+	[ "$count" -eq 21 ]
 }
 
 @test "tok --pair: ids and token types of pairs equal the reference's in every truncation" {

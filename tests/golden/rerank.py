@@ -146,6 +146,34 @@ def make_modules(form, kind, settings, pooling, act, labels, activation):
     return form, "bert", FAST, 40
 
 
+NAMES = {"roberta.embeddings.LayerNorm.": "roberta.emb_ln.", ".encoder.layer.": ".encoder.layers.", ".attention.output.dense.": ".mixer.out_proj.",
+         ".attention.output.LayerNorm.": ".norm1.", ".intermediate.dense.": ".mlp.fc1.", ".output.dense.": ".mlp.fc2.", ".output.LayerNorm.": ".norm2."}
+
+
+def make_jina(form, like):
+    """jina-reranker-v2's names of the tensors: q, k and v are one; config.json names the code that has them."""
+    from safetensors.torch import load_file, save_file
+    folder = os.path.join(HERE, form)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(os.path.join(HERE, like), folder)
+    weights = load_file(folder + "/model.safetensors")
+    for name in [name for name in weights if ".attention.self.query." in name]:
+        parts = [weights.pop(name.replace("query", part)) for part in ("query", "key", "value")]
+        weights[name.replace("attention.self.query", "mixer.Wqkv")] = torch.cat(parts)
+    made = {}
+    for name, value in weights.items():
+        for old, new in NAMES.items():
+            name = name.replace(old, new)
+        made[name] = value.contiguous()
+    save_file(made, folder + "/model.safetensors", {"format": "pt"})
+    config = json.load(open(folder + "/config.json"))
+    config["auto_map"] = {"AutoConfig": "configuration_xlm_roberta.XLMRobertaFlashConfig", "AutoModel": "modeling_xlm_roberta.XLMRobertaModel",
+                          "AutoModelForSequenceClassification": "modeling_xlm_roberta.XLMRobertaForSequenceClassification"}
+    config.update(position_embedding_type="absolute", use_flash_attn=True, emb_pooler=None)
+    json.dump(config, open(folder + "/config.json", "w"), indent=1)
+    return form, "xlm-roberta", "-", 20
+
+
 def text(chance):
     letters = chance.choice(["the sea keeper light ", "abcdefgh  ", "éü京都 ,.!?'", "ABCdef 012-<s>[SEP]"])
     return "".join(chance.choice(letters) for _ in range(chance.choice([0, 1, 4, 9, 20, 50])))
@@ -183,3 +211,4 @@ if __name__ == "__main__":
             table.write("\t".join(map(str, make(name, *form))) + "\n")
         for name, form in MODULES.items():
             table.write("\t".join(map(str, make_modules(name, *form))) + "\n")
+        table.write("\t".join(map(str, make_jina("xlm-roberta_jina", "xlm-roberta"))) + "\n")

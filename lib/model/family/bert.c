@@ -186,15 +186,15 @@ adjust_albert(struct spec *spec, const struct tree *config)
 		    (int)(i / ((double)spec->layers / groups)); /* as the reference */
 }
 
-/* Whether config.json names code of jina-embeddings-v2-base-code: norms of queries and keys, and the residual twice. */
+/* Whether config.json names code of its folder, some of it by a name with `part`. */
 static bool
-is_jina_bert_code(const struct tree *config)
+runs_code(const struct tree *config, const char *part)
 {
 	const struct tree *code = tree_get(config, "auto_map");
 
 	for (size_t i = 0; code && code->kind == TREE_OBJECT && i < code->count; i++)
 		if (code->items[i]->kind == TREE_STRING &&
-		    strstr(code->items[i]->string, "qk-post-norm"))
+		    strstr(code->items[i]->string, part))
 			return true;
 	return false;
 }
@@ -206,7 +206,8 @@ adjust_jina_bert(struct spec *spec, const struct tree *config)
 	const char *key = "feed_forward_type";
 	const char *type = tree_string(config, key, "original");
 
-	if (is_jina_bert_code(config)) {
+	/* jina-embeddings-v2-base-code: norms of queries and keys, and the residual twice */
+	if (runs_code(config, "qk-post-norm")) {
 		spec->names = &jina_bert_code;
 		spec->qk_norm = SPEC_QK_ALL;
 		spec->residual_twice = true;
@@ -273,7 +274,9 @@ adjust_roberta(struct spec *spec, const struct tree *config)
 	if (tree_get(config, "lora_adaptations"))
 		tree_die(tree_get(config, "lora_adaptations"),
 		    "'lora_adaptations' is not supported for such a model");
-	if (code && tree_get(code, "AutoModel"))
+	if (runs_code(config, "XLMRobertaFlashConfig"))
+		spec->names = &family_jina_names; /* jina-reranker-v2 */
+	else if (code && tree_get(code, "AutoModel"))
 		tree_die(code,
 		    "'auto_map' says that the model runs Python code of its folder, which is not supported");
 	family_positions_from(spec, config, positions_first(config));

@@ -118,6 +118,9 @@ extern const struct family bert_families[], deberta_families[], decoder_families
     embedding_gemma2_families[], gte_families[], lfm2_families[], jina_v3_families[],
     modernbert_families[], nomic_bert_families[], t5_families[];
 
+/* The names of jina's implementation of XLM-RoBERTa (jina_v3.c). */
+extern const struct tensor_names family_jina_names;
+
 /* Fill a cleared spec by the family that config.json names; dies naming the key. */
 void family_configure(struct spec *spec, const struct tree *config);
 

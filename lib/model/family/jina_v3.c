@@ -17,12 +17,14 @@ static const struct tensor_names transformers = {
 	.heads = { "lm_head.", "pooler.", "classifier.", "qa_outputs." },
 };
 
-static const struct tensor_names jina_v3 = {
+const struct tensor_names family_jina_names = {
 	.prefixes = { "roberta.", "" },
 	.stem = { EMBEDDINGS("emb_ln") },
 	.layers = "encoder.layers.",
 	.block = { QKV("mixer.Wqkv", "mixer.Wqkv", "mixer.Wqkv", "mixer.out_proj"),
 	    MLP("mlp.fc1", NULL, "mlp.fc2"), NORMS("norm1", "norm2") },
+	.classifier = { { "classifier.dense", ACTIVATED(NN_TANH) },
+	    { .module = "classifier.out_proj" } },
 	.heads = { "lm_head.", "pooler.", "classifier.", "qa_outputs." },
 	.otherwise = &transformers,
 };
@@ -100,7 +102,9 @@ adjust_transformers(struct spec *spec, const struct tree *config)
 }
 
 const struct family jina_v3_families[] = {
-	{ "jina_embeddings_v3", &jina_v3, configure, adjust_transformers, .act = "gelu" },
-	{ "xlm-roberta/rotary", &jina_v3, configure, adjust_hub, .act = "gelu" },
+	{ "jina_embeddings_v3", &family_jina_names, configure, adjust_transformers,
+	    .act = "gelu" },
+	{ "xlm-roberta/rotary", &family_jina_names, configure, adjust_hub,
+	    .act = "gelu" },
 	{ 0 },
 };
