@@ -175,6 +175,27 @@ utf8_repair(char *to, const char *text, size_t length, int64_t *count)
 	}
 }
 
+char *
+utf8_repaired(const char *text, size_t length, size_t *made)
+{
+	*made = length;
+	if (utf8_valid(text, length) == length)
+		return NULL;
+	char *repaired = mem_new(mem_multiply(length, 3, "a text"), 1);
+	*made = utf8_repair(repaired, text, length, &(int64_t){ 0 });
+	return repaired;
+}
+
+size_t
+utf8_count(const char *text, size_t length)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += ((unsigned char)text[i] & 0xC0) != 0x80;
+	return count;
+}
+
 static unsigned
 ascii_traits(int32_t code)
 {

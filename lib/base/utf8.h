@@ -49,6 +49,12 @@ size_t utf8_valid(const char *text, size_t length);
  * number of replacements to *count. */
 size_t utf8_repair(char *to, const char *text, size_t length, int64_t *count);
 
+/* The repaired text, to be freed; NULL: the text is valid.  *made: the length in bytes. */
+char *utf8_repaired(const char *text, size_t length, size_t *made);
+
+/* The number of code points of a valid text. */
+size_t utf8_count(const char *text, size_t length);
+
 /* Whether a character controls a terminal or the direction of the text around it: control characters, also those of C1
  * (U+009B controls terminals in Latin-1 and in UTF-8), and bidirectional embeddings, overrides and isolates. */
 bool utf8_is_harmful(int32_t code);

@@ -245,13 +245,8 @@ demand_same_blocks(
 
 	model_configure(&made, folder);
 	for (int i = 0; i < count; i++) {
-		struct spec_layer now = made.spec.layer[i],
-				  was = model->spec.layer[blocks[i]];
-		if (made.spec.layers != count || now.norm1 != was.norm1 ||
-		    now.window != was.window || now.rotary != was.rotary ||
-		    now.inner != was.inner || now.mixture != was.mixture ||
-		    now.experts != was.experts || now.conv != was.conv ||
-		    now.head_size != was.head_size || now.kv_heads != was.kv_heads)
+		if (made.spec.layers != count ||
+		    !spec_same_layer(&made.spec.layer[i], &model->spec.layer[blocks[i]]))
 			die("%s: block %d cannot become block %d: by config.json it would have another window, rotation, norm, head or MLP",
 			    model->dir, blocks[i], i);
 	}

@@ -165,8 +165,8 @@ permute_block(const struct model *model, int layer, const int *order, char **cop
 		size_t size = dtype_size(stored->dtype), at = part->offset * size;
 		char **copy = &copies[part->tensor];
 		if (!*copy) {
-			*copy = mem_new(stored->count, size);
-			memcpy(*copy, stored->data, stored->count * size);
+			*copy = mem_new(safetensors_bytes(stored), 1);
+			memcpy(*copy, stored->data, safetensors_bytes(stored));
 		}
 		bool down = which == MLP_DOWN;
 		bool bias = which == MLP_UP_BIAS || which == MLP_GATE_BIAS;

@@ -116,8 +116,7 @@ write_means(const struct model *models, int count, const char *folder)
 	    safetensors_create(path, tensors, means, NULL, NULL);
 	for (int i = 0; i < means; i++) {
 		void *mean = mean_of_tensors(&chosen[i * count], count);
-		safetensors_put(
-		    writer, mean, tensors[i].count * dtype_size(tensors[i].dtype));
+		safetensors_put(writer, mean, safetensors_bytes(&tensors[i]));
 		free(mean);
 	}
 	safetensors_finish(writer);
@@ -127,7 +126,7 @@ write_means(const struct model *models, int count, const char *folder)
 }
 
 /* Puts the means of the modules behind the pooling into the stored tensors of the first model, where model_begin_folder finds
- * them.  Returns the means, which the caller frees with free_heads. */
+ * them.  Returns the means, which the caller frees with their data. */
 static struct safetensor *
 mean_of_heads(struct model *models, int count)
 {
@@ -149,14 +148,6 @@ mean_of_heads(struct model *models, int count)
 	return means;
 }
 
-static void
-free_heads(struct safetensor *means, size_t heads)
-{
-	for (size_t i = 0; i < heads; i++)
-		free((void *)means[i].data);
-	free(means);
-}
-
 void
 model_mean(const char *const *from, int count, const char *dir)
 {
@@ -173,7 +164,9 @@ model_mean(const char *const *from, int count, const char *dir)
 	char *folder = model_begin_folder(models, dir);
 	write_means(models, count, folder);
 	folder_commit(folder, dir);
-	free_heads(heads, (size_t)(models->weights.count - models->weights.own));
+	for (int i = 0; i < models->weights.count - models->weights.own; i++)
+		free((void *)heads[i].data);
+	free(heads);
 	for (int m = 0; m < count; m++)
 		model_close_stored(&models[m]);
 	free(models);

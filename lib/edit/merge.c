@@ -55,12 +55,6 @@ put_merged(struct safetensors_writer *writer, const struct safetensor *w,
 }
 
 static void
-put_stored(struct safetensors_writer *writer, const struct safetensor *tensor)
-{
-	safetensors_put(writer, tensor->data, tensor->count * dtype_size(tensor->dtype));
-}
-
-static void
 put_parameters(struct safetensors_writer *writer, const struct model *model,
     const struct adapter_places *places, const char *adapter)
 {
@@ -73,7 +67,7 @@ put_parameters(struct safetensors_writer *writer, const struct model *model,
 			put_merged(
 			    writer, weights->stored[i], &places->at[at], count, adapter);
 		else
-			put_stored(writer, weights->stored[i]);
+			safetensors_put_whole(writer, weights->stored[i]);
 		at += count;
 	}
 }
@@ -89,7 +83,7 @@ put_extra(struct safetensors_writer *writer, const struct model *model,
 		while (j < places->beside_count && places->beside[j].extra != i)
 			j++;
 		if (j == places->beside_count) {
-			put_stored(writer, w);
+			safetensors_put_whole(writer, w);
 			continue;
 		}
 		put_merged(writer, w,
@@ -104,8 +98,7 @@ static void
 write_truncation(const char *folder, int width)
 {
 	static const char name[] = "config_sentence_transformers.json";
-	char *path = mem_format("%s/%s", folder, name);
-	struct tree *config = json_read_optional(path);
+	struct tree *config = json_find(folder, name);
 
 	if (!config)
 		config = tree_object();
@@ -115,7 +108,6 @@ write_truncation(const char *folder, int width)
 		tree_remove(config, "truncate_dim");
 	folder_write_json(folder, name, config);
 	tree_free(config);
-	free(path);
 }
 
 void

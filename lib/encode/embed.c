@@ -355,13 +355,13 @@ embed_column(struct embed *e, const struct record *record, struct embedded_colum
 	    mem_multiply((size_t)lists, (size_t)e->width, "embeddings"),
 	    sizeof *rows->made);
 	e->column = (int)(column - e->columns);
-	emit_begin(e->emit, e->column, lists, lists ? offsets[lists] : 0);
 	if (e->options.router)
 		e->options.router->begin(e->options.router->context, e->column, lists);
 	e->texts.count = 0;
 	if (lists)
 		text_batch_add(&e->texts, &column->text, record);
-	emit_texts(e->emit, record->attributes, e->texts.sequences, lists);
+	emit_begin(e->emit, e->column, record->attributes, e->texts.sequences, lists,
+	    lists ? offsets[lists] : 0);
 	if (!lists)
 		return;
 	e->order = mem_grow(e->order, &e->order_room, (size_t)lists, sizeof *e->order);

@@ -435,7 +435,8 @@ emit_add(
 }
 
 void
-emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens)
+emit_begin(struct emit *emit, int field, const struct tree *attributes,
+    const struct sequence *texts, int64_t lists, int64_t tokens)
 {
 	emit->field = field;
 	if (emit->terms)
@@ -450,14 +451,8 @@ emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens)
 		if (size > 0)
 			memset(to->made, 0, size * sizeof *to->made);
 	}
-}
-
-void
-emit_texts(struct emit *emit, const struct tree *attributes, const struct sequence *texts,
-    int64_t lists)
-{
 	if (emit->vectors)
-		token_vectors_begin(emit->vectors, emit->field, attributes, texts, lists);
+		token_vectors_begin(emit->vectors, field, attributes, texts, lists);
 }
 
 void

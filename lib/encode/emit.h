@@ -48,12 +48,10 @@ const char *emit_embedding(const struct emit *emit);
 void emit_add(
     struct emit *emit, struct writer *out, const char *field, const struct column *ids);
 
-/* Begins field `field` (as added, from 0) of a record, with its number of lists and tokens. */
-void emit_begin(struct emit *emit, int field, int64_t lists, int64_t tokens);
-
-/* The field's texts [lists], with the record's attributes, before the first of them is computed.  Borrowed until emit_end. */
-void emit_texts(struct emit *emit, const struct tree *attributes,
-    const struct sequence *texts, int64_t lists);
+/* Begins field `field` (as added, from 0) of a record, before the first of its texts [lists] is computed, which have so many
+ * tokens in all.  Texts and attributes of the record are borrowed until emit_end. */
+void emit_begin(struct emit *emit, int field, const struct tree *attributes,
+    const struct sequence *texts, int64_t lists, int64_t tokens);
 
 /* The next model_encode computes lists[0], lists[1], ... of the field, whose tokens are those from
  * offsets[list] on.  Both are borrowed until then. */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "folder/similarity_name.h"
 #include "model/terms.h"
+#include "model/token_terms.h"
 
 /* Terms of a text, in the order in which texts were computed. */
 struct text_terms {
@@ -19,15 +20,13 @@ struct terms_output {
 	int ids_column, weights_column;
 	struct text_terms *texts; /* [lists] */
 	int64_t lists;
-	int32_t *met_ids;   /* as computed */
-	float *met_weights; /* the same */
-	int64_t met;
+	struct weighed_token *met; /* [met_count], as computed */
+	int64_t met_count;
 	/* in the order of the record */
 	int64_t *offsets; /* [lists + 1] */
 	int32_t *ids;
 	float *weights;
-	size_t texts_room, met_ids_room, met_weights_room, offsets_room, ids_room,
-	    weights_room;
+	size_t texts_room, met_room, offsets_room, ids_room, weights_room;
 };
 
 struct emit_terms {
@@ -93,7 +92,7 @@ emit_terms_begin(struct emit_terms *emit, int field, int64_t lists)
 
 	emit->field = field;
 	to->lists = lists;
-	to->met = 0;
+	to->met_count = 0;
 	to->texts =
 	    mem_grow(to->texts, &to->texts_room, (size_t)lists, sizeof *to->texts);
 }
@@ -103,18 +102,12 @@ put(void *context, size_t text, int64_t count, const int32_t *ids, const float *
 {
 	struct emit_terms *emit = context;
 	struct terms_output *to = &emit->outputs[emit->field];
-	size_t room = (size_t)(to->met + count);
 
-	to->met_ids = mem_grow(to->met_ids, &to->met_ids_room, room, sizeof *to->met_ids);
-	to->met_weights = mem_grow(
-	    to->met_weights, &to->met_weights_room, room, sizeof *to->met_weights);
-	if (count) {
-		memcpy(to->met_ids + to->met, ids, (size_t)count * sizeof *ids);
-		memcpy(
-		    to->met_weights + to->met, weights, (size_t)count * sizeof *weights);
-	}
-	to->texts[emit->lists[text]] = (struct text_terms){ to->met, count };
-	to->met += count;
+	to->texts[emit->lists[text]] = (struct text_terms){ to->met_count, count };
+	to->met = mem_grow(
+	    to->met, &to->met_room, (size_t)(to->met_count + count), sizeof *to->met);
+	for (int64_t i = 0; i < count; i++)
+		to->met[to->met_count++] = (struct weighed_token){ ids[i], weights[i] };
 }
 
 void
@@ -129,7 +122,7 @@ emit_terms_see(
 static void
 arrange(struct terms_output *to)
 {
-	size_t met = (size_t)to->met;
+	size_t met = (size_t)to->met_count;
 
 	to->offsets = mem_grow(
 	    to->offsets, &to->offsets_room, (size_t)to->lists + 1, sizeof *to->offsets);
@@ -138,14 +131,12 @@ arrange(struct terms_output *to)
 	to->offsets[0] = 0;
 	for (int64_t i = 0; i < to->lists; i++) {
 		const struct text_terms *text = &to->texts[i];
-		size_t count = (size_t)text->count;
 		int64_t at = to->offsets[i];
 		to->offsets[i + 1] = at + text->count;
-		if (!count)
-			continue;
-		memcpy(to->ids + at, to->met_ids + text->start, count * sizeof *to->ids);
-		memcpy(to->weights + at, to->met_weights + text->start,
-		    count * sizeof *to->weights);
+		for (int64_t k = 0; k < text->count; k++) {
+			to->ids[at + k] = to->met[text->start + k].id;
+			to->weights[at + k] = to->met[text->start + k].weight;
+		}
 	}
 }
 
@@ -172,8 +163,7 @@ emit_terms_free(struct emit_terms *emit)
 	for (int i = 0; i < emit->fields; i++) {
 		struct terms_output *to = &emit->outputs[i];
 		free(to->texts);
-		free(to->met_ids);
-		free(to->met_weights);
+		free(to->met);
 		free(to->offsets);
 		free(to->ids);
 		free(to->weights);

@@ -196,26 +196,25 @@ demand(const struct text_batch *batch, const char *name, const int32_t *ids,
 /* Where the second texts of pairs begin. */
 static void
 add_seconds(const struct text_batch *batch, const struct token_column *column,
-    const struct record *record, struct sequence *to)
+    const struct texts_at *at)
 {
-	const struct column *ids = stream_column(batch->in, column->ids);
-
 	if (column->second < 0)
 		return;
-	const int32_t *places = record->columns[column->second].data;
-	int64_t count = column_lists(ids, &record->columns[column->ids], record->rows);
-	if (column_elements(stream_column(batch->in, column->second),
-		&record->columns[column->second], record->rows) != count)
+	const struct array *array = &at->record->columns[column->second];
+	const int32_t *places = array->data;
+	if (column_elements(stream_column(batch->in, column->second), array,
+		at->record->rows) != at->count)
 		die("%s: record %lld: '%s.second' does not have one number for each pair",
 		    stream_name(batch->in), (long long)stream_records(batch->in),
 		    column->name);
-	for (int64_t i = 0; i < count; i++) {
-		if (places[i] < 0 || places[i] > to[i].length)
+	for (int64_t i = 0; i < at->count; i++) {
+		struct sequence *to = &at->sequences[i];
+		if (places[i] < 0 || places[i] > to->length)
 			die("%s: record %lld: pair %lld: '%s.second' is %d, and the pair has %d tokens",
 			    stream_name(batch->in), (long long)stream_records(batch->in),
 			    (long long)i + 1, column->name, (int)places[i],
-			    (int)to[i].length);
-		to[i].second = places[i];
+			    (int)to->length);
+		to->second = places[i];
 	}
 }
 
@@ -261,9 +260,9 @@ text_batch_add(struct text_batch *batch, const struct token_column *column,
 			    .length = (int32_t)(offsets[i + 1] - offsets[i]),
 			    .skip = skip,
 			    .expert = -1 };
-	add_seconds(batch, column, record, to);
 	struct texts_at at = { column->name, record, to, count,
 		ids->depth == 2 ? array->offsets[0] : NULL };
+	add_seconds(batch, column, &at);
 	add_attended(batch, column, &at);
 	choose_experts(batch, column, &at);
 	choose_adapters(batch, column, &at);

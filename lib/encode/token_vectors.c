@@ -131,8 +131,7 @@ token_vectors_free(struct token_vectors *v)
 		free(v->columns[i].offsets);
 		free(v->columns[i].made);
 	}
-	if (!v->late)
-		bge_m3_free(&v->linear);
+	bge_m3_free(&v->linear);
 	late_interaction_free(v->late);
 	token_head_free(&v->head);
 	free(v->columns);

@@ -20,12 +20,6 @@ struct hash_block {
 	uint64_t hash;
 };
 
-static size_t
-size_of(const struct safetensor *tensor)
-{
-	return tensor->count * dtype_size(tensor->dtype);
-}
-
 static void
 hash_block(struct hash_block *block)
 {
@@ -44,7 +38,7 @@ size_of_all(const struct safetensors *file)
 	size_t total = 0;
 
 	for (int i = 0; i < safetensors_count(file); i++)
-		total += size_of(safetensors_at(file, i));
+		total += safetensors_bytes(safetensors_at(file, i));
 	return total;
 }
 
@@ -58,7 +52,7 @@ choose_blocks(
 	*blocks = NULL;
 	for (int i = 0; i < safetensors_count(file); i++) {
 		const struct safetensor *tensor = safetensors_at(file, i);
-		size_t size = size_of(tensor);
+		size_t size = safetensors_bytes(tensor);
 		for (size_t at = 0; at < size; at += every * BLOCK) {
 			size_t left = size - at;
 			*blocks = mem_grow(*blocks, &room, count + 1, sizeof **blocks);

@@ -305,7 +305,7 @@ folder_write_json(const char *dir, const char *name, const struct tree *tree)
 	free(text);
 }
 
-bool
+void
 folder_copy(const char *from, const char *to, const char *name)
 {
 	char *path = mem_format("%s/%s", from, name);
@@ -314,10 +314,8 @@ folder_copy(const char *from, const char *to, const char *name)
 
 	if (text)
 		folder_write(to, name, text, length);
-	bool is = text;
 	free(text);
 	free(path);
-	return is;
 }
 
 /* Copies in blocks: the file may be larger than memory. */
@@ -406,8 +404,5 @@ folder_demand(const char *path, const char *what)
 
 	if (!stat(path, &status) && !S_ISDIR(status.st_mode))
 		die("%s: is a file; %s is a folder: give '%.*s'", path, what,
-		    slash == path ? 1
-		    : slash	  ? (int)(slash - path)
-				  : 1,
-		    slash ? path : ".");
+		    slash > path ? (int)(slash - path) : 1, slash ? path : ".");
 }

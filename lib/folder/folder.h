@@ -38,8 +38,8 @@ void folder_remove(const char *dir);
 void folder_write(const char *dir, const char *name, const char *text, size_t length);
 void folder_write_json(const char *dir, const char *name, const struct tree *tree);
 
-/* Copies a file between folders; returns false if the source does not exist. */
-bool folder_copy(const char *from, const char *to, const char *name);
+/* Copies a file between folders, if it exists. */
+void folder_copy(const char *from, const char *to, const char *name);
 
 /* Copies the files of a model and its modules into a temporary folder; weights become hard links where the file system
  * allows. */

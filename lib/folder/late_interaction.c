@@ -101,24 +101,14 @@ read_pylate(struct late_interaction *late, const struct tree *config)
 /* colbert-ir. ---------------------------------------------------------------------- */
 
 static void
-expect(const struct tree *config, const char *key, const char *expected)
-{
-	const char *value = tree_string(config, key, expected);
-
-	if (strcmp(value, expected))
-		tree_die(tree_get(config, key), "'%s' is '%s'; only '%s' is supported",
-		    key, value, expected);
-}
-
-static void
 read_colbert(struct late_interaction *late, const char *folder)
 {
 	struct tree *config = json_find(folder, "artifact.metadata");
 	struct late_side *query = &late->side[LATE_QUERY];
 	struct late_side *document = &late->side[LATE_DOCUMENT];
 
-	expect(config, "similarity", "cosine");
-	expect(config, "interaction", "colbert");
+	tree_expect(config, "similarity", "cosine");
+	tree_expect(config, "interaction", "colbert");
 	late->inside = late->normalizes = late->fixed = true;
 	late->strips = late->texts = true;
 	late->width = (int)tree_integer_or(config, "dim", 0, 1, 1 << 20);
@@ -275,13 +265,13 @@ late_interaction_read(const char *dir)
 void
 late_interaction_free(struct late_interaction *late)
 {
-	for (int i = 0; late && i < LATE_ROLES; i++)
+	if (!late)
+		return;
+	for (int i = 0; i < LATE_ROLES; i++)
 		free(late->side[i].marker);
-	for (size_t i = 0; late && i < late->count; i++)
+	for (size_t i = 0; i < late->count; i++)
 		free(late->words[i]);
-	if (late) {
-		free(late->words);
-		free(late->expansion);
-	}
+	free(late->words);
+	free(late->expansion);
 	free(late);
 }

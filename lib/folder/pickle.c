@@ -47,7 +47,15 @@ number(struct pickle *pickle, int bytes, bool negative)
 	return (int64_t)value;
 }
 
-static struct pickle_value *
+static void
+push_known(struct pickle *pickle, struct pickle_value *value)
+{
+	pickle->stack = mem_grow(
+	    pickle->stack, &pickle->stack_room, pickle->depth + 1, sizeof *pickle->stack);
+	pickle->stack[pickle->depth++] = value;
+}
+
+static void
 push(struct pickle *pickle, struct pickle_value value)
 {
 	struct pickle_value *made = mem_new(1, sizeof *made);
@@ -55,18 +63,7 @@ push(struct pickle *pickle, struct pickle_value value)
 	*made = value;
 	made->next = pickle->made;
 	pickle->made = made;
-	pickle->stack = mem_grow(
-	    pickle->stack, &pickle->stack_room, pickle->depth + 1, sizeof *pickle->stack);
-	pickle->stack[pickle->depth++] = made;
-	return made;
-}
-
-static void
-push_known(struct pickle *pickle, struct pickle_value *value)
-{
-	pickle->stack = mem_grow(
-	    pickle->stack, &pickle->stack_room, pickle->depth + 1, sizeof *pickle->stack);
-	pickle->stack[pickle->depth++] = value;
+	push_known(pickle, made);
 }
 
 static struct pickle_value *

@@ -518,8 +518,8 @@ safetensors_let_go(const struct safetensor *tensor)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE),
 	       before = (uintptr_t)tensor->data % page;
 
-	(void)madvise((char *)tensor->data - before,
-	    before + tensor->count * dtype_size(tensor->dtype), MADV_DONTNEED);
+	(void)madvise((char *)tensor->data - before, before + safetensors_bytes(tensor),
+	    MADV_DONTNEED);
 }
 
 char *

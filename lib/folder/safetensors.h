@@ -57,6 +57,9 @@ char *safetensors_state(const struct safetensors *file);
 /* The values as f32 [count], to be freed. */
 float *safetensors_floats(const struct safetensor *tensor);
 
+/* The bytes of the data; dies on overflow. */
+size_t safetensors_bytes(const struct safetensor *tensor);
+
 /* Drops the tensor's pages from memory; the next access reads them again. */
 void safetensors_let_go(const struct safetensor *tensor);
 void safetensors_close(struct safetensors *file); /* tensors become invalid */
@@ -67,11 +70,13 @@ void safetensors_write(const char *path, const struct safetensor *tensors, int c
     const char *key, const char *value);
 
 /* The same in steps, if not all data are in memory: safetensors_create reads only the tensors' descriptions;
- * safetensors_put takes their data in the same order, in blocks of any size. */
+ * safetensors_put takes their data in the same order, in blocks of any size; safetensors_put_whole all data of one tensor. */
 struct safetensors_writer;
 struct safetensors_writer *safetensors_create(const char *path,
     const struct safetensor *tensors, int count, const char *key, const char *value);
 void safetensors_put(struct safetensors_writer *writer, const void *data, size_t bytes);
+void safetensors_put_whole(
+    struct safetensors_writer *writer, const struct safetensor *tensor);
 void safetensors_finish(struct safetensors_writer *writer);
 
 /* Instead of safetensors_put: returns a path, to be freed, at which the data can be written until safetensors_finish,

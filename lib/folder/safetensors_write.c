@@ -29,8 +29,8 @@ struct safetensors_writer {
 	size_t missing; /* bytes of data not yet written */
 };
 
-static size_t
-bytes_of(const struct safetensor *tensor)
+size_t
+safetensors_bytes(const struct safetensor *tensor)
 {
 	return mem_multiply(tensor->count, dtype_size(tensor->dtype), tensor->name);
 }
@@ -47,7 +47,7 @@ describe(const struct safetensor *tensor, size_t *at)
 		tree_add(list, tree_of_integer(tensor->shape[i]));
 	list = tree_set(tree, "data_offsets", tree_list());
 	tree_add(list, tree_of_integer((int64_t)*at));
-	*at = mem_add(*at, bytes_of(tensor), tensor->name);
+	*at = mem_add(*at, safetensors_bytes(tensor), tensor->name);
 	tree_add(list, tree_of_integer((int64_t)*at));
 	return tree;
 }
@@ -91,6 +91,12 @@ safetensors_put(struct safetensors_writer *writer, const void *data, size_t byte
 	writer->missing -= bytes;
 }
 
+void
+safetensors_put_whole(struct safetensors_writer *writer, const struct safetensor *tensor)
+{
+	safetensors_put(writer, tensor->data, safetensors_bytes(tensor));
+}
+
 char *
 safetensors_place(struct safetensors_writer *writer, bool others, size_t *data)
 {
@@ -117,6 +123,6 @@ safetensors_write(const char *path, const struct safetensor *tensors, int count,
 	    safetensors_create(path, tensors, count, key, value);
 
 	for (int i = 0; i < count; i++)
-		safetensors_put(writer, tensors[i].data, bytes_of(&tensors[i]));
+		safetensors_put_whole(writer, &tensors[i]);
 	safetensors_finish(writer);
 }

@@ -99,15 +99,14 @@ check_arguments(const struct tree *config)
 	}
 }
 
-/* Whether queries and documents may have settings of their own (late_interaction.h). */
-static bool
-has_roles(const char *folder)
+bool
+sentence_config_is(const char *dir, const char *kind)
 {
-	struct tree *config = json_find(folder, "config_sentence_transformers.json");
-	bool has = !strcmp(tree_string(config, "model_type", ""), "MultiVectorEncoder");
+	struct tree *config = json_find(dir, "config_sentence_transformers.json");
+	bool is = !strcmp(tree_string(config, "model_type", ""), kind);
 
 	tree_free(config);
-	return has;
+	return is;
 }
 
 static void
@@ -115,7 +114,8 @@ check(const struct tree *config, const char *folder)
 {
 	static const char *const unknown[] = { "tokenizer_name_or_path", "query_length",
 		"document_length", "query_expansion" };
-	bool roles = has_roles(folder);
+	/* queries and documents may have settings of their own (late_interaction.h) */
+	bool roles = sentence_config_is(folder, "MultiVectorEncoder");
 	int count = roles ? 1 : 4;
 
 	check_output(config);

@@ -19,6 +19,9 @@ extern const char *const sentence_config_names[];
  * an embedding and is not supported. */
 struct tree *sentence_config_read(const char *folder);
 
+/* Whether config_sentence_transformers.json of a folder says that its model is of this kind, such as "CrossEncoder". */
+bool sentence_config_is(const char *dir, const char *kind);
+
 /* Whether the transformer's output are the logits of the head that predicts tokens ("fill-mask"). */
 bool sentence_config_predicts(const struct tree *config);
 

@@ -322,8 +322,6 @@ torch_file_read(const char *path, const char *map, size_t size)
 	source.zip = zip_read(path, map, size);
 	const struct zip_entry *table = find_table(&source);
 	check_byte_order(&source);
-	file->table = table->data;
-	file->table_size = table->size;
 	if (table->size > TABLE_MOST)
 		die("%s: its pickle has %zu bytes; at most %d are read", path,
 		    table->size, TABLE_MOST);

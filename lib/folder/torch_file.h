@@ -22,8 +22,6 @@ struct torch_tensor {
 struct torch_file {
 	struct torch_tensor *tensors; /* in the order of the dict */
 	int count;
-	const char *table; /* bytes of the pickle */
-	size_t table_size;
 	/* private to torch_file.c */
 	struct pickle *pickle; /* owns the names */
 	char *

@@ -178,9 +178,8 @@ zip_find(const struct zip *zip, const char *name)
 void
 zip_free(struct zip *zip)
 {
-	for (size_t i = 0; zip && i < zip->count; i++)
+	for (size_t i = 0; i < zip->count; i++)
 		free(zip->entries[i].name);
-	if (zip)
-		free(zip->entries);
+	free(zip->entries);
 	free(zip);
 }

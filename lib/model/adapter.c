@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -263,17 +262,16 @@ struct adapter *
 adapter_open(const char *dir)
 {
 	struct adapter *adapter = mem_zero(1, sizeof *adapter);
-	char *weights = mem_format("%s/adapter_model.safetensors", dir);
-	char *pickled = mem_format("%s/adapter_model.bin", dir);
+	const char *name = "adapter_model.safetensors", *pickled = "adapter_model.bin";
 
 	folder_demand(dir, "an adapter");
 	adapter->config = json_need(dir, "adapter_config.json");
 	check_config(adapter->config);
-	bool old = access(weights, F_OK) && !access(pickled, F_OK);
-	adapter->file = safetensors_open(old ? pickled : weights);
+	bool old = !folder_has(dir, name) && folder_has(dir, pickled);
+	char *weights = mem_format("%s/%s", dir, old ? pickled : name);
+	adapter->file = safetensors_open(weights);
 	read_pairs(adapter);
 	free(weights);
-	free(pickled);
 	return adapter;
 }
 
@@ -330,16 +328,6 @@ adapter_close(struct adapter *adapter)
 	free(adapter);
 }
 
-static bool
-is_adapter(const char *dir)
-{
-	char *config = mem_format("%s/adapter_config.json", dir);
-	bool is = !access(config, F_OK);
-
-	free(config);
-	return is;
-}
-
 static int
 not_hidden(const struct dirent *entry)
 {
@@ -354,14 +342,14 @@ adapter_folders(const char *dir, int *count)
 
 	if (all < 0)
 		die("%s: the folder of gates cannot be read:", dir);
-	if (is_adapter(dir))
+	if (folder_has(dir, "adapter_config.json"))
 		die("%s: is one adapter itself; a folder of such folders is expected (--adapter takes one)",
 		    dir);
 	char **folders = mem_zero((size_t)all + 1, sizeof *folders);
 	*count = 0;
 	for (int i = 0; i < all; i++) {
 		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
-		if (is_adapter(path))
+		if (folder_has(path, "adapter_config.json"))
 			folders[(*count)++] = path;
 		else
 			free(path);

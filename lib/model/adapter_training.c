@@ -269,18 +269,14 @@ model_adapt(struct model *model, const struct lora_settings *settings, uint64_t 
 	size_t bytes = mem_multiply(l->size, sizeof(float), "parameters");
 	model->values = nn_alloc(bytes);
 	model->gradients = nn_alloc(bytes);
+	model->learning_size = l->size;
+	model->learning = mem_new(2 * (size_t)l->count, sizeof *model->learning);
+	for (int i = 0; i < 2 * l->count; i++)
+		model->learning[model->learning_count++] = &l->parameters[i];
 	fill(l, seed, model->values);
 	model->adapters = adapters_of(model, l, seed);
 	model->training = l;
 	model_resolve(model);
-}
-
-const struct parameter *
-adapter_training_parameters(const struct model *model, int *count, size_t *size)
-{
-	*count = 2 * model->training->count;
-	*size = model->training->size;
-	return model->training->parameters;
 }
 
 void

@@ -9,10 +9,6 @@
 
 struct adapter_training;
 
-/* A and B of each pair, in this order; sets their number and the floats of all. */
-const struct parameter *adapter_training_parameters(
-    const struct model *model, int *count, size_t *size);
-
 /* Writes the adapter's folder, whole or not at all; origin as in model_save. */
 void adapter_training_save(const struct model *model, const char *dir, enum dtype dtype,
     const struct tree *origin);

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "folder/folder.h"
 #include "model/adapter_places.h"
 #include "model/task_loras.h"
 #include "model/config.h"
@@ -191,13 +191,10 @@ add_folders(struct model *model, const char *const *dirs, int count)
 void
 model_open_adapters(struct model *model, const char *lora, const char *adapters)
 {
-	char *own = mem_format("%s/adapters", model->dir);
-
-	if (!lora && !adapters && !access(own, F_OK))
+	if (!lora && !adapters && folder_has(model->dir, "adapters"))
 		warn(
-		    "%s: has LoRA adapters in %s, but none is used; choose one with --adapter",
-		    model->dir, own);
-	free(own);
+		    "%s: has LoRA adapters in %s/adapters, but none is used; choose one with --adapter",
+		    model->dir, model->dir);
 	if (lora)
 		add_folders(model, &lora, 1);
 	if (!adapters)
@@ -297,7 +294,7 @@ adapters_demand_finite(const struct model *model)
 }
 
 void
-adapters_free(const struct model *model, struct adapters *adapters)
+adapters_free(struct adapters *adapters)
 {
 	if (!adapters)
 		return;
@@ -309,7 +306,7 @@ adapters_free(const struct model *model, struct adapters *adapters)
 	for (size_t i = 0; i < adapters->copied; i++)
 		nn_free(adapters->copies[i].at, adapters->copies[i].bytes);
 	strings_free(adapters->names);
-	task_loras_free(model, adapters->embeddings);
+	free(adapters->embeddings);
 	free(adapters->copies);
 	free(adapters->opened);
 	free(adapters->pairs);

@@ -40,7 +40,7 @@ struct adapters {
 
 /* Dies where the model has adapters already or was not opened to encode. */
 struct adapters *adapters_new(const struct model *model, int count);
-void adapters_free(const struct model *model, struct adapters *adapters);
+void adapters_free(struct adapters *adapters);
 
 /* Opens an adapter folder; dies where it names another model than this. */
 struct adapter *adapters_read(const struct model *model, const char *dir);

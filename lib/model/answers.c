@@ -44,12 +44,9 @@ read_module(struct answers *answers, const struct module *module)
 	static const char *const keys[] = { "true_token_id", "false_token_id",
 		"module_input_name", NULL };
 	struct tree *config = json_need(module->folder, "config.json");
-	const char *input = tree_string(config, keys[2], "causal_logits");
 
 	tree_only(config, keys);
-	if (strcmp(input, "causal_logits"))
-		tree_die(tree_get(config, keys[2]),
-		    "'%s' is '%s'; only 'causal_logits' is supported", keys[2], input);
+	tree_expect(config, keys[2], "causal_logits");
 	answers->ids[0] = (int32_t)tree_integer_in(config, keys[0], 0, INT32_MAX);
 	answers->ids[1] = (int32_t)tree_integer_or(config, keys[1], -1, 0, INT32_MAX);
 	tree_free(config);

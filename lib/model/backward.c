@@ -38,23 +38,17 @@ stem_back(const struct model *model, const struct pass *pass)
 		distance_backward(&pass->distance, spec, g[STEM_DISTANCE], sequences);
 }
 
-/* Biases of a block with its own table, their gradients cleared. */
-static void
-begin_distance(const struct model *model, const struct pass *pass, size_t index)
-{
-	distance_forward(&pass->distance, &model->spec,
-	    model->blocks[index].at[BLOCK_DISTANCE], &pass->block.sequences);
-	distance_clear(&pass->distance, &model->spec, pass->block.sequences.T);
-}
-
 static void
 layer_back(const struct model *model, const struct pass *pass, int layer, int expert)
 {
 	const struct spec *spec = &model->spec;
 	size_t index = model_block_index(model, layer, expert);
 
-	if (spec->distance.each)
-		begin_distance(model, pass, index);
+	if (spec->distance.each) {
+		distance_forward(&pass->distance, spec,
+		    model->blocks[index].at[BLOCK_DISTANCE], &pass->block.sequences);
+		distance_clear(&pass->distance, spec, pass->block.sequences.T);
+	}
 	block_backward(spec, layer, &model->blocks[index], &model->dblocks[index],
 	    &pass->block, &pass->activations[layer], &pass->scratch, pass->d);
 	if (spec->distance.each)

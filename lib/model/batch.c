@@ -97,41 +97,37 @@ batch_pack(struct batch *batch, const int64_t *order, int64_t count,
 		batch->tokens += sequences[order[i]].length;
 	batch->starts = mem_grow(
 	    batch->starts, &batch->starts_room, (size_t)count + 1, sizeof *batch->starts);
-	batch->skips = mem_grow(
-	    batch->skips, &batch->skips_room, (size_t)count, sizeof *batch->skips);
-	batch->seconds = mem_grow(
-	    batch->seconds, &batch->seconds_room, (size_t)count, sizeof *batch->seconds);
-	batch->attends = mem_grow(
-	    batch->attends, &batch->attends_room, (size_t)count, sizeof *batch->attends);
-	batch->sides = mem_grow(
-	    batch->sides, &batch->sides_room, (size_t)count, sizeof *batch->sides);
+	batch->places = mem_grow(
+	    batch->places, &batch->places_room, 4 * (size_t)count, sizeof *batch->places);
 	batch->adapters = mem_grow(batch->adapters, &batch->adapters_room, (size_t)count,
 	    sizeof *batch->adapters);
 	batch->draws = mem_grow(
 	    batch->draws, &batch->draws_room, (size_t)count, sizeof *batch->draws);
 	batch->packed = mem_grow(batch->packed, &batch->packed_room,
 	    (size_t)batch->tokens, sizeof *batch->packed);
+	int32_t *skip = batch->places, *second = skip + count, *attended = second + count;
+	batch->sides = attended + count;
 	batch->starts[0] = 0;
 	for (int64_t i = 0; i < count; i++) {
 		const struct sequence *s = &sequences[order[i]];
 		memcpy(batch->packed + batch->starts[i], s->ids,
 		    (size_t)s->length * sizeof *s->ids);
 		batch->starts[i + 1] = batch->starts[i] + s->length;
-		batch->skips[i] = s->skip;
+		skip[i] = s->skip;
+		second[i] = s->second;
+		attended[i] = s->attended ? s->attended : s->length;
 		batch->sides[i] = s->side;
 		batch->adapters[i] = s->adapter;
 		batch->draws[i] = s->draw;
-		batch->seconds[i] = s->second;
 		skips |= s->skip > 0;
 		seconds |= s->second > 0;
-		batch->attends[i] = s->attended ? s->attended : s->length;
 		hides |= s->attended > 0;
 		batch->expert = s->expert;
 	}
 	batch->ids = batch->packed;
-	batch->skip = skips ? batch->skips : NULL;
-	batch->second = seconds ? batch->seconds : NULL;
-	batch->attended = hides ? batch->attends : NULL;
+	batch->skip = skips ? skip : NULL;
+	batch->second = seconds ? second : NULL;
+	batch->attended = hides ? attended : NULL;
 }
 
 int32_t
@@ -149,10 +145,7 @@ void
 batch_free(struct batch *batch)
 {
 	free(batch->starts);
-	free(batch->skips);
-	free(batch->seconds);
-	free(batch->attends);
-	free(batch->sides);
+	free(batch->places);
 	free(batch->adapters);
 	free(batch->draws);
 	free(batch->packed);

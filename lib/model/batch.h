@@ -45,10 +45,9 @@ struct batch {
 	int expert;	    /* of every sequence in it */
 	bool
 	    empty; /* sequences without tokens are allowed: their embedding is not computed */
-	/* memory of the arrays above, and its room */
-	int32_t *packed, *skips, *seconds, *attends;
-	size_t starts_room, packed_room, skips_room, seconds_room, attends_room,
-	    sides_room, adapters_room, draws_room;
+	/* memory of ids; of skip, second, attended and sides; the room of all */
+	int32_t *packed, *places;
+	size_t starts_room, packed_room, places_room, adapters_room, draws_room;
 };
 
 /*

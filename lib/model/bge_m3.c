@@ -1,10 +1,10 @@
 #include "model/bge_m3.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "folder/folder.h"
 #include "folder/safetensors.h"
 #include "model/weights.h"
 #include "nn/nn.h"
@@ -16,15 +16,12 @@ const char bge_m3_sparse[] = "sparse_linear.pt", bge_m3_vectors[] = "colbert_lin
 bool
 bge_m3_is(const char *dir)
 {
-	char *sparse = mem_format("%s/%s", dir, bge_m3_sparse);
-	char *vectors = mem_format("%s/%s", dir, bge_m3_vectors);
-	bool first = !access(sparse, F_OK), second = !access(vectors, F_OK);
+	bool first = folder_has(dir, bge_m3_sparse);
 
-	if (first != second)
-		die("%s: is not there, but %s is; a model of BGE-M3's kind has both",
-		    first ? vectors : sparse, first ? bge_m3_sparse : bge_m3_vectors);
-	free(sparse);
-	free(vectors);
+	if (first != folder_has(dir, bge_m3_vectors))
+		die("%s/%s: is not there, but %s is; a model of BGE-M3's kind has both",
+		    dir, first ? bge_m3_vectors : bge_m3_sparse,
+		    first ? bge_m3_sparse : bge_m3_vectors);
 	return first;
 }
 

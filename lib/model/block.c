@@ -52,14 +52,24 @@ block_vector(const struct block *block, enum block_parameter which)
 
 /* Layers. -------------------------------------------------------------------------- */
 
+/* Whether the parameter after a matrix is its bias. */
+static bool
+has_bias(enum block_parameter which)
+{
+	return which != BLOCK_ROUTER && which != BLOCK_SHARED_GATE &&
+	       !(which >= BLOCK_LAYER_IN && which <= BLOCK_LAYER_OUT);
+}
+
 struct linear
 block_linear(const struct block *block, const struct block_gradients *gradients,
     enum block_parameter which, size_t C, size_t O)
 {
+	bool biased = has_bias(which);
+
 	return (struct linear){ .w = block->weights->at[which],
-		.bias = block_vector(block, which + 1),
+		.bias = biased ? block_vector(block, which + 1) : NULL,
 		.dw = gradients ? gradients->at[which] : NULL,
-		.db = gradients ? gradients->at[which + 1] : NULL,
+		.db = gradients && biased ? gradients->at[which + 1] : NULL,
 		.pairs = block->weights->pairs[which],
 		.C = C,
 		.O = O };
@@ -95,31 +105,16 @@ block_mlp(
 		.I = block->n.I };
 }
 
-/* The gate of the shared experts: a weight of each token for the dense MLP; w.at NULL: the model has none. */
-struct linear
-block_shared_gate(const struct block *block, const struct block_gradients *gradients)
-{
-	struct linear gate =
-	    block_linear(block, gradients, BLOCK_SHARED_GATE, block->n.C, 1);
-
-	gate.bias = gate.db = NULL; /* the parameter after it is no bias */
-	return gate;
-}
-
 struct mixture_weights
 block_mixture(const struct block *block, const struct block_gradients *gradients)
 {
-	const struct block_weights *weights = block->weights;
-	struct mixture_weights made = { .router = block_linear(block, gradients,
-					    BLOCK_ROUTER, block->n.C,
-					    (size_t)block->spec->mixture.count),
+	return (struct mixture_weights){ .router = block_linear(block, gradients,
+					     BLOCK_ROUTER, block->n.C,
+					     (size_t)block->spec->mixture.count),
 		.bias = block_vector(block, BLOCK_MIXTURE_BIAS),
-		.experts = weights->mixture,
-		.pairs = weights->mixture_pairs,
+		.experts = block->weights->mixture,
+		.pairs = block->weights->mixture_pairs,
 		.batch = &block->batch->adapters };
-
-	made.router.bias = made.router.db = NULL;
-	return made;
 }
 
 struct linear_rows
@@ -311,7 +306,7 @@ block_feed(const struct block *block, const struct mlp_buffers *b,
     size_t T)
 {
 	struct mlp mlp = block_mlp(block, NULL, first);
-	struct linear gate = block_shared_gate(block, NULL);
+	struct linear gate = block_linear(block, NULL, BLOCK_SHARED_GATE, mlp.C, 1);
 
 	mlp_inner(&mlp, b->inner, b->up, b->gate, in, T);
 	block_drop(block, SPEC_DROP_INNER, b->inner, first, T, mlp.I);

@@ -37,8 +37,6 @@ int block_projections(struct linear to[3], const struct block *block,
     const struct block_gradients *gradients);
 struct mlp block_mlp(
     const struct block *block, const struct block_gradients *gradients, size_t first);
-struct linear block_shared_gate(
-    const struct block *block, const struct block_gradients *gradients);
 struct mixture_weights block_mixture(
     const struct block *block, const struct block_gradients *gradients);
 

@@ -237,7 +237,8 @@ mlp_back(const struct block_back *back, float *dx, const float *d)
 {
 	const struct block_activations *s = back->s;
 	struct mlp mlp = block_mlp(&back->block, back->gradients, 0);
-	struct linear gate = block_shared_gate(&back->block, back->gradients);
+	struct linear gate =
+	    block_linear(&back->block, back->gradients, BLOCK_SHARED_GATE, mlp.C, 1);
 	float *dinner = back->scratch->dinner;
 
 	mlp_out_back(&mlp, dinner, d, back->T);

@@ -66,12 +66,8 @@ static char *
 transformer_of(struct model *model)
 {
 	if (model->mode == MODEL_TRAIN) {
-		struct tree *settings =
-		    json_find(model->dir, "config_sentence_transformers.json");
-		bool cross =
-		    !strcmp(tree_string(settings, "model_type", ""), "CrossEncoder");
-		tree_free(settings);
-		if (cross && classifier_of_modules(model->dir))
+		if (sentence_config_is(model->dir, "CrossEncoder") &&
+		    classifier_of_modules(model->dir))
 			die("%s: a cross-encoder whose head is of modules can score pairs, but not be trained",
 			    model->dir);
 		char *folder = modules_transformer(model->dir);

@@ -457,6 +457,39 @@ head_layout(struct head_state *state, struct workspace *w, const struct head *he
 	state->scratch = head->pools > 1 ? workspace_floats(w, T, C) : NULL;
 }
 
+static size_t
+dense_forward(const struct head_module *module, float *out, float *before, const float *x,
+    size_t N, size_t width)
+{
+	size_t to = (size_t)module->out;
+
+	nn_linear(
+	    before, to, x, width, module->weight, module->bias_values, N, width, to);
+	if (module->activated)
+		nn_activate(out, before, module->act, N * to);
+	if (module->residual && width == to)
+		nn_add(out, x, N * to);
+	else if (module->residual)
+		nn_linear_add(out, to, x, width, module->residual_weight, N, width, to);
+	return to;
+}
+
+size_t
+head_module_forward(const struct head_module *module, float *out, float *before,
+    float *lengths, const float *x, size_t N, size_t width)
+{
+	switch (module->kind) {
+	case HEAD_DENSE: return dense_forward(module, out, before, x, N, width);
+	case HEAD_NORM:
+		nn_norm(out, NULL, lengths, x, NULL, module->weight.at,
+		    module->bias_values, module->epsilon, NN_LAYERNORM, N, width);
+		break;
+	case HEAD_INT8: nn_activate(out, x, NN_TANH_INT8, N * width); break;
+	default: nn_normalize(out, lengths, x, N, width);
+	}
+	return width;
+}
+
 float *
 head_forward(const struct head *head, const struct head_state *state, const float *x,
     const struct nn_sequences *sequences, const int32_t *skip, size_t C)
@@ -470,25 +503,9 @@ head_forward(const struct head *head, const struct head_state *state, const floa
 		nn_pool(
 		    last + (size_t)i * C, width, x, sequences, skip, head->pool[i], C);
 	for (int i = 0; i < head->count; i++) {
-		const struct head_module *module = &head->modules[i];
-		float *out = state->out[i];
-		if (module->kind == HEAD_DENSE) {
-			size_t to = (size_t)module->out;
-			nn_linear(state->before[i], to, last, width, module->weight,
-			    module->bias_values, N, width, to);
-			if (module->activated)
-				nn_activate(out, state->before[i], module->act, N * to);
-			width = to;
-		} else if (module->kind == HEAD_NORM) {
-			nn_norm(out, NULL, state->lengths[i], last, NULL,
-			    module->weight.at, module->bias_values, module->epsilon,
-			    NN_LAYERNORM, N, width);
-		} else if (module->kind == HEAD_INT8) {
-			nn_activate(out, last, NN_TANH_INT8, N * width);
-		} else {
-			nn_normalize(out, state->lengths[i], last, N, width);
-		}
-		last = out;
+		width = head_module_forward(&head->modules[i], state->out[i],
+		    state->before[i], state->lengths[i], last, N, width);
+		last = state->out[i];
 	}
 	return last;
 }

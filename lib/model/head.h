@@ -126,6 +126,11 @@ struct head_state {
 void head_layout(struct head_state *state, struct workspace *workspace,
     const struct head *head, size_t T, size_t N, size_t C, bool training);
 
+/* out[N, the module's width] of x[N,width]; returns that width.  before[N, out] of a Dense before its activation may be out;
+ * lengths as in struct head_state, or NULL. */
+size_t head_module_forward(const struct head_module *module, float *out, float *before,
+    float *lengths, const float *x, size_t N, size_t width);
+
 /* Embeddings [N, head_width], in the state.  x[T,C]; skip as in nn_pool. */
 float *head_forward(const struct head *head, const struct head_state *state,
     const float *x, const struct nn_sequences *sequences, const int32_t *skip, size_t C);

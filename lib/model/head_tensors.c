@@ -134,13 +134,6 @@ module_part(struct model *model, const struct head_module *module,
 					  file ? safetensors_name(file) : NULL, wanted) };
 }
 
-/* Is module i of the head the projection that is only trained with? */
-static bool
-is_projection(const struct model *model, int i)
-{
-	return model->projected && i == model->head.count - 1;
-}
-
 void
 head_tensors_open(struct model *model)
 {
@@ -161,9 +154,10 @@ head_tensors_open(struct model *model)
 			continue;
 		}
 		struct safetensors *file = NULL;
+		bool fresh = model->projected && i == head->count - 1;
 		if (module->module) {
 			file = model->file;
-		} else if (model->file && !is_projection(model, i)) {
+		} else if (model->file && !fresh) {
 			char *folder = mem_format("%s/%s", model->dir, module->source);
 			file = model->head_files[i] = safetensors_open(folder);
 			free(folder);

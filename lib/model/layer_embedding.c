@@ -1,17 +1,13 @@
 #include "model/layer_embedding.h"
 
-/* A layer without a bias: the parameter after it is none. */
 static struct linear
 layer_of(const struct block *block, const struct block_gradients *gradients,
     enum block_parameter which)
 {
 	size_t C = block->n.C, P = (size_t)block->spec->layer_embedding;
 	bool out = which == BLOCK_LAYER_OUT;
-	struct linear layer =
-	    block_linear(block, gradients, which, out ? P : C, out ? C : P);
 
-	layer.bias = layer.db = NULL;
-	return layer;
+	return block_linear(block, gradients, which, out ? P : C, out ? C : P);
 }
 
 static float

@@ -221,10 +221,14 @@ load_values(struct model *model, uint64_t seed)
 	struct weights *weights = &model->weights;
 	size_t most = 0;
 
-	weights_lay_out(weights);
+	model->learning_size = weights_lay_out(weights);
+	model->learning = mem_new((size_t)weights->count, sizeof *model->learning);
+	for (int i = 0; i < weights->count; i++)
+		if (!weights->tensors[i].frozen)
+			model->learning[model->learning_count++] = &weights->tensors[i];
 	model->values =
 	    nn_alloc(mem_multiply(weights->size, sizeof(float), "parameters"));
-	model->gradients = nn_alloc(weights->learning_size * sizeof(float));
+	model->gradients = nn_alloc(model->learning_size * sizeof(float));
 	for (int i = 0; i < weights->count; i++)
 		if (weights->tensors[i].count > most)
 			most = weights->tensors[i].count;
@@ -434,28 +438,24 @@ model_close(struct model *model)
 	packed_weights_free(model->packed);
 	pass_free(model);
 	if (model->values) {
-		size_t size = model->training ? model_size(model) : weights->size;
+		size_t size = model->training ? model->learning_size : weights->size;
 		nn_free(model->values, size * sizeof(float));
-		nn_free(model->gradients, model_size(model) * sizeof(float));
+		nn_free(model->gradients, model->learning_size * sizeof(float));
 	}
+	free(model->learning);
 	adapter_training_free(model->training);
-	adapters_free(model, model->adapters);
+	adapters_free(model->adapters);
 	relative_close(model);
 	latents_close(model);
 	rotary_close(model);
-	if (model->file)
-		safetensors_close(model->file);
-	for (int i = 0; i < HEAD_MODULES; i++)
-		safetensors_close(model->head_files[i]);
 	answers_free(&model->answers);
 	free(model->blocks);
 	free(model->dblocks);
 	free(model->mixtures);
 	free(model->dmixtures);
 	free(model->mixture_pairs);
-	weights_free(weights);
 	table_rows_free(&model->table_rows);
-	model_unconfigure(model);
+	model_close_stored(model);
 	free(model);
 }
 
@@ -515,23 +515,13 @@ model_dir(const struct model *model)
 int
 model_parameters(const struct model *model)
 {
-	int count = model->weights.learning_count;
-	size_t size;
-
-	if (model->training)
-		adapter_training_parameters(model, &count, &size);
-	return count;
+	return model->learning_count;
 }
 
 const struct parameter *
 model_parameter(const struct model *model, int index)
 {
-	const struct weights *weights = &model->weights;
-	int count;
-	size_t size;
-
-	return model->training ? adapter_training_parameters(model, &count, &size) + index
-			       : &weights->tensors[weights->learning[index]];
+	return model->learning[index];
 }
 
 float *
@@ -572,10 +562,5 @@ model_forget_reached(struct model *model)
 size_t
 model_size(const struct model *model)
 {
-	size_t size = model->weights.learning_size;
-	int count;
-
-	if (model->training)
-		adapter_training_parameters(model, &count, &size);
-	return size;
+	return model->learning_size;
 }

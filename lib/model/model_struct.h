@@ -50,8 +50,11 @@ struct model {
 	const struct linear_watch *linear_watch;
 	struct adapters *adapters;	   /* NULL: no adapters */
 	struct adapter_training *training; /* the adapter that learns; NULL: none */
-	/* MODEL_TRAIN: weights.size floats, and gradients of weights.learning_size; an adapter that learns: its pairs */
+	/* MODEL_TRAIN: weights.size floats, and gradients of learning_size; an adapter that learns: its pairs */
 	float *values, *gradients;
+	const struct parameter **learning; /* [learning_count], ascending */
+	int learning_count;
+	size_t learning_size; /* floats of these, with which `values` begin */
 	int first_learning; /* the first block with a trained weight; -1: weights before the blocks are trained, too */
 	bool reached[SPEC_EXPERTS], predicts_reached; /* model_reached */
 	/* Each parameter as a matrix in `data` or `values`, and its gradient (NULL: not wanted) */

@@ -26,7 +26,7 @@ struct packed_weight {
 struct packed_weights {
 	enum dtype kind;
 	struct packed_weight *all;
-	size_t count, room;
+	size_t count, room, bytes;  /* bytes: of all packed */
 	struct weights_cache *kept; /* NULL: none */
 };
 
@@ -36,15 +36,6 @@ find_part(const struct packed_weights *packed, const struct tensor_slice *part)
 	for (size_t i = 0; i < packed->count; i++)
 		if (packed->all[i].part.tensor == part->tensor &&
 		    packed->all[i].part.offset == part->offset)
-			return &packed->all[i];
-	return NULL;
-}
-
-static struct packed_weight *
-find(const struct packed_weights *packed, const void *from)
-{
-	for (size_t i = 0; i < packed->count; i++)
-		if (packed->all[i].from == from)
 			return &packed->all[i];
 	return NULL;
 }
@@ -120,6 +111,7 @@ note(struct packed_weights *packed, struct nn_matrix *matrix,
 		.bytes = nn_packed_size(packed->kind, (size_t)O, (size_t)C),
 		.turned = turned,
 		.most = mem_zero((size_t)C, sizeof(float)) };
+	packed->bytes += packed->all[packed->count - 1].bytes;
 }
 
 static void
@@ -169,10 +161,13 @@ model_round(struct model *model)
 static void
 see(void *context, struct nn_matrix w, const float *x, size_t ldx, size_t T, size_t C)
 {
-	const struct packed_weight *made = find(context, w.at);
+	const struct packed_weights *packed = context;
+	size_t i = 0;
 
-	if (made)
-		nn_column_absmax(made->most, x, ldx, T, C);
+	while (i < packed->count && packed->all[i].from != w.at)
+		i++;
+	if (i < packed->count)
+		nn_column_absmax(packed->all[i].most, x, ldx, T, C);
 }
 
 /* Encodes random tokens, by each task expert. */
@@ -331,16 +326,6 @@ take_kept(const struct model *model)
 	packed_weights_resolve(model);
 }
 
-static size_t
-size_of(const struct packed_weights *packed)
-{
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < packed->count; i++)
-		bytes += packed->all[i].bytes;
-	return bytes;
-}
-
 /* Calibration depends on the whole model, so the cache is of its fingerprint. */
 static void
 open_kept(struct model *model, bool keep)
@@ -371,7 +356,7 @@ packed_weights_load(struct model *model, bool keep)
 	if (keep && !packed_weights_file(packed))
 		keep_packed(model);
 	if (packed->kept)
-		weights_cache_inform(model, packed->kept, size_of(packed));
+		weights_cache_inform(model, packed->kept, packed->bytes);
 	drop_stored(model);
 }
 
@@ -401,13 +386,13 @@ packed_weights_floats(struct model *model, int expert)
 void
 packed_weights_free(struct packed_weights *packed)
 {
-	for (size_t i = 0; packed && i < packed->count; i++) {
+	if (!packed)
+		return;
+	for (size_t i = 0; i < packed->count; i++) {
 		if (!packed->all[i].mapped)
 			nn_free((void *)packed->all[i].packed, packed->all[i].bytes);
 		free(packed->all[i].most);
 	}
-	if (!packed)
-		return;
 	weights_cache_close(packed->kept);
 	free(packed->all);
 	free(packed);

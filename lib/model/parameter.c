@@ -85,22 +85,22 @@ weights_add(struct weights *weights, const struct safetensor *stored, const char
 	return index;
 }
 
-void
+size_t
 weights_lay_out(struct weights *weights)
 {
-	weights->learning = mem_new((size_t)weights->count, sizeof *weights->learning);
+	size_t learning = 0;
+
 	for (int frozen = 0; frozen < 2; frozen++) {
 		for (int i = 0; i < weights->count; i++) {
 			struct parameter *p = &weights->tensors[i];
 			if (p->frozen != frozen)
 				continue;
-			if (!frozen)
-				weights->learning[weights->learning_count++] = i;
 			p->offset = weights->size;
 			weights->size = mem_add(
 			    p->offset, (p->count + 15) & ~(size_t)15, "parameters");
 		}
 		if (!frozen)
-			weights->learning_size = weights->size;
+			learning = weights->size;
 	}
+	return learning;
 }

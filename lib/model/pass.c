@@ -93,43 +93,37 @@ distance_learns(const struct model *model)
 	return learns;
 }
 
+/* An array of so many elements; NULL if it is not wanted. */
+static void *
+take_if(struct workspace *workspace, bool wanted, size_t count, size_t size)
+{
+	return wanted ? workspace_take(workspace, count, 1, size) : NULL;
+}
+
 static void
 layout_batch(struct pass *pass, const struct model *model, const struct batch *batch)
 {
 	struct workspace *workspace = &pass->workspace;
-	size_t N = (size_t)batch->sequences;
+	const struct spec *spec = &model->spec;
+	size_t N = (size_t)batch->sequences, T = (size_t)batch->tokens,
+	       size = sizeof(int32_t);
 
-	pass->ids =
-	    workspace_take(workspace, (size_t)batch->tokens, 1, sizeof *pass->ids);
-	pass->starts = workspace_take(workspace, N + 1, 1, sizeof *pass->starts);
-	pass->skip =
-	    batch->skip ? workspace_take(workspace, N, 1, sizeof *pass->skip) : NULL;
-	pass->sides = model->balance ? workspace_take(workspace, (size_t)batch->tokens, 1,
-					   sizeof *pass->sides)
-				     : NULL;
-	pass->places = model->spec.position_first
-			   ? workspace_take(workspace, (size_t)batch->tokens, 1,
-				 sizeof *pass->places)
-			   : NULL;
-	pass->types =
-	    batch->second && model->spec.types > 1
-		? workspace_take(workspace, (size_t)batch->tokens, 1, sizeof *pass->types)
-		: NULL;
-	pass->attended = batch->attended
-			     ? workspace_take(workspace, N, 1, sizeof *pass->attended)
-			     : NULL;
-	pass->counts = model->table_rows.weight
-			   ? workspace_floats(workspace, (size_t)batch->tokens, 1)
-			   : NULL;
+	pass->ids = workspace_take(workspace, T, 1, size);
+	pass->starts = workspace_take(workspace, N + 1, 1, size);
+	pass->skip = take_if(workspace, batch->skip, N, size);
+	pass->sides = take_if(workspace, model->balance, T, size);
+	pass->places = take_if(workspace, spec->position_first, T, size);
+	pass->types = take_if(workspace, batch->second && spec->types > 1, T, size);
+	pass->attended = take_if(workspace, batch->attended, N, size);
+	pass->counts = take_if(workspace, model->table_rows.weight, T, sizeof(float));
 	for (int i = 0; i < SPEC_ROTARIES; i++)
 		pass->rotary[i] = rotary_layout(model, workspace, i, batch);
-	distance_layout(&pass->distance, workspace, &model->spec, (size_t)batch->tokens,
-	    (size_t)batch_longest(batch), pass->keep && distance_learns(model));
+	distance_layout(&pass->distance, workspace, spec, T, (size_t)batch_longest(batch),
+	    pass->keep && distance_learns(model));
 	layout_adapters(pass, model, batch);
 	pass->dropout = (struct batch_dropout){ .seed = model->dropout_seed };
-	if (has_draws(batch) && dropout_is(&model->spec))
-		pass->dropout.keys = workspace_take(
-		    workspace, (size_t)batch->tokens, 1, sizeof *pass->dropout.keys);
+	pass->dropout.keys = take_if(workspace, has_draws(batch) && dropout_is(spec), T,
+	    sizeof *pass->dropout.keys);
 }
 
 /* The row of each token in the position table. */

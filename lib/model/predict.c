@@ -155,12 +155,6 @@ output_loss(struct model *model, float scale, bool back)
 	}
 }
 
-static struct nn_transfer *
-begin_loss(const struct model *model, struct nn_loss *sum)
-{
-	return nn_download_begin(sum, model->pass->prediction.sum, sizeof *sum);
-}
-
 /* From p->d to pass->d, the gradient of the last hidden states. */
 static void
 output_backward(struct model *model)
@@ -194,7 +188,8 @@ model_predict_backward(
 		die("%s: a backward pass without its forward pass", model->dir);
 	struct nn_loss sum;
 	output_loss(model, scale, true);
-	struct nn_transfer *transfer = begin_loss(model, &sum);
+	struct nn_transfer *transfer =
+	    nn_download_begin(&sum, model->pass->prediction.sum, sizeof sum);
 	output_backward(model);
 	model->predicts_reached = true;
 	pass_backward(model, batch, NULL);
@@ -212,6 +207,6 @@ model_predict_loss(struct model *model, const struct batch *batch,
 		return 0;
 	struct nn_loss sum;
 	output_loss(model, 1, false);
-	nn_download_end(begin_loss(model, &sum));
+	nn_download(&sum, model->pass->prediction.sum, sizeof sum);
 	return sum.loss;
 }

@@ -152,7 +152,6 @@ quantized_weights_free(struct quantized_weights *quantized)
 	if (!quantized)
 		return;
 	weights_cache_close(quantized->kept);
-	if (quantized->rows)
-		nn_free(quantized->rows, quantized->bytes);
+	nn_free(quantized->rows, quantized->bytes);
 	free(quantized);
 }

@@ -37,13 +37,11 @@ copy_known(const char *from, const char *to, bool sentence)
 		"special_tokens_map.json", "added_tokens.json", "chat_template.jinja",
 		"chat_template.json", "preprocessor_config.json",
 		"video_preprocessor_config.json", "processor_config.json", NULL };
-	static const char *const settings[] = { "config_sentence_transformers.json",
-		NULL };
 
 	copy_named(from, to, files);
 	if (!sentence)
 		return;
-	copy_named(from, to, settings);
+	folder_copy(from, to, "config_sentence_transformers.json");
 	copy_named(from, to, sentence_config_names);
 }
 
@@ -135,8 +133,7 @@ finish_weights(const struct model *model, struct safetensors_writer *writer,
 		if (dtype != extra->dtype)
 			put_converted(writer, extra, dtype);
 		else
-			safetensors_put(
-			    writer, extra->data, extra->count * dtype_size(dtype));
+			safetensors_put_whole(writer, extra);
 	}
 	safetensors_finish(writer);
 }
@@ -149,8 +146,7 @@ model_write_weights(const struct model *model, const char *folder,
 	    model_create_weights(model, folder, tensors, count, NULL);
 
 	for (int i = 0; i < count; i++)
-		safetensors_put(writer, tensors[i].data,
-		    tensors[i].count * dtype_size(tensors[i].dtype));
+		safetensors_put_whole(writer, &tensors[i]);
 	finish_weights(model, writer, NULL);
 }
 

@@ -329,12 +329,12 @@ same_rotary(const struct spec_rotary *a, const struct spec_rotary *b)
 	       SAME(trained) && SAME(attention) && !memcmp(a->own, b->own, sizeof a->own);
 }
 
-static bool
-same_layer(const struct spec_layer *a, const struct spec_layer *b)
+bool
+spec_same_layer(const struct spec_layer *a, const struct spec_layer *b)
 {
-	return SAME(stored) && SAME(norm1) && SAME(window) && SAME(rotary) &&
-	       SAME(kv_heads) && SAME(head_size) && SAME(conv) && SAME(inner) &&
-	       SAME(mixture) && SAME(experts);
+	return SAME(norm1) && SAME(window) && SAME(rotary) && SAME(kv_heads) &&
+	       SAME(head_size) && SAME(conv) && SAME(inner) && SAME(mixture) &&
+	       SAME(experts);
 }
 
 static bool
@@ -381,7 +381,8 @@ spec_same(const struct spec *a, const struct spec *b)
 	for (int i = 0; same && i < a->rotaries; i++)
 		same = same_rotary(&a->rotary[i], &b->rotary[i]);
 	for (int i = 0; same && i < a->layers; i++)
-		same = same_layer(&a->layer[i], &b->layer[i]);
+		same =
+		    SAME(layer[i].stored) && spec_same_layer(&a->layer[i], &b->layer[i]);
 	for (int i = 0; same && i < a->experts; i++)
 		same = !strcmp(a->expert_names[i], b->expert_names[i]);
 	return same && !a->tasks == !b->tasks &&

@@ -309,6 +309,9 @@ const struct tree *spec_blocks(const struct spec *spec, const struct tree *own);
  * above needs a comparison there. */
 bool spec_same(const struct spec *a, const struct spec *b);
 
+/* The same of two layers, whatever blocks they are stored in. */
+bool spec_same_layer(const struct spec_layer *a, const struct spec_layer *b);
+
 /* Shape of a parameter under a specification; false when the model has none such.
  * columns is 0 for a vector. */
 bool spec_block_shape(const struct spec *spec, int layer, enum block_parameter which,

@@ -9,7 +9,8 @@
 #include "model/model_struct.h"
 #include "model/pass.h"
 
-/* The LoRA of one task in the embeddings: up low[id] is added to a token's, and its row of types is another. */
+/* The LoRA of one task in the embeddings: up low[id] is added to a token's, and its row of types is another.  The adapters own
+ * the arrays. */
 struct task_lora {
 	struct nn_matrix low; /* [V,rank] */
 	float *up, *types;    /* scale B' [C,rank]; [C] */
@@ -61,15 +62,6 @@ add_linear(const struct model *model, struct adapters *adapters, int tensor)
 			.scale = (float)model->spec.lora_scale });
 }
 
-static float *
-uploaded(const float *host, size_t n)
-{
-	float *to = nn_alloc(n * sizeof *to);
-
-	nn_upload(to, host, n * sizeof *to);
-	return to;
-}
-
 static void
 add_tokens(const struct model *model, struct adapters *adapters)
 {
@@ -91,7 +83,8 @@ add_tokens(const struct model *model, struct adapters *adapters)
 					    (double)from[r * C + c]);
 		adapters->embeddings[index].low =
 		    nn_matrix_from(a, (size_t)(index * p->rows), rank);
-		adapters->embeddings[index].up = uploaded(transposed, C * rank);
+		adapters->embeddings[index].up =
+		    adapters_copy(adapters, transposed, C * rank);
 	}
 	free(transposed);
 	free(b);
@@ -122,7 +115,7 @@ add_types(const struct model *model, struct adapters *adapters)
 				sum += (double)low[r] * (double)up[r * C + c];
 			row[c] = (float)((double)types[c] + model->spec.lora_scale * sum);
 		}
-		adapters->embeddings[index].types = uploaded(row, C);
+		adapters->embeddings[index].types = adapters_copy(adapters, row, C);
 	}
 	free(row);
 	free(b);
@@ -214,16 +207,4 @@ task_loras_embed(const struct model *model, const struct pass *pass)
 		if (index >= 0)
 			embed_task(model, pass, &own[index], first, some.T);
 	}
-}
-
-void
-task_loras_free(const struct model *model, struct task_lora *embeddings)
-{
-	size_t C = (size_t)model->spec.width, rank = (size_t)model->spec.lora_rank;
-
-	for (int i = 0; embeddings && i < model->spec.loras; i++) {
-		nn_free(embeddings[i].up, C * rank * sizeof(float));
-		nn_free(embeddings[i].types, C * sizeof(float));
-	}
-	free(embeddings);
 }

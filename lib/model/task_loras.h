@@ -17,7 +17,6 @@ struct task_lora;
 
 /* Sets model->adapters of a model that encodes and has such LoRAs. */
 void task_loras_load(struct model *model);
-void task_loras_free(const struct model *model, struct task_lora *embeddings);
 
 /* Dies naming a tensor of a LoRA with NaN or infinity. */
 void task_loras_demand_finite(const struct model *model);

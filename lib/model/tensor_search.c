@@ -129,7 +129,7 @@ bool
 tensor_search_equal(const struct safetensor *a, const struct safetensor *b)
 {
 	return a->dtype == b->dtype && a->count == b->count &&
-	       !memcmp(a->data, b->data, a->count * dtype_size(a->dtype));
+	       !memcmp(a->data, b->data, safetensors_bytes(a));
 }
 
 /* Whether the names do not apply to the file (tensor_names.unless). */

@@ -44,12 +44,7 @@ struct terms {
 	/* the terms of a text */
 	int32_t *ids;
 	float *weights;
-	struct term *order;
-};
-
-struct term {
-	int32_t id;
-	float weight;
+	struct weighed_token *order;
 };
 
 static void *
@@ -195,18 +190,10 @@ pool_block(void *context, size_t worker, size_t i)
 static int
 by_weight(const void *a, const void *b)
 {
-	const struct term *x = a, *y = b;
+	const struct weighed_token *x = a, *y = b;
 
 	if (fabsf(x->weight) != fabsf(y->weight))
 		return fabsf(x->weight) > fabsf(y->weight) ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static int
-by_id(const void *a, const void *b)
-{
-	const struct term *x = a, *y = b;
-
 	return (x->id > y->id) - (x->id < y->id);
 }
 
@@ -219,9 +206,10 @@ cut_terms(struct terms *terms, int64_t count)
 	if (!most || count <= most)
 		return count;
 	for (int64_t i = 0; i < count; i++)
-		terms->order[i] = (struct term){ terms->ids[i], terms->weights[i] };
+		terms->order[i] =
+		    (struct weighed_token){ terms->ids[i], terms->weights[i] };
 	qsort(terms->order, (size_t)count, sizeof *terms->order, by_weight);
-	qsort(terms->order, (size_t)most, sizeof *terms->order, by_id);
+	qsort(terms->order, (size_t)most, sizeof *terms->order, weighed_token_by_id);
 	for (int64_t i = 0; i < most; i++) {
 		terms->ids[i] = terms->order[i].id;
 		terms->weights[i] = terms->order[i].weight;

@@ -35,21 +35,6 @@ token_head_size(struct head *head, int width, const struct safetensors *file)
 	}
 }
 
-/* y[T,out] of a Dense module. */
-static void
-project(float *y, const struct head_module *module, const float *x, size_t T)
-{
-	size_t in = (size_t)module->in, out = (size_t)module->out;
-
-	nn_linear(y, out, x, in, module->weight, module->bias_values, T, in, out);
-	if (module->activated)
-		nn_activate(y, y, module->act, T * out);
-	if (module->residual && in == out)
-		nn_add(y, x, T * out);
-	else if (module->residual)
-		nn_linear_add(y, out, x, in, module->residual_weight, T, in, out);
-}
-
 const float *
 token_head_forward(
     struct token_head *made, const struct head *head, const float *x, size_t T, size_t C)
@@ -59,15 +44,8 @@ token_head_forward(
 		size_t width = module->kind == HEAD_NORMALIZE ? C : (size_t)module->out;
 		float **to = &made->rows[i % 2];
 		*to = nn_reserve(*to, &made->room[i % 2], T * width, sizeof **to);
-		if (module->kind == HEAD_DENSE)
-			project(*to, module, x, T);
-		else if (module->kind == HEAD_NORM)
-			nn_norm(*to, NULL, NULL, x, NULL, module->weight.at,
-			    module->bias_values, module->epsilon, NN_LAYERNORM, T, C);
-		else
-			nn_normalize(*to, NULL, x, T, C);
+		C = head_module_forward(module, *to, *to, NULL, x, T, C);
 		x = *to;
-		C = width;
 	}
 	return x;
 }

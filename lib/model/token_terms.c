@@ -12,11 +12,6 @@
 
 enum { SPECIALS = 4 };
 
-struct weighed_token {
-	int32_t id;
-	float weight;
-};
-
 struct token_terms {
 	const struct model *model;
 	bool weighs; /* by `linear`; else a table */
@@ -91,8 +86,8 @@ is_special(const struct token_terms *tokens, int32_t id)
 	return false;
 }
 
-static int
-by_id(const void *a, const void *b)
+int
+weighed_token_by_id(const void *a, const void *b)
 {
 	const struct weighed_token *x = a, *y = b;
 
@@ -120,7 +115,7 @@ token_terms_take(
 			tokens->tokens[count++] = token;
 	}
 	if (count)
-		qsort(tokens->tokens, count, sizeof *tokens->tokens, by_id);
+		qsort(tokens->tokens, count, sizeof *tokens->tokens, weighed_token_by_id);
 	for (size_t i = 0; i < count; i++) {
 		if (i && tokens->tokens[i].id == tokens->tokens[i - 1].id)
 			continue;
@@ -133,8 +128,7 @@ token_terms_take(
 void
 token_terms_free(struct token_terms *tokens)
 {
-	if (tokens->weighs)
-		bge_m3_free(&tokens->linear);
+	bge_m3_free(&tokens->linear);
 	nn_free(tokens->made, tokens->made_size);
 	free(tokens->weights);
 	free(tokens->ids);

@@ -13,6 +13,14 @@
 
 struct token_terms;
 
+struct weighed_token {
+	int32_t id;
+	float weight;
+};
+
+/* For qsort: by id, then the greatest weight first. */
+int weighed_token_by_id(const void *a, const void *b);
+
 /* NULL: the model's folder has neither.  Dies where it has a part of either. */
 struct token_terms *token_terms_open(struct model *model);
 

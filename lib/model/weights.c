@@ -88,13 +88,6 @@ of_mlp(enum block_parameter which)
 	return which >= BLOCK_UP && which <= BLOCK_DOWN_BIAS;
 }
 
-/* Whether the dense MLP of a block stands beside token experts. */
-static bool
-dense_beside(const struct spec *spec, int layer)
-{
-	return spec->layer[layer].mixture && spec->layer[layer].inner;
-}
-
 /* The shape of a parameter of a block, or of the upcycled token experts' MLP that replaces it. */
 static bool
 shape_of(const struct spec *spec, int layer, enum block_parameter which, int64_t *rows,
@@ -127,7 +120,8 @@ name_in_block(const struct tensor_search *search, int layer, enum block_paramete
 	if (which == BLOCK_MIXTURE_BIAS)
 		return mem_string(names->mixture_bias);
 	const char *name = tensor_search_name(room, modules, which);
-	if (dense_beside(spec, layer) && of_mlp(which))
+	/* the dense MLP stands beside token experts */
+	if (spec->layer[layer].mixture && spec->layer[layer].inner && of_mlp(which))
 		return mem_format("%s%s", spec->mixture.shared, name + strlen("mlp"));
 	return mem_string(name);
 }
@@ -426,7 +420,6 @@ weights_free(struct weights *weights)
 		free((char *)weights->tensors[i].name);
 	free(weights->tensors);
 	free(weights->stored);
-	free(weights->learning);
 	free(weights->blocks);
 	free(weights->mixtures);
 	free(weights->wrapper);

@@ -64,10 +64,7 @@ struct weights {
 	const struct tensor_names *names;
 	char *
 	    wrapper; /* the prefix in the file where it is not the family's ("module."); NULL: it is */
-	/* Set by weights_lay_out: the floats of all tensors, each aligned to 64 bytes; those of the learning tensors, which
-	 * come first; the indices of the learning tensors, ascending */
-	size_t size, learning_size;
-	int *learning, learning_count;
+	size_t size; /* floats of all tensors, set by weights_lay_out */
 	/* Tensors that no embedding depends on, but that a copy of the model keeps: a pooler, heads for other tasks. */
 	struct safetensor *extra;
 	int extra_count;
@@ -115,7 +112,8 @@ bool weights_fused(const struct weights *weights);
 int weights_add(struct weights *weights, const struct safetensor *stored,
     const char *file, struct parameter wanted);
 
-/* For training: sets the offset of each tensor in a block of values, the frozen ones behind the others. */
-void weights_lay_out(struct weights *weights);
+/* For training: sets the offset of each tensor in a block of values, the frozen ones behind the others; returns the floats of the
+ * others. */
+size_t weights_lay_out(struct weights *weights);
 
 #endif

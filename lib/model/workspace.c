@@ -42,7 +42,6 @@ workspace_floats(struct workspace *workspace, size_t rows, size_t columns)
 void
 workspace_free(struct workspace *workspace)
 {
-	if (workspace->base)
-		nn_free(workspace->base, workspace->size);
+	nn_free(workspace->base, workspace->size);
 	*workspace = (struct workspace){ 0 };
 }

@@ -159,11 +159,10 @@ of_nothing(const struct comparison *comparison)
 static bool
 is_found(const struct comparison *comparison, const char *text, size_t length)
 {
-	if (utf8_valid(text, length) == length)
-		return expression_found(comparison->expression, text, length);
-	char *repaired = mem_new(mem_multiply(length, 3, "text"), 1);
-	length = utf8_repair(repaired, text, length, &(int64_t){ 0 });
-	bool found = expression_found(comparison->expression, repaired, length);
+	char *repaired = utf8_repaired(text, length, &length);
+	bool found =
+	    expression_found(comparison->expression, repaired ? repaired : text, length);
+
 	free(repaired);
 	return found;
 }

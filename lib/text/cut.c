@@ -2,11 +2,7 @@
 
 #include <string.h>
 
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+#include "text/json_string.h"
 
 static const char *
 record_end(struct cut *cut, const char *text, size_t held)
@@ -32,7 +28,7 @@ element_end(struct cut *cut, const char *text, size_t held)
 				return text + i + 1;
 		} else if (c == '"') {
 			cut->quoted = true;
-		} else if (!cut->depth && (c == ',' || closes || is_blank(c))) {
+		} else if (!cut->depth && (c == ',' || closes || json_is_blank(c))) {
 			return text + i;
 		} else if (closes) {
 			if (!--cut->depth)
@@ -93,14 +89,6 @@ cut_line_end(bool table, bool csv, const char *text, size_t held, bool whole)
 	return !whole ? 0 : held && memchr(text, '\r', held) ? '\r' : '\n';
 }
 
-static size_t
-skip_blanks(const char *text, size_t at, size_t held)
-{
-	while (at < held && is_blank(text[at]))
-		at++;
-	return at;
-}
-
 /* Whether the first line, which begins with two brackets, is a part of an array of lists or all of it. */
 static int
 is_array_of_lists(const char *text, size_t from, size_t held, bool whole)
@@ -110,9 +98,9 @@ is_array_of_lists(const char *text, size_t from, size_t held, bool whole)
 
 	if (!end && !whole)
 		return -1;
-	if (skip_blanks(text, line, held) == held)
+	if (json_skip_blanks(text, line, held) == held)
 		return whole ? 1 : -1;
-	while (is_blank(text[line]))
+	while (json_is_blank(text[line]))
 		line--;
 	return text[line] != ']';
 }
@@ -121,16 +109,16 @@ int
 cut_is_array(const char *text, size_t held, bool whole)
 {
 	size_t mark = held >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3) ? 3 : 0;
-	size_t first = skip_blanks(text, mark, held);
+	size_t first = json_skip_blanks(text, mark, held);
 
 	if (first == held)
 		return whole ? 0 : -1;
 	if (text[first] != '[')
 		return 0;
-	size_t second = skip_blanks(text, first + 1, held);
+	size_t second = json_skip_blanks(text, first + 1, held);
 	if (second == held)
 		return whole ? 0 : -1;
-	if (text[second] == ']' && skip_blanks(text, second + 1, held) == held)
+	if (text[second] == ']' && json_skip_blanks(text, second + 1, held) == held)
 		return whole ? 1 : -1;
 	if (text[second] != '[')
 		return text[second] == '{';

@@ -12,6 +12,7 @@
 #include "text/csv.h"
 #include "text/cut.h"
 #include "text/json.h"
+#include "text/json_string.h"
 #include "text/no_text.h"
 #include "text/tsv.h"
 
@@ -97,10 +98,10 @@ datafile_rename(struct datafile *file, const char *name)
 	file->name = name;
 }
 
-_Noreturn static void
-fail(const struct datafile *file, int64_t line, const char *what)
+void
+datafile_die(const struct datafile *file, const char *what)
 {
-	die("%s:%lld: %s", file->name, (long long)line, what);
+	die("%s:%lld: %s", file->name, (long long)file->line, what);
 }
 
 static void
@@ -238,7 +239,7 @@ end_at_hand(struct datafile *file)
 static bool
 passes(struct datafile *file, char c)
 {
-	if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+	if (json_is_blank(c)) {
 		file->line += c == '\n';
 	} else if (c == ',' && file->array == ARRAY_COMMA) {
 		file->array = ARRAY_ELEMENT;
@@ -262,7 +263,7 @@ find_element(struct datafile *file)
 			refill(file);
 		if (file->at == file->end) {
 			if (file->array < ARRAY_CLOSED)
-				fail(file, file->line,
+				datafile_die(file,
 				    "the array of JSON is not closed; the file is cut short");
 			return false;
 		}
@@ -270,9 +271,9 @@ find_element(struct datafile *file)
 			break;
 	}
 	if (file->array == ARRAY_COMMA)
-		fail(file, file->line, "not valid JSON: a comma is expected");
+		datafile_die(file, "not valid JSON: a comma is expected");
 	if (file->array == ARRAY_CLOSED)
-		fail(file, file->line, "not valid JSON: something follows the array");
+		datafile_die(file, "not valid JSON: something follows the array");
 	file->array = file->array == ARRAY_ELEMENT ? ARRAY_COMMA : file->array;
 	return true;
 }
@@ -293,7 +294,7 @@ cut_record(struct datafile *file, const char **line, size_t *length)
 	if (!stop && file->at == file->end)
 		return false;
 	if (element && stop == file->block + file->at)
-		fail(file, file->line, "not valid JSON: a value is expected");
+		datafile_die(file, "not valid JSON: a value is expected");
 	*line = file->block + file->at;
 	*length = stop ? (size_t)(stop - *line) : file->end - file->at;
 	size_t taken = *length + (stop && !element);
@@ -319,7 +320,7 @@ static void
 repair(struct datafile *file, const char **line, size_t *length)
 {
 	if (*length && memchr(*line, 0, *length))
-		fail(file, file->line, "a byte 0: this is not text (or it is UTF-16)");
+		datafile_die(file, "a byte 0: this is not text (or it is UTF-16)");
 	if (utf8_valid(*line, *length) == *length)
 		return;
 	file->repaired_line =
@@ -359,9 +360,7 @@ read_record(struct datafile *file, const char *line, size_t length)
 static bool
 is_blank(const char *line, size_t length)
 {
-	while (length && line[length - 1] && strchr(" \t\r", line[length - 1]))
-		length--;
-	return length == 0;
+	return json_skip_blanks(line, 0, length) == length;
 }
 
 /* The first line that is not empty. */
@@ -444,7 +443,7 @@ datafile_next(struct datafile *file)
 	struct tree *record = datafile_next_value(file);
 
 	if (record && record->kind != TREE_OBJECT)
-		fail(file, file->line, "a JSON object is expected on each line");
+		datafile_die(file, "a JSON object is expected on each line");
 	return record;
 }
 
@@ -476,12 +475,6 @@ int64_t
 datafile_line(const struct datafile *file)
 {
 	return file->line;
-}
-
-void
-datafile_die(const struct datafile *file, const char *what)
-{
-	fail(file, datafile_line(file), what);
 }
 
 int64_t

@@ -138,11 +138,12 @@ close_tag(struct jinja_run *run, const char *sign)
 	end_tag(run, strips, *sign == '%' && !stays);
 }
 
-/* Reads the rest of a tag, whatever it holds; texts in quotes may hold the sign. */
+/* Reads the rest of a tag or comment, whatever it holds; texts in quotes in a tag may hold the sign. */
 static void
 skip_tag(struct jinja_run *run, const char *sign)
 {
 	const char *before = run->at;
+	bool comment = *sign == '#';
 	char quote = 0;
 
 	for (; run->at < run->end; run->at++) {
@@ -150,32 +151,17 @@ skip_tag(struct jinja_run *run, const char *sign)
 			run->at++;
 		else if (quote)
 			quote = *run->at == quote ? 0 : quote;
-		else if (*run->at == '"' || *run->at == '\'')
+		else if (!comment && (*run->at == '"' || *run->at == '\''))
 			quote = *run->at;
 		else if (starts(run, sign)) {
 			bool strips = run->at[-1] == '-', stays = run->at[-1] == '+';
 			run->at += 2;
 			jinja_work(run, (size_t)(run->at - before));
-			end_tag(run, strips, *sign == '%' && !stays);
+			end_tag(run, strips, *sign != '}' && !stays);
 			return;
 		}
 	}
-	jinja_die(run, "a tag has no end");
-}
-
-static void
-skip_comment(struct jinja_run *run)
-{
-	const char *before = run->at;
-
-	while (run->at < run->end && !starts(run, "#}"))
-		run->at++;
-	jinja_work(run, (size_t)(run->at - before));
-	if (run->at >= run->end)
-		jinja_die(run, "a comment has no end");
-	bool strips = run->at[-1] == '-', stays = run->at[-1] == '+';
-	run->at += 2;
-	end_tag(run, strips, !stays);
+	jinja_die(run, "a %s has no end", comment ? "comment" : "tag");
 }
 
 /* Statements. ---------------------------------------------------------------------- */
@@ -367,7 +353,7 @@ render(struct jinja_run *run, bool live)
 		bool marked = run->at < run->end && (*run->at == '-' || *run->at == '+');
 		run->at += marked;
 		if (tag[1] == '#') {
-			skip_comment(run);
+			skip_tag(run, "#}");
 		} else if (tag[1] == '{' && live) {
 			size_t before = run->out.used;
 			jinja_print(run, &run->out, jinja_expression(run));

@@ -53,9 +53,7 @@ fail(const struct json_parser *parser, const char *what)
 static void
 skip_blanks(struct json_parser *parser)
 {
-	while (
-	    parser->at < parser->end && (*parser->at == ' ' || *parser->at == '\n' ||
-					    *parser->at == '\t' || *parser->at == '\r'))
+	while (parser->at < parser->end && json_is_blank(*parser->at))
 		parser->at++;
 }
 

@@ -10,21 +10,15 @@
 #include "base/number.h"
 #include "text/triples.h"
 
-struct qrels_reader {
-	struct qrels *qrels;
-	size_t capacity;
-};
-
 static const char *
 put(void *context, const struct triple *triple)
 {
-	struct qrels_reader *loading = context;
-	struct qrels *qrels = loading->qrels;
+	struct qrels *qrels = context;
 	double grade = triple->number;
 
 	if (grade != floor(grade) || fabs(grade) > 1e6)
 		return "the grade should be a whole number up to a million";
-	qrels->judgements = mem_grow(qrels->judgements, &loading->capacity,
+	qrels->judgements = mem_grow(qrels->judgements, &qrels->capacity,
 	    (size_t)qrels->count + 1, sizeof *qrels->judgements);
 	qrels->judgements[qrels->count] =
 	    (struct judgement){ strings_add(qrels->queries, triple->query.start,
@@ -89,9 +83,8 @@ qrels_read(const char *path)
 {
 	static const char *const grades[] = { "score", "grade", "relevance", "rel",
 		"label", "judgment", "judgement", NULL };
-	struct qrels_reader loading = { mem_zero(1, sizeof *loading.qrels), 0 };
-	struct qrels *qrels = loading.qrels;
-	struct triples triples = { "grade", grades, true, place, put, &loading };
+	struct qrels *qrels = mem_zero(1, sizeof *qrels);
+	struct triples triples = { "grade", grades, true, place, put, qrels };
 
 	qrels->queries = strings_new();
 	qrels->documents = strings_new();

@@ -8,6 +8,7 @@
 #define TEXT_QRELS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/strings.h"
@@ -24,6 +25,7 @@ struct qrels {
 	int64_t count;
 	int64_t *starts;  /* [queries + 1] into judgements */
 	int64_t repeated; /* pairs judged more than once */
+	size_t capacity;  /* of judgements, while they are read */
 };
 
 /* Dies with FILE:LINE on a line that is not a judgement, and if there are no judgements. */

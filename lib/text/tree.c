@@ -187,6 +187,16 @@ tree_word(
 	    word, key, known);
 }
 
+void
+tree_expect(const struct tree *object, const char *key, const char *expected)
+{
+	const char *text = tree_string(object, key, expected);
+
+	if (strcmp(text, expected))
+		tree_die(tree_get(object, key), "'%s' is '%s'; only '%s' is supported",
+		    key, text, expected);
+}
+
 bool
 tree_listed(const char *const *names, const char *name)
 {

@@ -72,6 +72,9 @@ int64_t tree_integer_or(const struct tree *object, const char *key, int64_t othe
 int tree_word(
     const struct tree *object, const char *key, const char *const *words, int otherwise);
 
+/* Dies unless the text is absent or `expected`. */
+void tree_expect(const struct tree *object, const char *key, const char *expected);
+
 /* Whether a NULL-terminated list has the name. */
 bool tree_listed(const char *const *names, const char *name);
 

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "text/datafile.h"
 #include "text/json.h"
+#include "text/json_string.h"
 
 struct triples_reader {
 	const struct triples *triples;
@@ -97,14 +98,20 @@ triples_record_id(
 	return value && triples_id(value, room, id);
 }
 
+/* Hands a triple to the caller; returns NULL, or an error message. */
+static const char *
+hand_over(const struct triples *triples, const struct triple *triple)
+{
+	const char *fault = triples->put(triples->context, triple);
+
+	return triple->query.length && triple->document.length ? fault : "an id is empty";
+}
+
 static void
 put(const struct triples_reader *reading, const struct triple *triple)
 {
-	const struct triples *triples = reading->triples;
-	const char *fault = triples->put(triples->context, triple);
+	const char *fault = hand_over(reading->triples, triple);
 
-	if (!triple->query.length || !triple->document.length)
-		fault = "an id is empty";
 	if (fault)
 		datafile_die(reading->file, fault);
 }
@@ -222,14 +229,6 @@ put_line(struct triples_reader *reading, struct tree *text)
 /* Skips a byte order mark. */
 static const char mark_and_brace[] = "\xEF\xBB\xBF{";
 
-static size_t
-skip_blanks(const char *text, size_t at, size_t length)
-{
-	while (at < length && text[at] && strchr(" \t\r\n", text[at]))
-		at++;
-	return at;
-}
-
 bool
 triples_nested(struct input *input)
 {
@@ -240,15 +239,15 @@ triples_nested(struct input *input)
 		return false;
 	size_t length = input_peek(input, text, PEEK);
 	size_t at =
-	    skip_blanks(text, text[0] == '{' ? 1 : strlen(mark_and_brace), length);
+	    json_skip_blanks(text, text[0] == '{' ? 1 : strlen(mark_and_brace), length);
 	if (at == length || text[at] != '"')
 		return false;
 	for (at++; at < length && text[at] != '"'; at++)
 		at += text[at] == '\\';
-	at = skip_blanks(text, at + 1, length);
+	at = json_skip_blanks(text, at + 1, length);
 	if (at >= length || text[at] != ':')
 		return false;
-	at = skip_blanks(text, at + 1, length);
+	at = json_skip_blanks(text, at + 1, length);
 	return at < length && text[at] == '{';
 }
 
@@ -294,16 +293,13 @@ put_query(const struct triples *triples, const struct tree *query)
 		    query->key);
 	for (size_t i = 0; i < query->count; i++) {
 		const struct tree *value = query->items[i];
-		const char *fault = NULL;
 		triple.document = (struct tsv_column){ value->key, strlen(value->key) };
 		tree_once(value);
 		if (!read_number(value, false, &triple.number))
 			tree_die(value,
 			    "query '%.60s', document '%.60s': the %s is not a number",
 			    query->key, value->key, triples->number);
-		fault = triples->put(triples->context, &triple);
-		if (!triple.query.length || !triple.document.length)
-			fault = "an id is empty";
+		const char *fault = hand_over(triples, &triple);
 		if (fault)
 			tree_die(value, "query '%.60s', document '%.60s': %s", query->key,
 			    value->key, fault);

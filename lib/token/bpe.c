@@ -1,6 +1,7 @@
 #include "token/bpe.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,8 +224,6 @@ bpe_merge(struct bpe *bpe, const char *left, size_t left_length, const char *rig
 void
 bpe_set(struct bpe *bpe, const struct bpe_rules *rules)
 {
-	static const char digits[] = "0123456789ABCDEF";
-
 	resolve(bpe);
 	free(bpe->text);
 	bpe->text = NULL;
@@ -234,11 +233,11 @@ bpe_set(struct bpe *bpe, const struct bpe_rules *rules)
 		struct spelling *spelling = &bpe->spelling[byte];
 		spelling->length = (unsigned char)utf8_encode(
 		    bpe_character((unsigned char)byte), spelling->text);
-		char code[] = { '<', '0', 'x', digits[byte >> 4], digits[byte & 15],
-			'>' };
-		bpe->byte[byte] =
-		    rules->bytes ? byte_symbol(bpe, (unsigned char)byte)
-				 : vocabulary_find(bpe->vocabulary, code, sizeof code);
+		char code[sizeof "<0xFF>"];
+		snprintf(code, sizeof code, "<0x%02X>", (unsigned)byte);
+		bpe->byte[byte] = rules->bytes ? byte_symbol(bpe, (unsigned char)byte)
+					       : vocabulary_find(bpe->vocabulary, code,
+						     sizeof code - 1);
 	}
 }
 

@@ -154,16 +154,6 @@ struct trace {
 	bool ended;
 };
 
-static size_t
-count_characters(const char *text, size_t length)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < length; i++)
-		count += (text[i] & 0xC0) != 0x80;
-	return count;
-}
-
 static void
 trace_settle(struct trace *trace)
 {
@@ -183,7 +173,7 @@ static void
 trace_replace(struct trace *trace, const char *from, size_t from_length, const char *to,
     size_t to_length)
 {
-	size_t old = count_characters(from, from_length), made = 0;
+	size_t old = utf8_count(from, from_length), made = 0;
 	int32_t code;
 
 	for (size_t at = 0; at < to_length && !trace->ended; made++) {
@@ -213,9 +203,8 @@ replace(struct apply *apply, size_t start, size_t end)
 {
 	const char *text = apply->text, *to;
 
-	if (!(to = shortest(apply->charsmap, text + start, end - start))) {
+	if (!(to = shortest(apply->charsmap, text + start, end - start)))
 		return false;
-	}
 	size_t length = strlen(to);
 	buffer_add(&apply->made, text + apply->done, start - apply->done);
 	buffer_add(&apply->made, to, length);
@@ -257,7 +246,7 @@ charsmap_apply(const struct charsmap *charsmap, const char *text, size_t length,
 {
 	struct apply apply = { .charsmap = charsmap, .text = text };
 
-	apply.trace.wanted = count_characters(text, *lead);
+	apply.trace.wanted = utf8_count(text, *lead);
 	apply.trace.ended = !apply.trace.wanted;
 	for (size_t at = 0, end; at < length && apply.made.used <= most; at = end) {
 		end = apply.trace.ended ? plain_end(charsmap, text, length, at) : at;

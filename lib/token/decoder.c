@@ -1,5 +1,6 @@
 #include "token/decoder.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,90 +34,76 @@ struct decoder {
 
 /* Pieces. -------------------------------------------------------------------------- */
 
-/* Appends to the current piece. */
-static void
-extend(struct pieces *pieces, const char *text, size_t length)
-{
-	if (!length) /* text may be NULL */
-		return;
-	pieces->bytes = mem_grow(
-	    pieces->bytes, &pieces->room, mem_add(pieces->used, length, "a text"), 1);
-	memcpy(pieces->bytes + pieces->used, text, length);
-	pieces->used += length;
-}
-
+/* Ends the current piece, whose text was appended to the bytes. */
 static void
 end(struct pieces *pieces)
 {
-	/* an empty piece needs an address, too */
-	pieces->bytes = mem_grow(pieces->bytes, &pieces->room, pieces->used + 1, 1);
-	pieces->ends = mem_grow(
-	    pieces->ends, &pieces->ends_room, pieces->count + 1, sizeof *pieces->ends);
-	pieces->ends[pieces->count++] = pieces->used;
+	buffer_add(&pieces->bytes, "", 0); /* an empty piece needs an address, too */
+	numbers_add(&pieces->ends, (int64_t)pieces->bytes.used);
 }
 
 void
 pieces_add(struct pieces *pieces, const char *text, size_t length)
 {
-	extend(pieces, text, length);
+	buffer_add(&pieces->bytes, text, length);
 	end(pieces);
 }
 
 static const char *
 piece(const struct pieces *pieces, size_t i, size_t *length)
 {
-	size_t from = i ? pieces->ends[i - 1] : 0;
+	int64_t from = i ? pieces->ends.data[i - 1] : 0;
 
-	*length = pieces->ends[i] - from;
-	return pieces->bytes + from;
+	*length = (size_t)(pieces->ends.data[i] - from);
+	return pieces->bytes.data + from;
 }
 
 void
 pieces_free(struct pieces *pieces)
 {
-	free(pieces->bytes);
-	free(pieces->ends);
-	*pieces = (struct pieces){ 0 };
+	free(pieces->bytes.data);
+	free(pieces->ends.data);
 }
 
-/* Appends text with every `old` replaced to the current piece; stops behind the most bytes. */
+/* Appends text with every `old` replaced; stops behind `most` bytes. */
 static void
-extend_replaced(struct pieces *to, const char *text, size_t length, const char *old,
-    size_t old_length, const char *new, size_t new_length)
+add_replaced(struct buffer *to, size_t most, const char *text, size_t length,
+    const char *old, size_t old_length, const char *new, size_t new_length)
 {
-	while (old_length && length && (!to->most || to->used <= to->most)) {
+	while (old_length && length && to->used <= most) {
 		const char *at = memmem(text, length, old, old_length);
 		if (!at)
 			break;
-		extend(to, text, (size_t)(at - text));
-		extend(to, new, new_length);
+		buffer_add(to, text, (size_t)(at - text));
+		buffer_add(to, new, new_length);
 		length -= (size_t)(at - text) + old_length;
 		text = at + old_length;
 	}
-	extend(to, text, length);
+	buffer_add(to, text, length);
 }
 
 /* Steps. --------------------------------------------------------------------------- */
 
 enum { CHARACTERS = 256 + 68 }; /* the last 68 stand for unprintable bytes */
 
-/* Converts the characters of a byte-level token to bytes; false if one is not a byte. */
-static bool
-extend_bytes(
-    struct pieces *to, const int byte[CHARACTERS], const char *text, size_t length)
+/* Appends the bytes that the characters of a byte-level token stand for; an added token, in which one stands for none,
+ * stays unchanged. */
+static void
+add_bytes(struct buffer *to, const int byte[CHARACTERS], const char *text, size_t length)
 {
-	size_t used = to->used;
+	char *made = buffer_room(to, length);
+	size_t count = 0;
 
 	for (size_t i = 0; i < length;) {
 		int32_t code;
 		i += utf8_decode(text + i, length - i, &code);
 		if (code < 0 || code >= CHARACTERS || byte[code] < 0) {
-			to->used = used;
-			return false;
+			buffer_add(to, text, length);
+			return;
 		}
-		extend(to, &(char){ (char)byte[code] }, 1);
+		made[count++] = (char)byte[code];
 	}
-	return true;
+	to->used += count;
 }
 
 static void
@@ -129,12 +116,10 @@ run_bytes(const struct decoder_step *step, const struct pieces *from, struct pie
 		bytes[i] = -1;
 	for (int i = 0; i < 256; i++)
 		bytes[bpe_character((unsigned char)i)] = i;
-	for (size_t i = 0; i < from->count; i++) {
+	for (size_t i = 0; i < from->ends.count; i++) {
 		size_t length;
 		const char *text = piece(from, i, &length);
-		if (!extend_bytes(
-			to, bytes, text, length)) /* an added token: kept unchanged */
-			extend(to, text, length);
+		add_bytes(&to->bytes, bytes, text, length);
 	}
 	end(to);
 }
@@ -147,29 +132,29 @@ clean_up(struct pieces *to, const char *text, size_t length)
 		{ " !", "!" }, { " ,", "," }, { " ' ", "'" }, { " n't", "n't" },
 		{ " 'm", "'m" }, { " do not", " don't" }, { " 's", "'s" },
 		{ " 've", "'ve" }, { " 're", "'re" } };
-	struct pieces now = { 0 }, next = { 0 };
+	struct buffer now = { 0 }, next = { 0 };
 
-	extend(&now, text, length);
+	buffer_add(&now, text, length);
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
 		next.used = 0;
-		extend_replaced(&next, now.bytes, now.used, rules[i][0],
+		add_replaced(&next, SIZE_MAX, now.data, now.used, rules[i][0],
 		    strlen(rules[i][0]), rules[i][1], strlen(rules[i][1]));
-		struct pieces other = now;
+		struct buffer other = now;
 		now = next;
 		next = other;
 	}
-	pieces_add(to, now.bytes, now.used);
-	pieces_free(&now);
-	pieces_free(&next);
+	pieces_add(to, now.data, now.used);
+	free(now.data);
+	free(next.data);
 }
 
 static void
 run_wordpiece(
     const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
-	struct pieces word = { 0 };
+	struct buffer word = { 0 };
 
-	for (size_t i = 0; i < from->count; i++) {
+	for (size_t i = 0; i < from->ends.count; i++) {
 		size_t length, prefix = step->prefix_length;
 		const char *text = piece(from, i, &length);
 		word.used = 0;
@@ -177,25 +162,25 @@ run_wordpiece(
 			text += prefix;
 			length -= prefix;
 		} else if (i) {
-			extend(&word, " ", 1);
+			buffer_add(&word, " ", 1);
 		}
-		extend(&word, text, length);
+		buffer_add(&word, text, length);
 		if (step->cleanup)
-			clean_up(to, word.bytes, word.used);
+			clean_up(to, word.data, word.used);
 		else
-			pieces_add(to, word.bytes, word.used);
+			pieces_add(to, word.data, word.used);
 	}
-	pieces_free(&word);
+	free(word.data);
 }
 
 static void
 run_replace(const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
-	for (size_t i = 0; i < from->count; i++) {
+	for (size_t i = 0; i < from->ends.count; i++) {
 		size_t length;
 		const char *text = piece(from, i, &length);
-		extend_replaced(to, text, length, step->prefix, step->prefix_length,
-		    step->content, step->content_length);
+		add_replaced(&to->bytes, to->most, text, length, step->prefix,
+		    step->prefix_length, step->content, step->content_length);
 		end(to);
 	}
 }
@@ -205,11 +190,11 @@ static void
 run_metaspace(
     const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
-	for (size_t i = 0; i < from->count; i++) {
+	for (size_t i = 0; i < from->ends.count; i++) {
 		size_t length;
 		const char *text = piece(from, i, &length);
-		extend_replaced(to, text, length, step->prefix, step->prefix_length, " ",
-		    i > 0 || step->keep);
+		add_replaced(&to->bytes, to->most, text, length, step->prefix,
+		    step->prefix_length, " ", i > 0 || step->keep);
 		end(to);
 	}
 }
@@ -218,7 +203,7 @@ static void
 run_fuse(const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
 	(void)step;
-	pieces_add(to, from->bytes ? from->bytes : "", from->used);
+	pieces_add(to, from->bytes.data, from->bytes.used);
 }
 
 static void
@@ -226,7 +211,7 @@ run_strip(const struct decoder_step *step, const struct pieces *from, struct pie
 {
 	size_t width = step->content_length;
 
-	for (size_t i = 0; i < from->count; i++) {
+	for (size_t i = 0; i < from->ends.count; i++) {
 		size_t length;
 		const char *text = piece(from, i, &length);
 		for (size_t n = 0; n < step->start && width && length >= width &&
@@ -243,23 +228,14 @@ run_strip(const struct decoder_step *step, const struct pieces *from, struct pie
 	}
 }
 
-static int
-hex(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-				      : -1;
-}
-
 /* The byte of <0x0A>, or -1. */
 static int
 fallback(const char *text, size_t length)
 {
-	if (length != 6 || memcmp(text, "<0x", 3) || text[5] != '>')
-		return -1;
-	int high = hex(text[3]), low = hex(text[4]);
-	return high < 0 || low < 0 ? -1 : high * 16 + low;
+	bool is = length == 6 && !memcmp(text, "<0x", 3) && text[5] == '>' &&
+		  isxdigit((unsigned char)text[3]) && isxdigit((unsigned char)text[4]);
+
+	return is ? (int)strtol(text + 3, NULL, 16) : -1;
 }
 
 /* A run of byte tokens becomes text if it is UTF-8, else one U+FFFD for each byte. */
@@ -267,9 +243,11 @@ static void
 run_fallback(
     const struct decoder_step *step, const struct pieces *from, struct pieces *to)
 {
+	struct buffer *bytes = &to->bytes;
+
 	(void)step;
-	for (size_t i = 0, next; i < from->count; i = next) {
-		size_t length, first = to->used;
+	for (size_t i = 0, next; i < from->ends.count; i = next) {
+		size_t length, first = bytes->used;
 		const char *text = piece(from, i, &length);
 		int byte = fallback(text, length);
 		next = i + 1;
@@ -277,17 +255,17 @@ run_fallback(
 			pieces_add(to, text, length);
 			continue;
 		}
-		for (next = i; next < from->count; next++) {
+		for (next = i; next < from->ends.count; next++) {
 			text = piece(from, next, &length);
 			if ((byte = fallback(text, length)) < 0)
 				break;
-			extend(to, &(char){ (char)byte }, 1);
+			buffer_add(bytes, &(char){ (char)byte }, 1);
 		}
-		length = to->used - first;
-		if (utf8_valid(to->bytes + first, length) < length) {
-			to->used = first;
+		length = bytes->used - first;
+		if (utf8_valid(bytes->data + first, length) < length) {
+			bytes->used = first;
 			for (size_t n = i; n < next; n++)
-				extend(to, "\xef\xbf\xbd", 3);
+				buffer_add(bytes, "\xef\xbf\xbd", 3);
 		}
 		end(to);
 	}
@@ -311,14 +289,6 @@ own(const char *text, size_t *length)
 {
 	*length = strlen(text);
 	return mem_string(text);
-}
-
-static void
-refuse(struct decoder *decoder, const struct tree *node, const char *type)
-{
-	if (!decoder->refused)
-		decoder->refused = mem_format(
-		    "%s: a decoder of type '%s' is not supported", node->file, type);
 }
 
 static void
@@ -361,8 +331,9 @@ read_section(struct decoder *decoder, const struct tree *node)
 		    &step->prefix_length);
 		step->content =
 		    own(tree_string(node, "content", ""), &step->content_length);
-	} else {
-		refuse(decoder, node, type);
+	} else if (!decoder->refused) {
+		decoder->refused = mem_format(
+		    "%s: a decoder of type '%s' is not supported", node->file, type);
 	}
 }
 
@@ -382,35 +353,33 @@ decoder_new(const struct tree *section)
 static char *
 joined(const struct decoder *decoder, const struct pieces *pieces, size_t *made)
 {
-	struct pieces whole = { 0 };
-	int64_t repaired = 0;
+	struct buffer whole = { 0 };
 
-	for (size_t i = 0; i < pieces->count; i++) {
+	for (size_t i = 0; i < pieces->ends.count; i++) {
 		size_t length;
 		const char *text = piece(pieces, i, &length);
-		if (i && !decoder->count)
-			extend(&whole, " ", 1);
-		extend(&whole, text, length);
+		buffer_add(&whole, " ", i && !decoder->count);
+		buffer_add(&whole, text, length);
 	}
 	char *text = mem_new(mem_multiply(whole.used, 3, "a text") + 1, 1);
-	*made = utf8_repair(text, whole.bytes, whole.used, &repaired);
-	pieces_free(&whole);
+	*made = utf8_repair(text, whole.data, whole.used, &(int64_t){ 0 });
+	free(whole.data);
 	return text;
 }
 
 char *
 decoder_run(const struct decoder *decoder, struct pieces *tokens, size_t *made)
 {
-	size_t length = tokens->used, most = normalizer_most(length);
+	size_t length = tokens->bytes.used, most = normalizer_most(length);
 	struct pieces next = { .most = most };
 
 	if (decoder->refused)
 		die("%s", decoder->refused);
 	tokens->most = most;
 	for (size_t i = 0; i < decoder->count; i++) {
-		next.used = next.count = 0;
+		next.bytes.used = next.ends.count = 0;
 		decoder->steps[i].run(&decoder->steps[i], tokens, &next);
-		if (next.used > most)
+		if (next.bytes.used > most)
 			die("%s: decoder: it makes more than %zu bytes of tokens of %zu",
 			    decoder->file, most, length);
 		struct pieces other = *tokens;
@@ -418,7 +387,6 @@ decoder_run(const struct decoder *decoder, struct pieces *tokens, size_t *made)
 		next = other;
 	}
 	char *text = joined(decoder, tokens, made);
-	tokens->used = tokens->count = 0;
 	pieces_free(&next);
 	return text;
 }

@@ -9,14 +9,14 @@
 
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "text/tree.h"
 
 /* A list of texts.  Zeroed: empty. */
 struct pieces {
-	char *bytes;
-	size_t *ends; /* [count] offsets in bytes */
-	size_t used, room, count, ends_room;
-	size_t most; /* bytes; decoder_run's */
+	struct buffer bytes;
+	struct numbers ends; /* offsets in bytes */
+	size_t most;	     /* bytes; decoder_run's */
 };
 
 void pieces_add(struct pieces *pieces, const char *text, size_t length);

@@ -60,38 +60,25 @@ replace(char *text, size_t length, char from, char to)
 			text[i] = to;
 }
 
-/* Trims white space at the start or the end; frees `text`, returns a new one. */
-static char *
-strip(char *text, bool first)
-{
-	size_t length = strlen(text);
-	size_t start = first ? utf8_space_end(text, length, 0) : 0;
-	size_t end = first ? length : utf8_space_start(text, length, 0);
-	char *stripped = mem_format("%.*s", (int)(end - start), text + start);
-
-	free(text);
-	return stripped;
-}
-
 static void
 set_strings(struct frame *frame, const char *prompt)
 {
-	const struct template *template = frame->template;
-	char *text = mem_string(prompt);
+	const char *before = frame->template ? frame->template->before : "";
+	char *head = mem_format("%s%s", before, prompt);
+	char *after = mem_string(frame->template ? frame->template->after : "");
 
-	if (frame->prepare == FRAME_MOEE)
-		replace(text, strlen(text), '"', '\'');
-	frame->head = mem_format("%s%s", template ? template->before : "", text);
-	frame->after = mem_string(template ? template->after : "");
 	if (frame->prepare == FRAME_MOEE) {
-		replace(frame->head, strlen(frame->head), '_', ' ');
-		replace(frame->after, strlen(frame->after), '_', ' ');
-		frame->head = strip(frame->head, true);
-		frame->after = strip(frame->after, false);
+		replace(head + strlen(before), strlen(prompt), '"', '\'');
+		replace(head, strlen(head), '_', ' ');
+		replace(after, strlen(after), '_', ' ');
+		size_t first = utf8_space_end(head, strlen(head), 0);
+		memmove(head, head + first, strlen(head + first) + 1);
+		after[utf8_space_start(after, strlen(after), 0)] = '\0';
 	}
-	frame->head_length = strlen(frame->head);
-	frame->after_length = strlen(frame->after);
-	free(text);
+	frame->head = head;
+	frame->after = after;
+	frame->head_length = strlen(head);
+	frame->after_length = strlen(after);
 }
 
 /* The ids of a text with special tokens. */

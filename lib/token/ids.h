@@ -25,6 +25,13 @@ ids_push(struct ids *ids, int32_t id)
 }
 
 static inline void
+ids_add(struct ids *ids, const int32_t *id, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		ids_push(ids, id[i]);
+}
+
+static inline void
 ids_free(struct ids *ids)
 {
 	free(ids->id);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -24,9 +25,7 @@ struct json_cursor {
 static inline void
 skip_space(struct json_cursor *cursor)
 {
-	while (
-	    cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n' ||
-					    *cursor->at == '\t' || *cursor->at == '\r'))
+	while (cursor->at < cursor->end && json_is_blank(*cursor->at))
 		cursor->at++;
 }
 
@@ -203,8 +202,7 @@ take_integer(struct json_cursor *cursor, int64_t *number)
 	if (negative)
 		*number = -*number;
 	return cursor->at > start && cursor->at < cursor->end &&
-	       (*cursor->at == ',' || *cursor->at == '}' || *cursor->at == ' ' ||
-		   *cursor->at == '\n' || *cursor->at == '\t' || *cursor->at == '\r');
+	       (*cursor->at == ',' || *cursor->at == '}' || json_is_blank(*cursor->at));
 }
 
 enum { SURE = 19 }; /* a number of so many digits is below 2^64 */
@@ -310,71 +308,67 @@ take_number(struct json_cursor *cursor, double *number)
 	return isfinite(*number);
 }
 
-static bool
-take_members(struct json_cursor *cursor, const struct json_map_part *part, void *context)
-{
-	struct json_map_text text = { 0 };
-	bool good = take(cursor, '{');
+/* Reads an element of a part and calls the part's function; text: room for its texts. */
+typedef bool take_element(struct json_cursor *cursor, const struct json_map_part *part,
+    void *context, struct json_map_text text[2]);
 
-	if (good && take(cursor, '}'))
-		return true;
-	while (good) {
-		int64_t number;
-		good = take_text(cursor, &text) && take(cursor, ':') &&
-		       take_integer(cursor, &number);
-		if (good)
-			part->member(context, text.text, text.length, number);
-		if (good && !take(cursor, ','))
-			break;
-	}
-	free(text.scratch);
-	return good && take(cursor, '}');
+static bool
+take_member(struct json_cursor *cursor, const struct json_map_part *part, void *context,
+    struct json_map_text text[2])
+{
+	int64_t number;
+	bool good =
+	    take_text(cursor, text) && take(cursor, ':') && take_integer(cursor, &number);
+
+	if (good)
+		part->member(context, text->text, text->length, number);
+	return good;
 }
 
 static bool
-take_pairs(struct json_cursor *cursor, const struct json_map_part *part, void *context)
+take_pair(struct json_cursor *cursor, const struct json_map_part *part, void *context,
+    struct json_map_text text[2])
 {
-	struct json_map_text left = { 0 }, right = { 0 };
-	bool good = take(cursor, '[');
+	bool two = take(cursor, '[');
+	bool good = take_text(cursor, &text[0]) &&
+		    (!two || (take(cursor, ',') && take_text(cursor, &text[1]) &&
+				 take(cursor, ']')));
 
-	if (good && take(cursor, ']'))
-		return true;
-	while (good) {
-		bool two = take(cursor, '[');
-		good = take_text(cursor, &left) &&
-		       (!two || (take(cursor, ',') && take_text(cursor, &right) &&
-				    take(cursor, ']')));
-		if (good)
-			part->pair(context, left.text, left.length,
-			    two ? right.text : NULL, right.length);
-		if (good && !take(cursor, ','))
-			break;
-	}
-	free(left.scratch);
-	free(right.scratch);
-	return good && take(cursor, ']');
+	if (good)
+		part->pair(context, text[0].text, text[0].length,
+		    two ? text[1].text : NULL, text[1].length);
+	return good;
 }
 
 static bool
-take_scores(struct json_cursor *cursor, const struct json_map_part *part, void *context)
+take_score(struct json_cursor *cursor, const struct json_map_part *part, void *context,
+    struct json_map_text text[2])
 {
-	struct json_map_text text = { 0 };
-	bool good = take(cursor, '[');
+	double number;
+	bool good = take(cursor, '[') && take_text(cursor, text) && take(cursor, ',') &&
+		    take_number(cursor, &number) && take(cursor, ']');
 
-	if (good && take(cursor, ']'))
+	if (good)
+		part->score(context, text->text, text->length, number);
+	return good;
+}
+
+/* Reads all elements between two brackets. */
+static bool
+take_all(struct json_cursor *cursor, const char *brackets, take_element *element,
+    const struct json_map_part *part, void *context)
+{
+	struct json_map_text text[2] = { 0 };
+	bool good = take(cursor, brackets[0]);
+
+	if (good && take(cursor, brackets[1]))
 		return true;
-	while (good) {
-		double number;
-		good = take(cursor, '[') && take_text(cursor, &text) && take(cursor, ',');
-		skip_space(cursor);
-		good = good && take_number(cursor, &number) && take(cursor, ']');
-		if (good)
-			part->score(context, text.text, text.length, number);
-		if (good && !take(cursor, ','))
-			break;
-	}
-	free(text.scratch);
-	return good && take(cursor, ']');
+	do
+		good = good && element(cursor, part, context, text);
+	while (good && take(cursor, ','));
+	free(text[0].scratch);
+	free(text[1].scratch);
+	return good && take(cursor, brackets[1]);
 }
 
 /* The bytes of a part's value, which the tree leaves out. */
@@ -404,10 +398,11 @@ read_part(const char *path, const char *text, size_t length, struct json_cursor 
     const struct json_map_part *part, void *context)
 {
 	bool object = *cursor->at == '{';
+	take_element *element = object	      ? take_member
+				: part->score ? take_score
+					      : take_pair;
 
-	if (object	  ? take_members(cursor, part, context)
-	    : part->score ? take_scores(cursor, part, context)
-			  : take_pairs(cursor, part, context)) {
+	if (take_all(cursor, object ? "{}" : "[]", element, part, context)) {
 		if (part->end)
 			part->end(context);
 		return;
@@ -469,34 +464,27 @@ parse_without(const char *path, const char *text, size_t length,
     const struct json_map_span *span, size_t parts)
 {
 	const char *from = text, *end = text + length;
-	size_t lines[JSON_MAP_PARTS], room = length + 1;
+	struct buffer rest = { 0 };
 
-	for (size_t p = 0; p < parts; p++) {
-		lines[p] = count_lines(span[p].start, span[p].end);
-		room += 4 + lines[p] - (size_t)(span[p].end - span[p].start);
-	}
-	char *rest = mem_new(room, 1), *to = rest;
 	for (;;) {
 		const struct json_map_span *first = NULL;
 		for (size_t p = 0; p < parts; p++)
 			if (span[p].start && span[p].start >= from &&
 			    (!first || span[p].start < first->start))
 				first = &span[p];
-		size_t plain = (size_t)((first ? first->start : end) - from);
-		memcpy(to, from, plain);
-		to += plain;
+		buffer_add(&rest, from, (size_t)((first ? first->start : end) - from));
 		if (!first)
 			break;
-		memcpy(to, "null", 4);
-		to += 4;
-		memset(to, '\n', lines[first - span]);
-		to += lines[first - span];
+		buffer_add(&rest, "null", 4);
+		size_t lines = count_lines(first->start, first->end);
+		memset(buffer_room(&rest, lines), '\n', lines);
+		rest.used += lines;
 		from = first->end;
 	}
 	char *name = mem_string(path);
-	struct tree *tree = json_parse(rest, (size_t)(to - rest), name, 0);
+	struct tree *tree = json_parse(rest.data, rest.used, name, 0);
 	tree->name = name;
-	free(rest);
+	free(rest.data);
 	return tree;
 }
 

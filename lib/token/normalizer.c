@@ -10,27 +10,39 @@
 #include "base/utf8.h"
 #include "token/charsmap.h"
 #include "token/splitter.h"
-#include "token/vocabulary.h"
 
-enum kind { FORM, LOWERCASE, STRIP_ACCENTS, BERT, REPLACE, PREPEND, STRIP, PRECOMPILED };
+/* Those from REPLACE on track the lead. */
+enum kind {
+	NFC = UTF8_NFC,
+	NFD = UTF8_NFD,
+	NFKC = UTF8_NFKC,
+	NFKD = UTF8_NFKD,
+	LOWERCASE,
+	STRIP_ACCENTS,
+	BERT,
+	REPLACE,
+	PREPEND,
+	STRIP,
+	PRECOMPILED,
+	KINDS
+};
+static const char *const types[KINDS] = { "NFC", "NFD", "NFKC", "NFKD", "Lowercase",
+	"StripAccents", "BertNormalizer", "Replace", "Prepend", "Strip", "Precompiled" };
 
 struct normalizer_step {
 	enum kind kind;
-	enum utf8_form form;	   /* FORM */
 	struct wordpiece *bert;	   /* BERT */
 	struct splitter *splitter; /* REPLACE */
 	char *text;		   /* REPLACE, PREPEND */
 	size_t length;
 	bool left, right;	   /* STRIP */
 	struct charsmap *charsmap; /* PRECOMPILED */
-	const char *without_lead;  /* its type if it does not track the lead; else NULL */
 };
 
 struct normalizer {
 	char *file; /* for messages */
 	struct normalizer_step *step;
 	size_t count, capacity;
-	struct vocabulary *none; /* a vocabulary for BertNormalizer alone */
 };
 
 void
@@ -55,42 +67,19 @@ take_text(struct normalizer_step *step, const struct tree *node, const char *key
 }
 
 static void
-read_replace(struct normalizer_step *step, const struct tree *node)
+read_bert(struct normalizer_step *step, const struct tree *node)
 {
-	const struct tree *pattern = tree_need(node, "pattern"),
-			  *text = tree_get(pattern, "String"),
-			  *regex = tree_get(pattern, "Regex");
-
-	take_text(step, node, "content");
-	if (text && text->kind == TREE_STRING && text->length)
-		step->splitter = splitter_of_string(text->string, text->length);
-	else if (regex && regex->kind == TREE_STRING)
-		step->splitter =
-		    splitter_of_regex(node->file, regex->string, regex->length);
-	else
-		tree_die(node,
-		    "normalizer: the pattern of a Replace must be a String, not empty, or a Regex");
-}
-
-static void
-read_bert(
-    struct normalizer *normalizer, struct normalizer_step *step, const struct tree *node)
-{
-	struct wordpiece_rules rules = { .max_chars = 1, .continuation = "##" };
+	struct wordpiece_rules rules = { 0 };
 
 	normalizer_bert_rules(node, &rules);
-	if (!normalizer->none)
-		normalizer->none = vocabulary_new();
-	step->bert = wordpiece_new(normalizer->none, &rules);
+	step->bert = wordpiece_new(NULL, &rules);
 }
 
 static void
 add(struct normalizer *normalizer, const struct tree *node)
 {
-	static const char *const forms[] = { "NFC", "NFD", "NFKC", "NFKD" };
 	const char *type = tree_string(node, "type", "");
-	struct normalizer_step step = { .kind = FORM };
-	int form = 0;
+	struct normalizer_step step = { 0 };
 
 	if (!strcmp(type, "Sequence")) {
 		const struct tree *list = tree_need(node, "normalizers");
@@ -98,36 +87,22 @@ add(struct normalizer *normalizer, const struct tree *node)
 			add(normalizer, list->items[i]);
 		return;
 	}
-	while (form < 4 && strcmp(type, forms[form]))
-		form++;
-	if (form < 4) {
-		step.form = (enum utf8_form)form;
-		step.without_lead = forms[form];
-	} else if (!strcmp(type, "Lowercase")) {
-		step.kind = LOWERCASE;
-		step.without_lead = "Lowercase";
-	} else if (!strcmp(type, "StripAccents")) {
-		step.kind = STRIP_ACCENTS;
-		step.without_lead = "StripAccents";
-	} else if (!strcmp(type, "BertNormalizer")) {
-		step.kind = BERT;
-		step.without_lead = "BertNormalizer";
-		read_bert(normalizer, &step, node);
-	} else if (!strcmp(type, "Precompiled")) {
-		step.kind = PRECOMPILED;
-		step.charsmap = charsmap_new(node);
-	} else if (!strcmp(type, "Replace")) {
-		step.kind = REPLACE;
-		read_replace(&step, node);
-	} else if (!strcmp(type, "Prepend")) {
-		step.kind = PREPEND;
-		take_text(&step, node, "prepend");
-	} else if (!strcmp(type, "Strip")) {
-		step.kind = STRIP;
+	while (step.kind < KINDS && strcmp(type, types[step.kind]))
+		step.kind++;
+	switch (step.kind) {
+	case BERT: read_bert(&step, node); break;
+	case REPLACE:
+		step.splitter = splitter_of_pattern(node, "normalizer");
+		take_text(&step, node, "content");
+		break;
+	case PREPEND: take_text(&step, node, "prepend"); break;
+	case STRIP:
 		step.left = tree_boolean(node, "strip_left", true);
 		step.right = tree_boolean(node, "strip_right", true);
-	} else {
-		tree_die(node, "normalizer: '%s' is not supported", type);
+		break;
+	case PRECOMPILED: step.charsmap = charsmap_new(node); break;
+	case KINDS: tree_die(node, "normalizer: '%s' is not supported", type);
+	default: break;
 	}
 	normalizer->step = mem_grow(
 	    normalizer->step, &normalizer->capacity, normalizer->count + 1, sizeof step);
@@ -150,8 +125,8 @@ const char *
 normalizer_without_lead(const struct normalizer *normalizer)
 {
 	for (size_t i = 0; i < normalizer->count; i++)
-		if (normalizer->step[i].without_lead)
-			return normalizer->step[i].without_lead;
+		if (normalizer->step[i].kind < REPLACE)
+			return types[normalizer->step[i].kind];
 	return NULL;
 }
 
@@ -263,11 +238,9 @@ static char *
 apply(const struct normalizer_step *step, const char *text, size_t length, size_t most,
     size_t *made, size_t *lead)
 {
+	enum utf8_form form = (enum utf8_form)step->kind; /* NFC to NFKD */
+
 	switch (step->kind) {
-	case FORM:
-		return utf8_is_normal(text, length, step->form)
-			   ? NULL
-			   : utf8_normal(text, length, step->form, made);
 	case LOWERCASE:
 	case STRIP_ACCENTS: return map(step, text, length, made);
 	case BERT: return wordpiece_normal(step->bert, text, length, made);
@@ -276,8 +249,11 @@ apply(const struct normalizer_step *step, const char *text, size_t length, size_
 	case STRIP: return apply_strip(step, text, length, made, lead);
 	case PRECOMPILED:
 		return charsmap_apply(step->charsmap, text, length, most, made, lead);
+	default:
+		return utf8_is_normal(text, length, form)
+			   ? NULL
+			   : utf8_normal(text, length, form, made);
 	}
-	return NULL;
 }
 
 size_t
@@ -323,8 +299,6 @@ normalizer_free(struct normalizer *normalizer)
 			charsmap_free(normalizer->step[i].charsmap);
 		free(normalizer->step[i].text);
 	}
-	if (normalizer->none)
-		vocabulary_free(normalizer->none);
 	free(normalizer->file);
 	free(normalizer->step);
 	free(normalizer);

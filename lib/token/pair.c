@@ -66,13 +66,6 @@ truncate(size_t *first, size_t *second, size_t room, enum pair_truncation trunca
 	return true;
 }
 
-static void
-push(struct ids *out, const int32_t *ids, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		ids_push(out, ids[i]);
-}
-
 /* The ids that are left of a text when it is cut to `count`. */
 static const int32_t *
 kept(const struct tokenizer *tokenizer, struct pair_side side, size_t count)
@@ -93,11 +86,11 @@ pair_join(const struct tokenizer *tokenizer, struct pair_side first,
 		return PAIR_LONG;
 	a = a < first.count ? a : first.count;
 	b = b < second.count ? b : second.count;
-	push(out, around->before.id, around->before.count);
-	push(out, kept(tokenizer, first, a), a);
-	push(out, around->between.id, around->between.count);
-	push(out, kept(tokenizer, second, b), b);
-	push(out, around->after.id, around->after.count);
+	ids_add(out, around->before.id, around->before.count);
+	ids_add(out, kept(tokenizer, first, a), a);
+	ids_add(out, around->between.id, around->between.count);
+	ids_add(out, kept(tokenizer, second, b), b);
+	ids_add(out, around->after.id, around->after.count);
 	*second_at =
 	    around->typed ? (int32_t)(around->before.count + a + around->first) : 0;
 	return cut ? PAIR_CUT : PAIR_WHOLE;

@@ -68,21 +68,10 @@ behaviour_of(const struct tree *node, const char *otherwise)
 static void
 add_split(struct pretokenizer *pretokenizer, const struct tree *node)
 {
-	const struct tree *pattern = tree_need(node, "pattern"),
-			  *text = tree_get(pattern, "String"),
-			  *regex = tree_get(pattern, "Regex");
-	struct pretokenizer_step step = { .behaviour = behaviour_of(node, NULL),
-		.invert = tree_boolean(node, "invert", false) };
-
-	if (text && text->kind == TREE_STRING && text->length)
-		step.splitter = splitter_of_string(text->string, text->length);
-	else if (regex && regex->kind == TREE_STRING)
-		step.splitter =
-		    splitter_of_regex(node->file, regex->string, regex->length);
-	else
-		tree_die(node,
-		    "pre_tokenizer: the pattern of a Split must be a String, not empty, or a Regex");
-	add(pretokenizer, step);
+	add(pretokenizer, (struct pretokenizer_step){
+			      .splitter = splitter_of_pattern(node, "pre_tokenizer"),
+			      .behaviour = behaviour_of(node, NULL),
+			      .invert = tree_boolean(node, "invert", false) });
 }
 
 static void

@@ -1,6 +1,5 @@
 #include "token/pruned.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,13 +40,12 @@ static bool
 begins_unused(const char *text)
 {
 	static const char start[] = "[unused";
-	const char *at = text + strlen(start);
 
-	if (strncmp(text, start, strlen(start)) || !isdigit((unsigned char)*at))
+	if (strncmp(text, start, strlen(start)))
 		return false;
-	while (isdigit((unsigned char)*at))
-		at++;
-	return *at == ']';
+	text += strlen(start);
+	size_t digits = strspn(text, "0123456789");
+	return digits && text[digits] == ']';
 }
 
 static bool
@@ -198,7 +196,7 @@ put_blanks_before(struct tree *before)
 {
 	struct tree *list = tree_get(before, "pretokenizers");
 
-	if (is("ByteLevel", tree_string(before, "type", "")))
+	if (tokenizer_is_type(before, "ByteLevel"))
 		tree_set(before, "add_prefix_space", tree_of_boolean(true));
 	for (size_t i = 0; list && i < list->count; i++)
 		put_blanks_before(list->items[i]);

@@ -6,18 +6,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/late_interaction.h"
-#include "token/ids.h"
 #include "token/tokenizer_settings.h"
 #include "token/tokenizer_source.h"
-
-struct role {
-	size_t most, expanded;
-	int32_t marker;	   /* -1: none */
-	int32_t expansion; /* where expanded > 0 */
-	bool attends;	   /* attention sees expansion tokens */
-	bool strips;
-	struct ids made;
-};
 
 static int32_t
 need(const struct tokenizer *tokenizer, const char *token, const char *dir,
@@ -71,12 +61,14 @@ role_open(
 	role->most = most ? most : side->most ? side->most : tokenizer_max_length(dir);
 	if (side->marker && role->most < 2)
 		die_usage("--max-length: %zu leaves no room for a text", role->most);
-	role->marker = side->marker ? need(tokenizer, side->marker, dir, "marker") : -1;
+	role->markers = side->marker != NULL;
+	if (role->markers)
+		role->marker = need(tokenizer, side->marker, dir, "marker");
 	role->expanded = which == LATE_QUERY ? late->expanded : 0;
 	if (role->expanded && (late->fixed || role->expanded > role->most))
 		role->expanded = role->most;
 	role->strips = late->strips;
-	role->attends = late->attends || !role->expanded;
+	role->hides = role->expanded && !late->attends;
 	if (role->expanded)
 		role->expansion = expansion_of(dir, late, tokenizer);
 	late_interaction_free(late);
@@ -90,40 +82,14 @@ role_free(struct role *role)
 	free(role);
 }
 
-size_t
-role_most(const struct role *role)
-{
-	return role->most;
-}
-
-size_t
-role_marker(const struct role *role)
-{
-	return role->marker >= 0;
-}
-
-bool
-role_strips(const struct role *role)
-{
-	return role->strips;
-}
-
-bool
-role_hides(const struct role *role)
-{
-	return !role->attends;
-}
-
 static void
 add_list(struct role *role, const int32_t *ids, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		ids_push(&role->made, ids[i]);
-		if (i == 0 && role->marker >= 0)
-			ids_push(&role->made, role->marker);
-	}
-	if (!count && role->marker >= 0)
-		ids_push(&role->made, role->marker);
+	size_t first = count > 0;
+
+	ids_add(&role->made, ids, first);
+	ids_add(&role->made, &role->marker, role->markers);
+	ids_add(&role->made, ids + first, count - first);
 }
 
 void

@@ -13,10 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "token/ids.h"
 #include "token/tokenised.h"
 #include "token/tokenizer.h"
 
-struct role;
+struct role {
+	size_t most;	   /* the largest number of ids, */
+	size_t markers;	   /* and how many of them the marker takes: 0 or 1 */
+	bool strips;	   /* white space around a text is left out */
+	bool hides;	   /* attention does not see expansion tokens (X.attended) */
+	size_t expanded;   /* the length with expansion tokens; 0: none */
+	int32_t marker;	   /* where markers > 0 */
+	int32_t expansion; /* where expanded > 0 */
+	struct ids made;   /* role_apply's */
+};
 
 /* NULL: the model in `dir` embeds texts, not tokens.  Dies unless `task` is "query" or "document", and where the tokenizer lacks
  * the marker or the expansion token.  most: the largest number of ids; 0: the folder's. */
@@ -24,17 +34,7 @@ struct role *role_open(
     const char *dir, const char *task, const struct tokenizer *tokenizer, size_t most);
 void role_free(struct role *role);
 
-/* The largest number of ids, and how many of them the marker takes. */
-size_t role_most(const struct role *role);
-size_t role_marker(const struct role *role);
-
-/* Whether white space around a text is left out. */
-bool role_strips(const struct role *role);
-
-/* Whether attention does not see the expansion tokens: there is a column X.attended. */
-bool role_hides(const struct role *role);
-
-/* Puts the marker and the expansion tokens into lists of ids; `attended`, if role_hides, as that column. */
+/* Puts the marker and the expansion tokens into lists of ids; `attended` as the column X.attended. */
 void role_apply(struct role *role, struct tokenised *made, int64_t lists);
 
 #endif

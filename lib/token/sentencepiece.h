@@ -15,11 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum sentencepiece_model { SENTENCEPIECE_UNIGRAM = 1, SENTENCEPIECE_BPE = 2 };
-enum sentencepiece_type {
-	SENTENCEPIECE_CONTROL = 3,
-	SENTENCEPIECE_USER = 4,
-};
+enum { SENTENCEPIECE_UNIGRAM = 1 };			    /* of `model` */
+enum { SENTENCEPIECE_CONTROL = 3, SENTENCEPIECE_USER = 4 }; /* of `type` */
 
 /* Texts are valid UTF-8, borrowed from the file's bytes. */
 struct sentencepiece_piece {

@@ -133,7 +133,7 @@ order_ranges(struct splitter *splitter)
 	splitter->count = kept;
 }
 
-struct splitter *
+static struct splitter *
 splitter_of_regex(const char *file, const char *pattern, size_t length)
 {
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -162,6 +162,21 @@ splitter_of_string(const char *text, size_t length)
 	memcpy(splitter->text, text, length);
 	splitter->length = length;
 	return splitter;
+}
+
+struct splitter *
+splitter_of_pattern(const struct tree *node, const char *section)
+{
+	const struct tree *pattern = tree_need(node, "pattern"),
+			  *text = tree_get(pattern, "String"),
+			  *regex = tree_get(pattern, "Regex");
+
+	if (text && text->kind == TREE_STRING && text->length)
+		return splitter_of_string(text->string, text->length);
+	if (regex && regex->kind == TREE_STRING)
+		return splitter_of_regex(node->file, regex->string, regex->length);
+	tree_die(node, "%s: the pattern of a %s must be a String, not empty, or a Regex",
+	    section, tree_string(node, "type", ""));
 }
 
 struct splitter *

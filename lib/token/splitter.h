@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "text/tree.h"
+
 /* A match becomes a piece of its own; is removed; joins the previous piece; joins the next piece; joins adjacent
  * matches. */
 enum split_behaviour {
@@ -23,8 +25,9 @@ enum split_behaviour {
 
 struct splitter;
 
-/* Dies if the expression is invalid or not supported; file: for messages. */
-struct splitter *splitter_of_regex(const char *file, const char *pattern, size_t length);
+/* The "pattern" of a node of tokenizer.json, a String or a Regex.  Dies if it is none, or an invalid expression; section: of
+ * the file, for messages. */
+struct splitter *splitter_of_pattern(const struct tree *node, const char *section);
 struct splitter *splitter_of_string(const char *text, size_t length);
 
 /* Matches each character with one of these traits (utf8.h). */

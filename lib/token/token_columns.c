@@ -9,6 +9,15 @@
 #include "token/frame.h"
 #include "token/tokenised.h"
 
+/* The columns of a field, or of a pair of fields. */
+struct made_column {
+	int ids;
+	int second;   /* of pairs */
+	int attended; /* where the role hides tokens */
+	int depth;
+	struct tokenised result;
+};
+
 struct token_columns {
 	struct tokenise_options *options;
 	const struct tokenizer *tokenizer;
@@ -20,12 +29,8 @@ struct token_columns {
 	char *prompt;
 	bool forced; /* the prompt is the command line's, not the model's default */
 	size_t most;
-	int *columns;	       /* [made] of the ids */
-	int *seconds;	       /* [made] columns, with pairs */
-	int *attended;	       /* [made] columns, with such a role */
-	int *depths;	       /* [made] */
-	struct tokenised *ids; /* [made] */
-	size_t count;	       /* made */
+	struct made_column *columns; /* [count] */
+	size_t count;
 	struct token_counts counts;
 	/* pairs of lists: the first texts, each as often as it has pairs, and their offsets */
 	char *repeated;
@@ -68,10 +73,10 @@ token_columns_new(struct tokenise_options *options, const struct tokenizer *toke
 	made->prompt = options->task	 ? prompt_find(model, options->task)
 		       : options->prompt ? mem_string(options->prompt)
 					 : prompt_default(model);
-	bool strips = role && role_strips(role) && !options->prepare;
+	bool strips = role && role->strips && !options->prepare;
 	made->template = template;
 	made->prepare = strips ? FRAME_STRIP : options->prepare;
-	made->frame = token_columns_frame(made, role ? most - role_marker(role) : most);
+	made->frame = token_columns_frame(made, role ? most - role->markers : most);
 	return made;
 }
 
@@ -79,14 +84,10 @@ void
 token_columns_free(struct token_columns *made)
 {
 	for (size_t i = 0; i < made->count; i++)
-		tokenised_free(&made->ids[i]);
-	free(made->ids);
+		tokenised_free(&made->columns[i].result);
 	free(made->columns);
-	free(made->seconds);
 	free(made->repeated);
 	free(made->starts);
-	free(made->attended);
-	free(made->depths);
 	free(made->prompt);
 	pair_template_free(made->asks);
 	if (made->frame)
@@ -135,27 +136,22 @@ token_columns_add(
 	bool pair = made->options->pair;
 
 	made->count = fields->count - pair;
-	made->columns = mem_new(made->count, sizeof *made->columns);
-	made->seconds = mem_new(made->count, sizeof *made->seconds);
-	made->depths = mem_new(made->count, sizeof *made->depths);
-	made->ids = mem_zero(made->count, sizeof *made->ids);
-	made->attended = mem_zero(made->count, sizeof *made->attended);
+	made->columns = mem_zero(made->count, sizeof *made->columns);
 	if (pair && columns[fields->items[0]->columns[0]].depth != 1)
 		die_usage("--pair: '%s' has lists of texts; the first field has one text",
 		    fields->items[0]->name);
 	for (size_t f = 0; f < made->count; f++) {
 		const struct text_field *field = second_of(made, f);
-		const char *name = pair && made->count == 1 ? "pair" : field->name;
-		made->depths[f] = columns[field->columns[0]].depth;
-		if (pair && made->count == 1 && made->depths[f] != 1)
-			name = field->name;
-		made->columns[f] = add_column(writer, name, "ids", made->depths[f]);
+		struct made_column *column = &made->columns[f];
+		int depth = column->depth = columns[field->columns[0]].depth;
+		bool alone = pair && made->count == 1 && depth == 1;
+		const char *name = alone ? "pair" : field->name;
+		column->ids = add_column(writer, name, "ids", depth);
 		if (pair)
-			made->seconds[f] =
-			    add_column(writer, name, "second", made->depths[f] - 1);
-		if (made->role && role_hides(made->role))
-			made->attended[f] =
-			    add_column(writer, name, "attended", made->depths[f] - 1);
+			column->second = add_column(writer, name, "second", depth - 1);
+		if (made->role && made->role->hides)
+			column->attended =
+			    add_column(writer, name, "attended", depth - 1);
 	}
 }
 
@@ -235,13 +231,33 @@ add_counts(struct token_columns *made, const struct tokenised *result, int64_t t
 		made->counts.empty += result->offsets[i] == result->offsets[i + 1];
 }
 
+/* Fills in the columns of lists of ids.  outer: offsets of the lists of lists; NULL: each list is a row. */
+static void
+set_columns(const struct token_columns *made, const struct made_column *column,
+    const int64_t *outer, struct record *to)
+{
+	const struct tokenised *result = &column->result;
+	struct array *ids = &to->columns[column->ids];
+
+	*ids = (struct array){ .data = result->ids,
+		.offsets = {
+		    outer ? outer : result->offsets, outer ? result->offsets : NULL } };
+	if (made->options->pair)
+		to->columns[column->second] =
+		    (struct array){ .data = result->second, .offsets = { outer } };
+	if (made->role && made->role->hides)
+		to->columns[column->attended] =
+		    (struct array){ .data = result->attended, .offsets = { outer } };
+}
+
 static void
 make_field(struct token_columns *made, size_t index, const struct token_place *place,
     const struct record *from, struct record *to)
 {
 	struct text_field *field = made->options->fields.items[index];
-	int depth = made->depths[index];
-	struct tokenised *result = &made->ids[index];
+	struct made_column *column = &made->columns[index];
+	int depth = column->depth;
+	struct tokenised *result = &column->result;
 	struct array texts = text_field_texts(field, from);
 	int64_t lists = depth == 2 ? texts.offsets[0][from->rows] : from->rows;
 
@@ -252,13 +268,7 @@ make_field(struct token_columns *made, size_t index, const struct token_place *p
 	add_counts(made, result, lists);
 	if (made->role)
 		role_apply(made->role, result, lists);
-	if (made->role && role_hides(made->role))
-		to->columns[made->attended[index]] =
-		    (struct array){ .data = result->attended,
-			    .offsets = { depth == 2 ? texts.offsets[0] : NULL } };
-	to->columns[made->columns[index]] = (struct array){ .data = result->ids,
-		.offsets = { depth == 2 ? texts.offsets[0] : result->offsets,
-		    depth == 2 ? result->offsets : NULL } };
+	set_columns(made, column, depth == 2 ? texts.offsets[0] : NULL, to);
 }
 
 /* The first text of each pair: once for each text of its row's list. */
@@ -290,29 +300,26 @@ make_pairs(struct token_columns *made, size_t index, const struct token_place *p
     const struct record *from, struct record *to)
 {
 	struct text_field *const *fields = made->options->fields.items;
-	struct tokenised *result = &made->ids[index];
-	bool lists = made->depths[index] == 2;
+	struct made_column *column = &made->columns[index];
+	struct tokenised *result = &column->result;
+	bool lists = column->depth == 2;
 	const struct pair_rules rules = { made->tokenizer, made->most,
 		made->options->truncation, made->asks };
 	struct array first = text_field_texts(fields[0], from);
 	struct array second = text_field_texts(fields[index + 1], from);
 	int64_t count = lists ? second.offsets[0][from->rows] : from->rows;
 
-	if (lists)
-		first = repeat(made, first, second.offsets[0], from->rows);
-	tokenise_pairs(result, &rules, first,
-	    lists
-		? (struct array){ .data = second.data, .offsets = { second.offsets[1] } }
-		: second,
-	    count);
+	const int64_t *outer = lists ? second.offsets[0] : NULL;
+
+	if (lists) {
+		first = repeat(made, first, outer, from->rows);
+		second.offsets[0] = second.offsets[1]; /* its texts */
+	}
+	tokenise_pairs(result, &rules, first, second, count);
 	if (result->first_long >= 0)
 		die_pair(made, place, result->first_long, lists);
 	add_counts(made, result, count);
-	to->columns[made->columns[index]] = (struct array){ .data = result->ids,
-		.offsets = { lists ? second.offsets[0] : result->offsets,
-		    lists ? result->offsets : NULL } };
-	to->columns[made->seconds[index]] = (struct array){ .data = result->second,
-		.offsets = { lists ? second.offsets[0] : NULL } };
+	set_columns(made, column, outer, to);
 }
 
 void

@@ -90,7 +90,7 @@ set_passages(struct tokenise *stream, char *const *files, int count)
 		die_usage("--overlap: %zu is more than half of a passage of %zu",
 		    options->overlap, most);
 	if (stream->role)
-		most -= role_marker(stream->role);
+		most -= stream->role->markers;
 	stream->passages =
 	    passages_new(token_columns_frame(stream->made, most), stream->tokenizer,
 		token_columns_prompt(stream->made), most, options->overlap);
@@ -109,7 +109,7 @@ tokenise_open(struct tokenise_options *options, char *const *files, int count)
 	stream->fingerprint = tokenizer_fingerprint(model);
 	const struct tokenizer_static *table = tokenizer_static(stream->tokenizer);
 	stream->role = role_open(model, options->task, stream->tokenizer, options->most);
-	stream->most = stream->role    ? role_most(stream->role)
+	stream->most = stream->role    ? stream->role->most
 		       : options->most ? options->most
 		       : table	       ? table->most
 				       : tokenizer_max_length(model);

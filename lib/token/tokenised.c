@@ -26,16 +26,22 @@ struct tokenised_job {
 	int32_t *second;	   /* [texts], made of pairs */
 };
 
+/* One text of pair i, or text i; returns its length. */
+static size_t
+side_text(const struct tokenised_job *job, int side, int64_t i, const char **text)
+{
+	*text = job->bytes[side] + job->offsets[side][i];
+	return (size_t)(job->offsets[side][i + 1] - job->offsets[side][i]);
+}
+
 static void
 encode_texts(struct tokenised_part *part, const struct tokenised_job *job)
 {
-	const int64_t *offsets = job->offsets[0];
 	struct framed string = { 0 };
+	const char *text;
 
 	for (int64_t i = part->first; i < part->last; i++) {
-		const char *text = job->bytes[0] + offsets[i];
-		size_t length = (size_t)(offsets[i + 1] - offsets[i]),
-		       before = part->ids.count;
+		size_t length = side_text(job, 0, i, &text), before = part->ids.count;
 		part->repaired += utf8_valid(text, length) < length;
 		if (frame_encode(job->frame, text, length, &string, &part->ids) &&
 		    part->cut++ == 0)
@@ -43,14 +49,6 @@ encode_texts(struct tokenised_part *part, const struct tokenised_job *job)
 		job->lengths[i] = (int64_t)(part->ids.count - before);
 	}
 	free(string.text);
-}
-
-/* One text of pair i; returns its length. */
-static size_t
-side_text(const struct tokenised_job *job, int side, int64_t i, const char **text)
-{
-	*text = job->bytes[side] + job->offsets[side][i];
-	return (size_t)(job->offsets[side][i + 1] - job->offsets[side][i]);
 }
 
 /* The ids of one text of pair i, without special tokens. */

@@ -89,7 +89,7 @@ tokenizer_close(struct tokenizer *tokenizer)
 /* Decoding. ------------------------------------------------------------------------ */
 
 int
-tokenizer_by_id(const void *one, const void *two)
+tokenizer_by_number(const void *one, const void *two)
 {
 	int32_t a = *(const int32_t *)one, b = *(const int32_t *)two;
 
@@ -102,7 +102,7 @@ is_special(const struct tokenizer *tokenizer, int32_t id)
 	const struct ids *special = &tokenizer->special;
 
 	return special->count &&
-	       bsearch(&id, special->id, special->count, sizeof id, tokenizer_by_id);
+	       bsearch(&id, special->id, special->count, sizeof id, tokenizer_by_number);
 }
 
 char *
@@ -222,16 +222,11 @@ tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t len
 	size_t limit = SIZE_MAX, lead = 0; /* limit: most ids in out */
 	int32_t code;
 	char *repaired = NULL;
-	int64_t count = 0;
 
 	/* wordpiece_encode repairs invalid UTF-8 itself */
-	if (tokenizer->pretokenizer && utf8_valid(text, length) < length) {
-		repaired = mem_new(mem_multiply(length, 3, "a text"), 1);
-		length = utf8_repair(repaired, text, length, &count);
+	if (tokenizer->pretokenizer && (repaired = utf8_repaired(text, length, &length)))
 		text = repaired;
-	}
-	for (size_t i = 0; i < before; i++)
-		ids_push(out, tokenizer->before.id[i]);
+	ids_add(out, tokenizer->before.id, before);
 	size_t first = out->count,
 	       room = most > before + after ? most - before - after : 0;
 	if (most && !tokenizer->cut_left)
@@ -246,7 +241,6 @@ tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t len
 		    out->id + first, out->id + out->count - room, room * sizeof *out->id);
 	if (cut)
 		out->count = first + room;
-	for (size_t i = 0; i < after; i++)
-		ids_push(out, tokenizer->after.id[i]);
+	ids_add(out, tokenizer->after.id, after);
 	return cut;
 }

@@ -22,12 +22,6 @@ component(const struct tree *root, const char *key, const char *list)
 	return items && items->count == 1 ? items->items[0] : node;
 }
 
-static bool
-is_type(const struct tree *node, const char *type)
-{
-	return node && !strcmp(tree_string(node, "type", ""), type);
-}
-
 /* WordPiece, or WordLevel, whose words are not split. */
 static void
 read_words(struct tokenizer *tokenizer, const struct tree *root, bool split)
@@ -47,8 +41,8 @@ read_words(struct tokenizer *tokenizer, const struct tree *root, bool split)
 		    rules.max_chars, 1 << 20);
 	rules.continuation =
 	    split ? tree_string(model, "continuing_subword_prefix", "##") : NULL;
-	bool one_pass = is_type(before, "BertPreTokenizer") &&
-			(!normal || is_type(normal, "BertNormalizer"));
+	bool one_pass = tokenizer_is_type(before, "BertPreTokenizer") &&
+			(!normal || tokenizer_is_type(normal, "BertNormalizer"));
 	if (one_pass && normal)
 		normalizer_bert_rules(normal, &rules);
 	tokenizer->wordpiece = wordpiece_new(tokenizer->vocabulary, &rules);
@@ -239,7 +233,7 @@ read_added(struct tokenizer *tokenizer, const struct tree *root)
 				add_token(tokenizer, list->items[i]);
 	struct ids *ids = &tokenizer->special;
 	if (ids->count)
-		qsort(ids->id, ids->count, sizeof *ids->id, tokenizer_by_id);
+		qsort(ids->id, ids->count, sizeof *ids->id, tokenizer_by_number);
 }
 
 /* do_lower_case of sentence-transformers: adds Lowercase as the first normalizer, unless there is one. */
@@ -251,18 +245,19 @@ lowercase_first(struct tree *root, const char *home)
 
 	tree_free(config);
 	node = tree_get(root, "normalizer");
-	if (!wanted || is_type(node, "Lowercase"))
+	if (!wanted || tokenizer_is_type(node, "Lowercase"))
 		return;
-	if (is_type(node, "BertNormalizer")) {
+	if (tokenizer_is_type(node, "BertNormalizer")) {
 		bool lower = tree_boolean(node, "lowercase", true);
 		bool strip = tree_boolean(node, "strip_accents", lower);
 		tree_set(node, "lowercase", tree_of_boolean(true));
 		tree_set(node, "strip_accents", tree_of_boolean(strip));
 		return;
 	}
-	list = is_type(node, "Sequence") ? tree_need(node, "normalizers") : NULL;
+	list =
+	    tokenizer_is_type(node, "Sequence") ? tree_need(node, "normalizers") : NULL;
 	for (size_t i = 0; list && i < list->count; i++)
-		if (is_type(list->items[i], "Lowercase"))
+		if (tokenizer_is_type(list->items[i], "Lowercase"))
 			return;
 	struct tree *both = tree_object(), *lower;
 	tree_set(both, "type", tree_of_string("Sequence"));
@@ -294,41 +289,22 @@ tokenizer_static(const struct tokenizer *tokenizer)
 								  : NULL;
 }
 
-static size_t
-characters(const char *text, size_t length)
-{
-	size_t count = 0;
-	int32_t code;
-
-	for (size_t at = 0; at < length; count++)
-		at += utf8_decode(text + at, length - at, &code);
-	return count;
-}
-
-static int
-compare(const void *one, const void *two)
-{
-	size_t a = *(const size_t *)one, b = *(const size_t *)two;
-
-	return (a > b) - (a < b);
-}
-
 /* The median length of the tokens, rounded down. */
 static size_t
 median_length(const struct tokenizer *tokenizer)
 {
 	size_t size = (size_t)tokenizer_size(tokenizer), count = 0;
-	size_t *lengths = mem_new(size, sizeof *lengths);
+	int32_t *lengths = mem_new(size, sizeof *lengths);
 
 	for (size_t id = 0; id < size; id++) {
 		const char *token = tokenizer_token(tokenizer, (int)id);
 		if (token)
-			lengths[count++] = characters(token, strlen(token));
+			lengths[count++] = (int32_t)utf8_count(token, strlen(token));
 	}
-	qsort(lengths, count, sizeof *lengths, compare);
-	size_t median = count ? (lengths[(count - 1) / 2] + lengths[count / 2]) / 2 : 0;
+	qsort(lengths, count, sizeof *lengths, tokenizer_by_number);
+	int32_t median = count ? (lengths[(count - 1) / 2] + lengths[count / 2]) / 2 : 0;
 	free(lengths);
-	return median;
+	return (size_t)median;
 }
 
 /* "max_length" of config.json: null means no limit, and getters cannot tell it from absent. */

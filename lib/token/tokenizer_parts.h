@@ -46,8 +46,8 @@ struct tokenizer {
 	bool cut_left;	    /* truncation removes the start of a text */
 };
 
-/* Compares two ids, for qsort. */
-int tokenizer_by_id(const void *one, const void *two);
+/* Compares two int32_t, for qsort. */
+int tokenizer_by_number(const void *one, const void *two);
 
 /* The id of a token in the model's vocabulary, or -1. */
 int32_t tokenizer_find(

@@ -6,8 +6,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-static bool
-is_type(const struct tree *node, const char *type)
+bool
+tokenizer_is_type(const struct tree *node, const char *type)
 {
 	return node && !strcmp(tree_string(node, "type", ""), type);
 }
@@ -44,8 +44,9 @@ lowers(const struct tree *node)
 	for (size_t i = 0; list && i < list->count; i++)
 		if (lowers(list->items[i]))
 			return true;
-	return is_type(node, "Lowercase") ||
-	       (is_type(node, "BertNormalizer") && tree_boolean(node, "lowercase", true));
+	return tokenizer_is_type(node, "Lowercase") ||
+	       (tokenizer_is_type(node, "BertNormalizer") &&
+		   tree_boolean(node, "lowercase", true));
 }
 
 static void
@@ -55,7 +56,8 @@ set_normalizer(struct tree *root, const struct tokenizer_settings *settings)
 	struct tree *node = tree_get(root, "normalizer");
 	const struct tree *model = tree_get(root, "model"), *config = settings->config;
 
-	if (!is_type(model, "WordPiece") && !tree_get(model, "max_input_chars_per_word"))
+	if (!tokenizer_is_type(model, "WordPiece") &&
+	    !tree_get(model, "max_input_chars_per_word"))
 		return;
 	const char *unknown = tokenizer_settings_token(settings, "unk_token"),
 		   *own = tree_string(model, "unk_token", unknown);
@@ -63,7 +65,7 @@ set_normalizer(struct tree *root, const struct tokenizer_settings *settings)
 		tree_die(config,
 		    "'unk_token' is '%s', and the model of tokenizer.json says '%s'",
 		    unknown, own);
-	if (!is_type(node, "BertNormalizer")) {
+	if (!tokenizer_is_type(node, "BertNormalizer")) {
 		if (tree_get(config, key) &&
 		    tree_boolean(config, key, true) != lowers(node))
 			tree_die(config,
@@ -92,7 +94,7 @@ find_step(struct tree *node, const char *type)
 {
 	struct tree *list = tree_get(node, "pretokenizers"), *found = NULL;
 
-	if (is_type(node, type))
+	if (tokenizer_is_type(node, type))
 		return node;
 	for (size_t i = 0; list && i < list->count && !found; i++)
 		found = find_step(list->items[i], type);
@@ -110,9 +112,9 @@ puts_blank(struct tree *root)
 	const struct tree *list = tree_get(normal, "normalizers");
 
 	for (size_t i = 0; list && i < list->count; i++)
-		if (is_type(list->items[i], "Prepend"))
+		if (tokenizer_is_type(list->items[i], "Prepend"))
 			return 1;
-	if (is_type(normal, "Prepend"))
+	if (tokenizer_is_type(normal, "Prepend"))
 		return 1;
 	if (bytes)
 		return tree_boolean(bytes, "add_prefix_space", true);
@@ -131,7 +133,7 @@ set_blank(struct tree *root, const struct tokenizer_settings *settings)
 	const struct tree *config = settings->config;
 
 	if (settings->class && settings->class->kind == KIND_BYTES &&
-	    is_type(before, "ByteLevel")) {
+	    tokenizer_is_type(before, "ByteLevel")) {
 		set_flag(before, key, settings, key, false);
 		return;
 	}
@@ -294,9 +296,8 @@ is_own_key(const struct tree *member)
 {
 	size_t length = strlen(member->key);
 
-	for (size_t i = 0; i < SPECIAL_TOKENS; i++)
-		if (!strcmp(member->key, tokenizer_special_keys[i]))
-			return false;
+	if (tree_listed(tokenizer_special_keys, member->key))
+		return false;
 	if (member->kind == TREE_OBJECT ? !tree_get(member, "content")
 					: member->kind != TREE_STRING)
 		return false;
@@ -425,8 +426,7 @@ set_pair(struct tokenizer *tokenizer, const struct tokenizer_class *class)
 {
 	struct pair_around *pair = &tokenizer->pair;
 
-	for (size_t i = 0; i < tokenizer->before.count; i++)
-		ids_push(&pair->before, tokenizer->before.id[i]);
+	ids_add(&pair->before, tokenizer->before.id, tokenizer->before.count);
 	for (size_t i = 0; i < tokenizer->after.count; i++) {
 		for (int j = 0; j < class->separators; j++)
 			ids_push(&pair->between, tokenizer->after.id[i]);

@@ -11,6 +11,9 @@
 #include "token/tokenizer_parts.h"
 #include "token/tokenizer_settings.h"
 
+/* Whether a component of tokenizer.json, NULL for none, is of this type. */
+bool tokenizer_is_type(const struct tree *node, const char *type);
+
 /* Changes "normalizer" and "pre_tokenizer" of root, a tokenizer.json. */
 void tokenizer_rules_apply(struct tree *root, const struct tokenizer_settings *settings);
 

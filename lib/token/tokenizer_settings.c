@@ -7,7 +7,7 @@
 #include "folder/sentence_config.h"
 #include "text/json.h"
 
-const char *const tokenizer_special_keys[SPECIAL_TOKENS] = { "bos_token", "eos_token",
+const char *const tokenizer_special_keys[SPECIAL_TOKENS + 1] = { "bos_token", "eos_token",
 	"unk_token", "sep_token", "pad_token", "cls_token", "mask_token" };
 
 static const struct tokenizer_class classes[] = {

@@ -16,7 +16,7 @@
 enum tokenizer_kind { KIND_WORDPIECE, KIND_BYTES, KIND_PIECES, KIND_FILE };
 
 enum { SPECIAL_TOKENS = 7 };
-extern const char *const tokenizer_special_keys[SPECIAL_TOKENS];
+extern const char *const tokenizer_special_keys[SPECIAL_TOKENS + 1]; /* ends with NULL */
 
 /* A tokenizer class of transformers, named without "Tokenizer" or "TokenizerFast". */
 struct tokenizer_class {

@@ -3,6 +3,7 @@
 #include <endian.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -408,7 +409,6 @@ struct unigram *
 unigram_new(const struct vocabulary *vocabulary, double *score,
     const struct unigram_rules *rules, const char *file)
 {
-	static const char digits[] = "0123456789ABCDEF";
 	struct unigram *unigram = mem_zero(1, sizeof *unigram);
 	int32_t count = vocabulary_size(vocabulary);
 	double least = score[0];
@@ -423,9 +423,9 @@ unigram_new(const struct vocabulary *vocabulary, double *score,
 	pthread_mutex_init(&unigram->building, NULL);
 	part_groups(unigram);
 	for (int byte = 0; byte < 256; byte++) {
-		char code[] = { '<', '0', 'x', digits[byte >> 4], digits[byte & 15],
-			'>' };
-		unigram->byte[byte] = unigram_find(unigram, code, sizeof code);
+		char code[sizeof "<0xFF>"];
+		snprintf(code, sizeof code, "<0x%02X>", (unsigned)byte);
+		unigram->byte[byte] = unigram_find(unigram, code, sizeof code - 1);
 	}
 	return unigram;
 }

@@ -135,14 +135,15 @@ wordpiece_new(const struct vocabulary *vocabulary, const struct wordpiece_rules 
 {
 	struct wordpiece *model = mem_zero(1, sizeof *model);
 	size_t mark = rules->continuation ? strlen(rules->continuation) : 0, length;
+	int32_t size = vocabulary ? vocabulary_size(vocabulary) : 0;
 
 	model->vocabulary = vocabulary;
 	model->rules = *rules;
 	model->rules.continuation = NULL;
 	model->prefix = mark;
-	table_open(&model->first, (size_t)vocabulary_size(vocabulary));
-	table_open(&model->rest, (size_t)vocabulary_size(vocabulary));
-	for (int32_t id = 0; id < vocabulary_size(vocabulary); id++) {
+	table_open(&model->first, (size_t)size);
+	table_open(&model->rest, (size_t)size);
+	for (int32_t id = 0; id < size; id++) {
 		const char *text = vocabulary_text(vocabulary, id, &length);
 		if (!text || !length)
 			continue;

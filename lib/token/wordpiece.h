@@ -28,7 +28,7 @@ struct wordpiece_rules {
 
 struct wordpiece;
 
-/* The vocabulary is borrowed until wordpiece_free. */
+/* The vocabulary is borrowed until wordpiece_free; NULL: none, for wordpiece_normal and wordpiece_words. */
 struct wordpiece *wordpiece_new(
     const struct vocabulary *vocabulary, const struct wordpiece_rules *rules);
 

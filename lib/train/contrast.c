@@ -18,7 +18,6 @@
 #include "train/batch_sync.h"
 #include "train/guide.h"
 #include "train/precomputed.h"
-#include "train/text_keys.h"
 
 enum side { QUERY, DOCUMENT, NEGATIVES, SIDES };
 
@@ -244,20 +243,19 @@ contrast_prepare(struct contrast *contrast)
 		read_ahead(contrast);
 }
 
-static const int64_t *
-lists(const struct contrast *contrast, enum side side, int64_t *count)
+/* The number of texts of a side of the record. */
+static int64_t
+lists(const struct contrast *contrast, enum side side)
 {
 	int index = contrast->text[side].ids;
 
-	*count = 0;
 	if (index < 0)
-		return NULL;
+		return 0;
 	const struct column *column = stream_column(contrast->reader, index);
 	const struct array *array = &contrast->record.columns[index];
 	if (column->depth < 1)
 		bad(contrast, "the negatives are not lists of token ids");
-	*count = column_lists(column, array, contrast->record.rows);
-	return column_list_offsets(column, array);
+	return column_lists(column, array, contrast->record.rows);
 }
 
 /* Seed of a sequence's dropout: depends on batch and row alone, not on chunks or ranks. */
@@ -340,7 +338,7 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 	int ranks = ranks_count();
 
 	for (enum side side = QUERY; side < SIDES; side++) {
-		lists(contrast, side, &count[side]);
+		count[side] = lists(contrast, side);
 		all += count[side];
 	}
 	contrast->keys = mem_grow(contrast->keys, &contrast->key_capacity,
@@ -349,7 +347,7 @@ take(struct contrast *contrast, struct contrast_batch *batch)
 	for (enum side side = QUERY; side < SIDES; at += count[side++]) {
 		tokens += add_side(contrast, side, count[side]);
 		if (!contrast->options.keep_duplicates)
-			text_keys(contrast->keys + at, contrast->keys + all + at,
+			batch_keys(contrast->keys + at, contrast->keys + all + at,
 			    contrast->reader, &contrast->record, contrast->key[side],
 			    contrast->texts.sequences + at, count[side]);
 	}
@@ -434,11 +432,11 @@ message_of(const struct contrast *contrast)
 	struct sync_message message = { .state = SYNC_BATCH,
 		.tokens = hash_rows(contrast),
 		.record = stream_records(contrast->reader),
-		.step = tree_integer(attributes, "step", -1) };
+		.step = tree_integer(attributes, "step", -1),
+		.rows = lists(contrast, rows_of(contrast)),
+		.negatives = lists(contrast, NEGATIVES),
+		.attributes = hash_attributes(0, contrast, common) };
 
-	lists(contrast, rows_of(contrast), &message.rows);
-	lists(contrast, NEGATIVES, &message.negatives);
-	message.attributes = hash_attributes(0, contrast, common);
 	return message;
 }
 
@@ -455,7 +453,7 @@ take_beside(struct contrast *contrast)
 	else
 		batch_scores_take_rows(&contrast->scores, reader, record);
 	for (enum side side = QUERY; side < SIDES; side++)
-		lists(contrast, side, &counts[side]);
+		counts[side] = lists(contrast, side);
 	if (contrast->options.guide)
 		guide_take(&contrast->guide, reader, record, counts);
 }

@@ -21,7 +21,6 @@ struct cross {
 	float *logits; /* [sequences] on the host, later their gradient */
 	double *s, *ds;
 	size_t logits_room, s_room, ds_room;
-	double loss, correct;
 	struct pair_ranks measured; /* of held-out pairs */
 };
 
@@ -29,14 +28,6 @@ static bool
 is_list(const struct cross *cross)
 {
 	return cross->pairs.objective.type == &objective_listnet;
-}
-
-/* Whether rows have negatives: of all ranks' parts of a batch, unless it is held out. */
-static bool
-has_negatives(const struct contrast_batch *batch, bool held_out)
-{
-	return batch->negatives ||
-	       (!held_out && batch->parts.negatives[ranks_count()] > 0);
 }
 
 /* Dies unless bce has labels, and listnet candidates. */
@@ -80,7 +71,9 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 {
 	struct cross *cross = (struct cross *)pairs;
 	size_t count = (size_t)batch->count;
-	bool negatives = has_negatives(batch, !report);
+	/* of all ranks' parts of a batch, unless it is held out */
+	bool negatives =
+	    batch->negatives || (report && batch->parts.negatives[ranks_count()] > 0);
 
 	check_scores(cross, batch, negatives);
 	cross->logits =
@@ -90,7 +83,7 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 	nn_download(cross->logits, vectors, count * sizeof *cross->logits);
 	for (size_t i = 0; i < count; i++)
 		cross->s[i] = cross->logits[i];
-	cross->loss = pair_loss(
+	pairs->loss = pair_loss(
 	    &(struct pair_loss){ .kind = is_list(cross) ? PAIR_LISTNET : PAIR_BCE,
 		.temperature = batch->temperature,
 		.positive = pairs->objective.options.positive,
@@ -100,25 +93,16 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 		.s = cross->s,
 		.t = batch->scores,
 		.ds = cross->ds },
-	    &cross->correct);
+	    &pairs->correct);
 	if (!negatives)
-		cross->correct = count_right(cross, batch);
+		pairs->correct = count_right(cross, batch);
 	if (!report)
 		return;
 	double share = share_of(cross, batch);
-	cross->loss *= share;
+	pairs->loss *= share;
 	for (size_t i = 0; i < count; i++)
 		cross->logits[i] = (float)(share * cross->ds[i]);
 	nn_upload(pairs->gradient, cross->logits, count * sizeof *cross->logits);
-}
-
-static double
-end(struct paired *pairs, double *correct)
-{
-	struct cross *cross = (struct cross *)pairs;
-
-	*correct = cross->correct;
-	return cross->loss;
 }
 
 /* Held-out pairs. ------------------------------------------------------------------ */
@@ -182,7 +166,6 @@ open_cross(struct objective *objective, const char *path)
 	options->usual_temperature = 1;
 	paired_open(objective, path);
 	pairs->begin = begin;
-	pairs->end = end;
 }
 
 static void

@@ -165,16 +165,13 @@ development_keep(
 static int64_t
 step_of(const struct development *d, const char *folder)
 {
-	char *path = mem_format("%s/%s", folder, FOLDER_TRAIN);
-	struct tree *origin = json_read_optional(path);
-	const struct tree *settings = origin ? tree_get(origin, "settings") : NULL;
+	struct tree *origin = json_find(folder, FOLDER_TRAIN);
+	const struct tree *settings = tree_get(origin, "settings");
 	int64_t step = -1;
 
 	if (settings && !settings_refuse(d->settings, settings))
 		step = tree_integer(origin, "steps", -1);
-	if (origin)
-		tree_free(origin);
-	free(path);
+	tree_free(origin);
 	return step;
 }
 

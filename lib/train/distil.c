@@ -16,42 +16,21 @@
 
 struct distil {
 	struct paired pairs;
-	float *host, *lengths, *teacher,
-	    *cosines; /* host NULL or [texts]; the others nn memory */
-	size_t host_room, lengths_size, teacher_size, cosines_size;
-	double loss;
+	float *host, *lengths, *cosines; /* [texts]; host memory, nn memory */
+	size_t host_room, lengths_size, cosines_size;
 };
-
-static struct distil *
-own(struct paired *pairs)
-{
-	return (struct distil *)pairs;
-}
-
-/* The teacher's vectors in nn memory, of length 1. */
-static float *
-upload(struct distil *distil, const struct contrast_batch *batch, size_t count)
-{
-	size_t width = distil->pairs.width;
-
-	if (batch->guide_width != width)
-		die("%s: the teacher's vectors have %zu components, the model's %zu; --project %zu learns a projection, 'encode --dim' cuts vectors of a Matryoshka model",
-		    batch->stream, batch->guide_width, width, batch->guide_width);
-	distil->teacher = nn_reserve(distil->teacher, &distil->teacher_size, count,
-	    width * sizeof *distil->teacher);
-	nn_upload(distil->teacher, batch->guide, count * width * sizeof *distil->teacher);
-	nn_normalize(distil->teacher, NULL, distil->teacher, count, width);
-	return distil->teacher;
-}
 
 static void
 begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
     struct batch_report *report)
 {
-	struct distil *distil = own(pairs);
+	struct distil *distil = (struct distil *)pairs;
 	size_t count = (size_t)batch->count, width = pairs->width, all = count;
-	float *teacher = upload(distil, batch, count);
 
+	if (batch->guide_width != width)
+		die("%s: the teacher's vectors have %zu components, the model's %zu; --project %zu learns a projection, 'encode --dim' cuts vectors of a Matryoshka model",
+		    batch->stream, batch->guide_width, width, batch->guide_width);
+	const float *teacher = paired_guide(pairs, batch);
 	if (report)
 		all = batch->all;
 	distil->lengths = nn_reserve(
@@ -63,22 +42,16 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 	nn_normalize(vectors, distil->lengths, vectors, count, width);
 	nn_dot_rows(distil->cosines, vectors, teacher, count, width);
 	nn_download(distil->host, distil->cosines, count * sizeof *distil->host);
-	distil->loss = 0;
+	pairs->correct = NAN;
+	pairs->loss = 0;
 	for (size_t i = 0; i < count; i++)
-		distil->loss += (1 - (double)distil->host[i]) / (double)all;
+		pairs->loss += (1 - (double)distil->host[i]) / (double)all;
 	if (!report)
 		return;
 	nn_copy(pairs->gradient, teacher, count * width);
 	nn_scale(pairs->gradient, -1 / (float)all, count * width);
 	nn_normalize_back(
 	    pairs->gradient, pairs->gradient, vectors, distil->lengths, count, width);
-}
-
-static double
-end(struct paired *pairs, double *correct)
-{
-	*correct = NAN;
-	return own(pairs)->loss;
 }
 
 static void
@@ -92,7 +65,6 @@ open_distil(struct objective *objective, const char *path)
 	objective->options.contrast.usual_temperature = 1;
 	paired_open(objective, path);
 	pairs->begin = begin;
-	pairs->end = end;
 }
 
 static void
@@ -104,7 +76,6 @@ close_distil(struct objective *objective)
 	free(distil->host);
 	nn_free(distil->lengths, distil->lengths_size);
 	nn_free(distil->cosines, distil->cosines_size);
-	nn_free(distil->teacher, distil->teacher_size);
 }
 
 const struct objective_type objective_distil = {

@@ -194,7 +194,7 @@ take_pairs(struct held_out *h, const struct contrast_batch *batch, const float *
 		};
 }
 
-static int64_t
+static void
 measure_batches(struct held_out *h, struct objective *objective,
     struct gradient_cache *cache, held_out_loss *loss, struct dev_report *report)
 {
@@ -218,7 +218,6 @@ measure_batches(struct held_out *h, struct objective *objective,
 		die("%s: there are no pairs in it", contrast_name(h->pairs));
 	report->loss /= (double)rows;
 	report->accuracy /= (double)rows;
-	return rows;
 }
 
 /* Search. -------------------------------------------------------------------------- */

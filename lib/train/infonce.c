@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "nn/nn.h"
 #include "ranks/ranks.h"
 #include "train/loss.h"
 #include "train/paired.h"
@@ -17,22 +16,7 @@ struct infonce {
 	struct loss *loss;
 	struct relation_loss *relations; /* NULL: none */
 	int terms;			 /* loss_batch.terms */
-	float *guide;			 /* nn memory [sequences, width of the guide] */
-	size_t guide_size;
 };
-
-/* The guide's vectors of a batch, of length 1.  One is reserved beside them, since NULL would be no guide where a rank has no texts. */
-static const float *
-guide_of(struct infonce *infonce, const struct contrast_batch *batch)
-{
-	size_t count = (size_t)batch->count, width = batch->guide_width;
-
-	infonce->guide = nn_reserve(
-	    infonce->guide, &infonce->guide_size, count + 1, width * sizeof(float));
-	nn_upload(infonce->guide, batch->guide, count * width * sizeof(float));
-	nn_normalize(infonce->guide, NULL, infonce->guide, count, width);
-	return infonce->guide;
-}
 
 /* The gradient is ready, but the loss is still on its way from the device. */
 static void
@@ -60,7 +44,7 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 		.terms = infonce->terms,
 		.own_only = o->own_negatives,
 		.owners = owners ? batch->negative_rows : NULL,
-		.guide = guided ? guide_of(infonce, batch) : NULL,
+		.guide = guided ? paired_guide(pairs, batch) : NULL,
 		.guide_width = batch->guide_width,
 	};
 
@@ -76,10 +60,10 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 		relation_loss_add(relations, pairs->gradient);
 }
 
-static double
-end(struct paired *pairs, double *correct)
+static void
+end(struct paired *pairs)
 {
-	return loss_infonce_end(((struct infonce *)pairs)->loss, correct);
+	pairs->loss = loss_infonce_end(((struct infonce *)pairs)->loss, &pairs->correct);
 }
 
 /* "qq,dd" as loss_batch.terms; dies on a name that is none. */
@@ -127,7 +111,6 @@ close_infonce(struct objective *objective)
 
 	paired_close(objective);
 	loss_free(infonce->loss);
-	nn_free(infonce->guide, infonce->guide_size);
 	if (infonce->relations)
 		relation_loss_free(infonce->relations);
 }

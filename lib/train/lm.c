@@ -49,6 +49,8 @@ lm_open(struct lm *lm, const char *path, int64_t shortest,
 
 	lm->choose = choose;
 	lm->corpus = corpus_open(path, dir, shortest, o->contrast.epochs, o->seed);
+	lm->objective.stream = corpus_name(lm->corpus);
+	lm->objective.about = corpus_about(lm->corpus);
 	if (o->dev)
 		lm->dev = corpus_open(o->dev, dir, shortest, 1, o->seed);
 	if (o->dev && !corpus_batches(lm->dev, o->tokens))
@@ -73,18 +75,6 @@ lm_close(struct objective *objective)
 	batch_free(&lm->batch);
 	free(lm->positions);
 	free(lm->targets);
-}
-
-const char *
-lm_stream(const struct objective *objective)
-{
-	return corpus_name(own(objective)->corpus);
-}
-
-struct tree *
-lm_about(const struct objective *objective)
-{
-	return corpus_about(own(objective)->corpus);
 }
 
 int64_t

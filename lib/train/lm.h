@@ -20,16 +20,14 @@ struct lm {
 
 /* The functions of struct objective_type that both share. */
 #define LM_FUNCTIONS                                                                     \
-	.close = lm_close, .stream = lm_stream, .about = lm_about, .total = lm_total,    \
-	.learn = lm_learn, .dev = lm_dev, .position = lm_position, .resume = lm_resume
+	.close = lm_close, .total = lm_total, .learn = lm_learn, .dev = lm_dev,          \
+	.position = lm_position, .resume = lm_resume
 /* lm_open sets `choose`; texts of fewer than `shortest` tokens are left out. */
 void lm_open(struct lm *lm, const char *path, int64_t shortest,
     int64_t (*choose)(struct lm *lm, const struct corpus_batch *texts, int64_t number));
 void lm_close(struct objective *objective);
 /* The settings that both have; each adds its own. */
 void lm_settings(const struct objective_options *options, struct tree *settings);
-const char *lm_stream(const struct objective *objective);
-struct tree *lm_about(const struct objective *objective);
 int64_t lm_total(struct objective *objective);
 bool lm_learn(struct objective *objective, int64_t number, struct batch_report *report,
     const struct model_whole *whole);

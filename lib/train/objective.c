@@ -71,27 +71,28 @@ objective_close(struct objective *objective)
 	objective->type->close(objective);
 	model_balance(objective->model, NULL);
 	balance_free(objective->balance);
+	tree_free(objective->about);
 	free(objective);
 }
 
 void
 objective_prepare(struct objective *objective)
 {
-	if (objective->type->prepare && nn_device())
-		objective->type->prepare(objective);
+	if (objective->contrast && nn_device())
+		contrast_prepare(objective->contrast);
 }
 
 bool
 objective_leave(struct objective *objective)
 {
 	return ranks_count() == 1 ||
-	       (objective->type->leave && objective->type->leave(objective));
+	       (objective->contrast && contrast_leave(objective->contrast));
 }
 
 bool
 objective_left(const struct objective *objective)
 {
-	return objective->type->left && objective->type->left(objective);
+	return objective->contrast && contrast_left(objective->contrast);
 }
 
 double

@@ -46,6 +46,10 @@ struct objective {
 	struct objective_options options;
 	struct model *model;	 /* borrowed */
 	struct balance *balance; /* NULL: none */
+	/* Set by `open`: the stream's name, for messages; what its header says (stream_about); pairs, or NULL if it has texts. */
+	const char *stream;
+	struct tree *about;
+	struct contrast *contrast;
 };
 
 /* The result of a batch, over all ranks.  Strings are borrowed until the next batch. */
@@ -83,9 +87,6 @@ struct objective_type {
 	/* Opens the stream; dies if it does not fit the objective or the model. */
 	void (*open)(struct objective *objective, const char *path);
 	void (*close)(struct objective *objective);
-	/* The stream's name, for messages; what its header says (stream_about). */
-	const char *(*stream)(const struct objective *objective);
-	struct tree *(*about)(const struct objective *objective);
 	/* Adds the options that decide the weights to the settings of a checkpoint (settings.h). */
 	void (*settings)(const struct objective_options *options, struct tree *settings);
 	/* Number of batches of the whole run; -1: not known. */
@@ -99,14 +100,6 @@ struct objective_type {
 	 */
 	bool (*learn)(struct objective *objective, int64_t number,
 	    struct batch_report *report, const struct model_whole *whole);
-	/* Reads the next batch while the device computes, if it is there already; invalidates the last report's strings.  May
-	 * be NULL. */
-	void (*prepare)(struct objective *objective);
-
-	/* With several ranks.  leave tells the others that this rank stops; false: they are not waiting for a batch.  left: has
-	 * another rank stopped?  Both may be NULL. */
-	bool (*leave)(struct objective *objective);
-	bool (*left)(const struct objective *objective);
 
 	/* which of them `dev` sets; ranks: nDCG@10, also without a corpus, and average precision, NaN where they are not defined */
 	bool dev_accuracy, dev_spearman, dev_ranks;
@@ -136,7 +129,11 @@ void objective_choose_balance(
 struct objective *objective_open(
     const char *path, struct model *model, const struct objective_options *options);
 void objective_close(struct objective *objective);
+
+/* Reads the next batch while the device computes, if it is there already; invalidates the last report's strings. */
 void objective_prepare(struct objective *objective);
+
+/* leave tells the other ranks that this one stops; false: they are not waiting for a batch.  left: has another rank stopped? */
 bool objective_leave(struct objective *objective); /* true with one rank */
 bool objective_left(const struct objective *objective);
 

@@ -21,7 +21,9 @@ paired_open(struct objective *objective, const char *path)
 	struct paired *pairs = own(objective);
 	struct objective_options *o = &objective->options;
 
-	pairs->contrast = contrast_open(path, objective->model, &o->contrast);
+	objective->contrast = contrast_open(path, objective->model, &o->contrast);
+	objective->stream = contrast_name(objective->contrast);
+	objective->about = contrast_about(objective->contrast);
 	pairs->cache = gradient_cache_new(objective->model, o->tokens);
 	if (o->matryoshka)
 		pairs->matryoshka =
@@ -35,12 +37,13 @@ paired_close(struct objective *objective)
 {
 	struct paired *pairs = own(objective);
 
-	contrast_close(pairs->contrast);
+	contrast_close(objective->contrast);
 	gradient_cache_free(pairs->cache);
 	if (pairs->held_out)
 		held_out_close(pairs->held_out);
 	matryoshka_free(pairs->matryoshka);
 	nn_free(pairs->gradient, pairs->gradient_size);
+	nn_free(pairs->guide, pairs->guide_size);
 }
 
 void
@@ -56,6 +59,18 @@ paired_settings(const struct objective_options *o, struct tree *settings)
 		tree_set(settings, "matryoshka", tree_of_string(o->matryoshka));
 }
 
+const float *
+paired_guide(struct paired *pairs, const struct contrast_batch *batch)
+{
+	size_t count = (size_t)batch->count, width = batch->guide_width;
+
+	pairs->guide = nn_reserve(
+	    pairs->guide, &pairs->guide_size, count + 1, width * sizeof *pairs->guide);
+	nn_upload(pairs->guide, batch->guide, count * width * sizeof *pairs->guide);
+	nn_normalize(pairs->guide, NULL, pairs->guide, count, width);
+	return pairs->guide;
+}
+
 void
 paired_demand_labels(const struct paired *pairs, const struct contrast_batch *batch)
 {
@@ -66,22 +81,10 @@ paired_demand_labels(const struct paired *pairs, const struct contrast_batch *ba
 			    pairs->objective.type->name);
 }
 
-const char *
-paired_stream(const struct objective *objective)
-{
-	return contrast_name(own(objective)->contrast);
-}
-
-struct tree *
-paired_about(const struct objective *objective)
-{
-	return contrast_about(own(objective)->contrast);
-}
-
 int64_t
 paired_total(struct objective *objective)
 {
-	return contrast_total(own(objective)->contrast);
+	return contrast_total(objective->contrast);
 }
 
 /* A rank sums the gradients of every task expert that some rank's sequences use. */
@@ -118,34 +121,44 @@ reserve(struct paired *pairs, const struct contrast_batch *batch)
 	return count;
 }
 
-/* The sum of the losses of all widths.  The accuracy is that of the widest; the vectors are normalised in the end, as `begin` would. */
-static double
+/* Waits for loss and correct. */
+static void
+end(struct paired *pairs)
+{
+	if (pairs->end)
+		pairs->end(pairs);
+}
+
+/* Sets the sum of the losses of all widths.  The accuracy is that of the widest; the vectors are normalised in the end, as `begin`
+ * would. */
+static void
 nested_loss(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
-    struct batch_report *report, double *correct)
+    struct batch_report *report)
 {
 	struct matryoshka *m = pairs->matryoshka;
 	float *gradient = pairs->gradient;
 	size_t whole = (size_t)model_width(pairs->objective.model), widest = 0;
 	size_t count = (size_t)batch->count;
-	double loss = 0, weight;
+	double loss = 0, correct = 0, weight;
 
 	nn_zero(gradient, count * whole);
 	for (size_t i = 0; (pairs->width = matryoshka_width(m, i, &weight)); i++) {
-		double right;
 		float *cut = matryoshka_cut(m, i, vectors, count, &pairs->gradient);
 		pairs->begin(pairs, batch, cut, report);
-		loss += weight * pairs->end(pairs, &right);
+		end(pairs);
+		loss += weight * pairs->loss;
 		if (report)
 			matryoshka_add(m, i, gradient);
 		if (pairs->width > widest) {
 			widest = pairs->width;
-			*correct = right;
+			correct = pairs->correct;
 		}
 	}
 	pairs->gradient = gradient;
 	if (!report)
 		nn_normalize(vectors, NULL, vectors, count, whole);
-	return loss;
+	pairs->loss = loss;
+	pairs->correct = correct;
 }
 
 bool
@@ -156,7 +169,7 @@ paired_learn(struct objective *objective, int64_t number, struct batch_report *r
 	struct contrast_batch batch;
 
 	(void)number;
-	if (!contrast_next(pairs->contrast, &batch))
+	if (!contrast_next(objective->contrast, &batch))
 		return false;
 	int64_t count = reserve(pairs, &batch);
 	*report = (struct batch_report){ .examples = batch.rows,
@@ -171,36 +184,19 @@ paired_learn(struct objective *objective, int64_t number, struct batch_report *r
 	if (objective->balance)
 		report->balance = objective_balance(objective);
 	if (pairs->matryoshka)
-		report->loss =
-		    nested_loss(pairs, &batch, vectors, report, &report->correct);
+		nested_loss(pairs, &batch, vectors, report);
 	else
 		pairs->begin(pairs, &batch, vectors, report);
 	agree_on_experts(objective->model, &batch, count);
 	gradient_cache_backward(pairs->cache, pairs->gradient, whole);
 	if (!pairs->matryoshka)
-		report->loss = pairs->end(pairs, &report->correct);
+		end(pairs);
+	report->loss = pairs->loss;
+	report->correct = pairs->correct;
 	if (!isfinite(report->loss))
 		gradient_cache_demand_finite(pairs->cache);
 	objective_sum_report(report);
 	return true;
-}
-
-void
-paired_prepare(struct objective *objective)
-{
-	contrast_prepare(own(objective)->contrast);
-}
-
-bool
-paired_leave(struct objective *objective)
-{
-	return contrast_leave(own(objective)->contrast);
-}
-
-bool
-paired_left(const struct objective *objective)
-{
-	return contrast_left(own(objective)->contrast);
 }
 
 static double
@@ -210,10 +206,14 @@ held_out_batch(struct objective *objective, const struct contrast_batch *batch,
 	struct paired *pairs = own(objective);
 
 	reserve(pairs, batch);
-	if (pairs->matryoshka)
-		return nested_loss(pairs, batch, vectors, NULL, correct);
-	pairs->begin(pairs, batch, vectors, NULL);
-	return pairs->end(pairs, correct);
+	if (pairs->matryoshka) {
+		nested_loss(pairs, batch, vectors, NULL);
+	} else {
+		pairs->begin(pairs, batch, vectors, NULL);
+		end(pairs);
+	}
+	*correct = pairs->correct;
+	return pairs->loss;
 }
 
 void
@@ -228,7 +228,7 @@ paired_dev(struct objective *objective, struct dev_report *report)
 struct tree *
 paired_position(const struct objective *objective)
 {
-	struct contrast_position at = contrast_position(own(objective)->contrast);
+	struct contrast_position at = contrast_position(objective->contrast);
 	struct tree *tree = tree_object();
 
 	tree_set(tree, "taken", tree_of_integer(at.taken));
@@ -246,5 +246,5 @@ paired_resume(struct objective *objective, const struct tree *position)
 		tree_integer(position, "step", -1), objective_hash_in(position, "hash"),
 		objective_hash_in(position, "documents") };
 
-	contrast_resume(own(objective)->contrast, &at);
+	contrast_resume(objective->contrast, &at);
 }

@@ -30,15 +30,8 @@ struct scored {
 	float *host, *gradient;	      /* [vectors, width] */
 	float *lengths;		      /* nn memory, [vectors] */
 	size_t host_room, gradient_room, lengths_size;
-	double loss, correct;
 	struct scored_pairs measured; /* similarities and scores of held-out pairs */
 };
-
-static struct scored *
-own(struct paired *pairs)
-{
-	return (struct scored *)pairs;
-}
 
 /* A type of objective: its loss and similarity. */
 struct scored_kind {
@@ -211,25 +204,25 @@ measure(struct scored *scored, const struct contrast_batch *batch, bool alone)
 		    batch->stream, (long long)batch->record, kind->type->name);
 	for (size_t p = 0; kind->angle && p < all->count; p++)
 		all->s[p] = fabs(all->s[p]);
-	scored->loss = pair_loss(&(struct pair_loss){ .kind = kind->loss,
-				     .temperature = batch->temperature,
-				     .margin = o->margin,
-				     .rows = all->rows,
-				     .count = all->count,
-				     .row = all->row,
-				     .s = all->s,
-				     .t = all->t,
-				     .ds = all->ds },
-	    &scored->correct);
+	scored->pairs.loss = pair_loss(&(struct pair_loss){ .kind = kind->loss,
+					   .temperature = batch->temperature,
+					   .margin = o->margin,
+					   .rows = all->rows,
+					   .count = all->count,
+					   .row = all->row,
+					   .s = all->s,
+					   .t = all->t,
+					   .ds = all->ds },
+	    &scored->pairs.correct);
 	if (!kind->candidates)
-		scored->correct = NAN;
+		scored->pairs.correct = NAN;
 	if (!shared)
 		return;
 	memcpy(one->ds, all->ds + place[0], one->rows * sizeof *one->ds);
 	memcpy(one->ds + one->rows, all->ds + place[1],
 	    (one->count - one->rows) * sizeof *one->ds);
 	if (ranks_own()) /* the first rank has it all */
-		scored->loss = scored->correct = 0;
+		scored->pairs.loss = scored->pairs.correct = 0;
 }
 
 static void
@@ -255,7 +248,7 @@ static void
 begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
     struct batch_report *report)
 {
-	struct scored *scored = own(pairs);
+	struct scored *scored = (struct scored *)pairs;
 	bool dot = pairs->objective.options.dot;
 	size_t width = pairs->width;
 	size_t count = (size_t)(2 * batch->rows + batch->negatives);
@@ -278,13 +271,6 @@ begin(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
 		    scored->lengths, count, width);
 }
 
-static double
-end(struct paired *pairs, double *correct)
-{
-	*correct = own(pairs)->correct;
-	return own(pairs)->loss;
-}
-
 /* The objective. ------------------------------------------------------------------- */
 
 static void
@@ -296,7 +282,6 @@ open_scored(struct objective *objective, const char *path)
 	objective->options.contrast.usual_temperature = kind_of(objective)->temperature;
 	paired_open(objective, path);
 	pairs->begin = begin;
-	pairs->end = end;
 }
 
 static void
@@ -320,24 +305,19 @@ add_settings(const struct objective_options *o, struct tree *settings)
 	tree_set(settings, "margin", tree_of_real(o->margin));
 }
 
-/* Adds the similarities of a batch of held-out pairs. */
+/* Adds the similarities of the batch to those of the held-out pairs. */
 static void
-note_similarities(struct paired *pairs)
+begin_held_out(struct paired *pairs, const struct contrast_batch *batch, float *vectors,
+    struct batch_report *report)
 {
-	struct scored *scored = own(pairs);
+	struct scored *scored = (struct scored *)pairs;
 	struct scored_pairs *from = &scored->own, *to = &scored->measured;
 	size_t before = to->count;
 
+	begin(pairs, batch, vectors, report);
 	reserve(to, 0, before + from->count);
 	memcpy(to->s + before, from->s, from->count * sizeof *to->s);
 	memcpy(to->t + before, from->t, from->count * sizeof *to->t);
-}
-
-static double
-end_held_out(struct paired *pairs, double *correct)
-{
-	note_similarities(pairs);
-	return end(pairs, correct);
 }
 
 /* The best step has the greatest correlation of similarities and scores. */
@@ -348,9 +328,9 @@ dev_scored(struct objective *objective, struct dev_report *report)
 	struct scored_pairs *measured = &scored->measured;
 
 	measured->count = 0;
-	scored->pairs.end = end_held_out;
+	scored->pairs.begin = begin_held_out;
 	paired_dev(objective, report);
-	scored->pairs.end = end;
+	scored->pairs.begin = begin;
 	report->spearman =
 	    correlation_spearman(measured->s, measured->t, (int64_t)measured->count);
 	/* not defined of equal scores, or of equal similarities */

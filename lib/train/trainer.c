@@ -36,8 +36,8 @@ struct trainer {
 	struct weight_average *average;	 /* NULL: none */
 	struct development *development; /* NULL: no held-out data */
 	struct tree *settings;		 /* settings.h */
-	struct tree *stream;		 /* stream_about */
 	char *checkpoint_path;
+	struct checkpoint_arrays arrays; /* model, optim and average */
 	struct train_log *log;
 	struct progress *progress;
 	int64_t step, batches; /* done */
@@ -63,12 +63,6 @@ compare_settings(const struct trainer *trainer, const struct tree *saved)
 		    settings_text(tree_get(own, key)));
 }
 
-static const char *
-stream_of(const struct trainer *trainer)
-{
-	return trainer->objective->type->stream(trainer->objective);
-}
-
 /* Checkpoints. --------------------------------------------------------------------- */
 
 /* Records the state after a step. */
@@ -87,21 +81,6 @@ note_state(struct trainer *trainer)
 	tree_free(trainer->state);
 	trainer->state = state;
 	trainer->whole = true;
-}
-
-static struct checkpoint_arrays
-arrays_of(const struct trainer *trainer)
-{
-	return (
-	    struct checkpoint_arrays){ trainer->model, trainer->optim, trainer->average };
-}
-
-static void
-save_checkpoint(struct trainer *trainer)
-{
-	struct checkpoint_arrays arrays = arrays_of(trainer);
-
-	checkpoint_write(trainer->checkpoint_path, &arrays, trainer->state);
 }
 
 /* A signal within a second is the same one: timeout(1) and job queues send it to the program and to its group. */
@@ -124,7 +103,7 @@ _Noreturn static void
 leave(struct trainer *trainer)
 {
 	trainer->whole = false; /* if this fails, before_dying does not try again */
-	save_checkpoint(trainer);
+	checkpoint_write(trainer->checkpoint_path, &trainer->arrays, trainer->state);
 	if (verbosity >= 0)
 		fprintf(stderr,
 		    "%s: %s: stopped by signal %d after step %lld; the same command goes on from there\n",
@@ -211,8 +190,7 @@ begin(struct trainer *trainer)
 			    (long long)trainer->steps, (long long)trainer->step);
 		trainer->objective->type->resume(
 		    trainer->objective, tree_need(state, "place"));
-		struct checkpoint_arrays arrays = arrays_of(trainer);
-		checkpoint_restore(trainer->checkpoint_path, &arrays);
+		checkpoint_restore(trainer->checkpoint_path, &trainer->arrays);
 		trainer->batches = tree_integer_in(state, "batches", 0, INT64_MAX);
 		log_bytes = tree_integer(state, "log", 0);
 		development_resume(trainer->development, tree_get(state, "dev"));
@@ -229,13 +207,10 @@ begin(struct trainer *trainer)
 static void
 note(char **label, const char *name, bool first)
 {
-	if (first || strcmp(*label, name) == 0) {
-		free(*label);
-		*label = mem_string(name);
-	} else {
-		free(*label);
-		*label = mem_string("mixed");
-	}
+	bool same = first || !strcmp(*label, name);
+
+	free(*label);
+	*label = mem_string(same ? name : "mixed");
 }
 
 _Noreturn static void
@@ -249,7 +224,7 @@ diverged(const struct trainer *trainer, const struct step_report *r, const char 
 			 : mem_string("nothing was saved");
 
 	die("%s: %sthe %s of step %lld%s%s is %f; lower --lr, or look at the data; %s",
-	    stream_of(trainer), record, what, (long long)trainer->step + 1,
+	    trainer->objective->stream, record, what, (long long)trainer->step + 1,
 	    *r->task ? ", task " : "", r->task, value, kept);
 }
 
@@ -305,7 +280,7 @@ origin_of(const struct trainer *trainer)
 	tree_set(origin, "steps", tree_of_integer(trainer->step));
 	tree_set(origin, "batches", tree_of_integer(trainer->batches));
 	tree_set(origin, "dtype", tree_of_string(dtype_name(trainer->options->dtype)));
-	tree_set(origin, "stream", tree_copy(trainer->stream));
+	tree_set(origin, "stream", tree_copy(trainer->objective->about));
 	tree_set(origin, "read", trainer->objective->type->position(trainer->objective));
 	if (trainer->development)
 		tree_set(origin, "dev", development_state(trainer->development));
@@ -327,23 +302,10 @@ measure(struct trainer *trainer)
 	weight_average_swap(trainer->average);
 }
 
-/* Measures the model before the first step. */
+/* The same not as a part of a step: with a line of its own in the log. */
 static void
-measure_start(struct trainer *trainer)
+measure_apart(struct trainer *trainer)
 {
-	if (trainer->step || !development_due(trainer->development, 0))
-		return;
-	measure(trainer);
-	train_log_dev(trainer->log, 0);
-}
-
-/* Measures the model after the last step, if the data ended before that was known. */
-static void
-measure_end(struct trainer *trainer)
-{
-	if (!trainer->step || !trainer->development ||
-	    development_due(trainer->development, trainer->step))
-		return;
 	measure(trainer);
 	train_log_dev(trainer->log, trainer->step);
 }
@@ -391,7 +353,7 @@ count_steps(struct trainer *trainer, struct optim_options *optim)
 	int64_t every = trainer->options->accumulate;
 
 	if (!total)
-		die("%s: there is nothing to train on", stream_of(trainer));
+		die("%s: there is nothing to train on", trainer->objective->stream);
 	if (!optim->steps && total > 0)
 		optim->steps = (total + every - 1) / every;
 	if (!optim->steps && optim->schedule != SCHEDULE_CONSTANT)
@@ -420,7 +382,7 @@ save_last(const struct trainer *trainer)
 static void
 finish(struct trainer *trainer)
 {
-	const char *data = stream_of(trainer);
+	const char *data = trainer->objective->stream;
 
 	if (!trainer->step)
 		die("%s: there is nothing to train on", data);
@@ -449,7 +411,10 @@ run_steps(struct trainer *trainer)
 
 	for (bool more = true; !asked_to_stop();) {
 		if (!more) {
-			measure_end(trainer);
+			/* the data ended before it was known that the step was the last */
+			if (trainer->step && trainer->development &&
+			    !development_due(trainer->development, trainer->step))
+				measure_apart(trainer);
 			return;
 		}
 		more = (!trainer->steps || trainer->step < trainer->steps) &&
@@ -459,7 +424,8 @@ run_steps(struct trainer *trainer)
 			break;
 		}
 		if (more && every && trainer->step % every == 0)
-			save_checkpoint(trainer);
+			checkpoint_write(
+			    trainer->checkpoint_path, &trainer->arrays, trainer->state);
 	}
 	leave(trainer);
 }
@@ -480,14 +446,16 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	trainer.objective = objective_open(path, model, &options.objective);
 	count_steps(&trainer, &options.optim);
 	trainer.settings = settings_of(&options, model, trainer.steps);
-	trainer.stream = trainer.objective->type->about(trainer.objective);
 	settings_agree(trainer.settings, options.out);
 	trainer.optim = optim_new(model, &options.optim);
 	trainer.average = weight_average_new(model, trainer.optim, options.ema);
 	trainer.development = development_new(&options, trainer.settings);
 	trainer.checkpoint_path = file_beside(options.out, "checkpoint");
+	trainer.arrays =
+	    (struct checkpoint_arrays){ model, trainer.optim, trainer.average };
 	begin(&trainer);
-	measure_start(&trainer);
+	if (!trainer.step && development_due(trainer.development, 0))
+		measure_apart(&trainer);
 	note_state(&trainer);
 	heed_signals(&trainer);
 
@@ -504,7 +472,6 @@ trainer_run(struct model *model, const char *path, const struct trainer_options 
 	development_free(trainer.development);
 	objective_close(trainer.objective);
 	tree_free(trainer.settings);
-	tree_free(trainer.stream);
 	tree_free(trainer.state);
 	free(trainer.checkpoint_path);
 }

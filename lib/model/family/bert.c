@@ -10,9 +10,6 @@
 #define BERT_BLOCK                                                                       \
 	SELF_ATTENTION, MLP("intermediate.dense", NULL, "output.dense"),                 \
 	    NORMS("attention.output.LayerNorm", "output.LayerNorm")
-#define CLS_PREDICTIONS                                                                  \
-	PREDICTION("cls.predictions.transform.dense",                                    \
-	    "cls.predictions.transform.LayerNorm", "cls.predictions.decoder")
 #define LM_HEAD PREDICTION("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder")
 
 static const struct tensor_names bert = {

@@ -8,9 +8,7 @@
 static const struct tensor_names deberta = {
 	.prefixes = { "", "deberta." },
 	.stem = { EMBEDDINGS("embeddings.LayerNorm"),
-	    PREDICTION("cls.predictions.transform.dense",
-		"cls.predictions.transform.LayerNorm", "cls.predictions.decoder"),
-	    [STEM_RELATIVE] = "encoder.rel_embeddings",
+	    CLS_PREDICTIONS, [STEM_RELATIVE] = "encoder.rel_embeddings",
 	    [STEM_RELATIVE_NORM] = "encoder.LayerNorm" },
 	.layers = "encoder.layer.",
 	.block = { QKV("attention.self.query_proj", "attention.self.key_proj",

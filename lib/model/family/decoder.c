@@ -195,15 +195,12 @@ configure_mixture(struct spec *spec, const struct tree *config, const char *coun
 static void
 adjust_deepseek(struct spec *spec, const struct tree *config)
 {
-	const char *scoring = tree_string(config, "scoring_func", "softmax");
 	int64_t first =
 	    tree_integer_or(config, "first_k_dense_replace", 0, 0, SPEC_LAYERS);
 	int64_t step = tree_integer_or(config, "moe_layer_freq", 1, 1, SPEC_LAYERS);
 	int shared = (int)tree_integer_or(config, "n_shared_experts", 0, 0, 64);
 
-	if (strcmp(scoring, "softmax"))
-		tree_die(tree_get(config, "scoring_func"),
-		    "'scoring_func' is '%s'; only 'softmax' is supported", scoring);
+	tree_expect(config, "scoring_func", "softmax");
 	if (!tree_get(config, "n_routed_experts"))
 		return;
 	configure_mixture(spec, config, "n_routed_experts", "moe_intermediate_size");
@@ -289,11 +286,7 @@ adjust_ultrabert(struct spec *spec, const struct tree *config)
 static void
 adjust_bidirectional(struct spec *spec, const struct tree *config)
 {
-	const char *pooling = tree_string(config, "pooling", "avg");
-
-	if (strcmp(pooling, "avg"))
-		tree_die(tree_get(config, "pooling"),
-		    "'pooling' is '%s'; only 'avg' is supported", pooling);
+	tree_expect(config, "pooling", "avg");
 	spec->causal = false;
 }
 

@@ -209,23 +209,29 @@ family_positions_from(struct spec *spec, const struct tree *config, int first)
 	spec->positions -= first;
 }
 
+int
+family_layer_type(const struct spec *spec, const struct tree *config, int layer,
+    const char *const types[2], int otherwise)
+{
+	const struct tree *list = tree_get(config, "layer_types");
+
+	if (!list)
+		return otherwise;
+	if (list->kind != TREE_LIST || list->count != (size_t)spec->layers)
+		tree_die(list, "'layer_types' must name the type of each of %d layers",
+		    spec->layers);
+	const struct tree *type = list->items[layer];
+	for (int i = 0; i < 2; i++)
+		if (type->kind == TREE_STRING && !strcmp(type->string, types[i]))
+			return i;
+	tree_die(type, "'layer_types' may hold '%s' and '%s'", types[0], types[1]);
+}
+
 bool
 family_slides(
     const struct spec *spec, const struct tree *config, int layer, bool otherwise)
 {
-	const struct tree *types = tree_get(config, "layer_types");
+	static const char *const types[] = { "full_attention", "sliding_attention" };
 
-	if (!types)
-		return otherwise;
-	if (types->kind != TREE_LIST || types->count != (size_t)spec->layers)
-		tree_die(types, "'layer_types' must name the type of each of %d layers",
-		    spec->layers);
-	const struct tree *type = types->items[layer];
-	bool sliding =
-	    type->kind == TREE_STRING && !strcmp(type->string, "sliding_attention");
-	if (!sliding &&
-	    (type->kind != TREE_STRING || strcmp(type->string, "full_attention")))
-		tree_die(type,
-		    "'layer_types' may hold 'full_attention' and 'sliding_attention'");
-	return sliding;
+	return family_layer_type(spec, config, layer, types, otherwise);
 }

@@ -72,6 +72,9 @@ struct tensor_names {
 	[STEM_TYPES] = "embeddings.token_type_embeddings", [STEM_NORM] = (norm)
 #define PREDICTION(dense, norm, output)                                                  \
 	[STEM_MLM_DENSE] = (dense), [STEM_MLM_NORM] = (norm), [STEM_OUTPUT] = (output)
+#define CLS_PREDICTIONS                                                                  \
+	PREDICTION("cls.predictions.transform.dense",                                    \
+	    "cls.predictions.transform.LayerNorm", "cls.predictions.decoder")
 #define QKV(q, k, v, out)                                                                \
 	[BLOCK_Q] = (q), [BLOCK_K] = (k), [BLOCK_V] = (v), [BLOCK_OUT] = (out)
 #define SELF_ATTN                                                                        \
@@ -171,7 +174,11 @@ enum { FAMILY_FULL, FAMILY_SLIDING };
 void family_rotary_kinds(
     struct spec *spec, const struct tree *config, const double bases[2]);
 
-/* Whether a layer's attention is local: by "layer_types" (transformers 5), else `otherwise`. */
+/* The index in `types` of a layer's type by "layer_types" (transformers 5); `otherwise` if there is none. */
+int family_layer_type(const struct spec *spec, const struct tree *config, int layer,
+    const char *const types[2], int otherwise);
+
+/* Whether a layer's attention is local, by "layer_types", else `otherwise`. */
 bool family_slides(
     const struct spec *spec, const struct tree *config, int layer, bool otherwise);
 

@@ -51,20 +51,10 @@ static const struct tensor_names packed = {
 };
 
 static void
-expect(const struct tree *config, const char *key, const char *expected)
-{
-	const char *value = tree_string(config, key, expected);
-
-	if (strcmp(value, expected))
-		tree_die(tree_get(config, key), "'%s' is '%s'; only '%s' is supported",
-		    key, value, expected);
-}
-
-static void
 configure(struct spec *spec, const struct tree *config, const struct family *family)
 {
-	expect(config, "position_embedding_type", "rope");
-	expect(config, "layer_norm_type", "layer_norm");
+	tree_expect(config, "position_embedding_type", "rope");
+	tree_expect(config, "layer_norm_type", "layer_norm");
 	family_expect(config, "logn_attention_scale", false);
 	family_sizes(spec, config, family);
 	family_divide_heads(spec, config, family);

@@ -38,26 +38,14 @@ sees_both_ways(const struct tree *config)
 static bool
 is_conv(const struct spec *spec, const struct tree *config, int layer)
 {
-	const struct tree *types = tree_get(config, "layer_types");
+	static const char *const types[] = { "conv", "full_attention" };
 	const struct tree *full = tree_get(config, "full_attn_idxs");
+	bool listed = !full;
 
-	if (!types) {
-		for (size_t i = 0; full && full->kind == TREE_LIST && i < full->count;
-		     i++)
-			if (tree_is_whole(full->items[i]) &&
-			    full->items[i]->integer == layer)
-				return false;
-		return full;
-	}
-	if (types->kind != TREE_LIST || types->count != (size_t)spec->layers)
-		tree_die(types, "'layer_types' must name the type of each of %d layers",
-		    spec->layers);
-	const struct tree *type = types->items[layer];
-	bool conv = type->kind == TREE_STRING && !strcmp(type->string, "conv");
-	if (!conv &&
-	    (type->kind != TREE_STRING || strcmp(type->string, "full_attention")))
-		tree_die(type, "'layer_types' may hold 'conv' and 'full_attention'");
-	return conv;
+	for (size_t i = 0; full && full->kind == TREE_LIST && i < full->count; i++)
+		listed |=
+		    tree_is_whole(full->items[i]) && full->items[i]->integer == layer;
+	return !family_layer_type(spec, config, layer, types, listed);
 }
 
 /* Channels of the MLP: two thirds of the number in config.json times a factor, and a multiple of another; or the number itself. */

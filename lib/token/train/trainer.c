@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -26,7 +27,6 @@ struct vocabulary_trainer {
 	enum trainer_kind kind;
 	bool cased;
 	/* WordPiece */
-	struct vocabulary *none; /* the empty vocabulary of the word splitter */
 	struct wordpiece *splitter;
 	/* BPE; a word is bytes written as characters */
 	struct pretokenizer *pretokenizer;
@@ -77,8 +77,7 @@ trainer_new(enum trainer_kind kind, bool cased)
 		tree_free(tree);
 		return trainer;
 	}
-	trainer->none = vocabulary_new();
-	trainer->splitter = wordpiece_new(trainer->none, &rules);
+	trainer->splitter = wordpiece_new(NULL, &rules);
 	return trainer;
 }
 
@@ -114,20 +113,14 @@ count_bytes(void *context, const char *word, size_t length)
 static char *
 normal(const char *text, size_t length, size_t *made)
 {
-	char *repaired = NULL, *composed = NULL;
-	int64_t count = 0;
+	char *repaired = utf8_repaired(text, length, made);
 
-	*made = length;
-	if (utf8_valid(text, length) < length) {
-		repaired = mem_new(mem_multiply(length, 3, "a text"), 1);
-		*made = utf8_repair(repaired, text, length, &count);
-		text = repaired;
-	}
-	if (!utf8_is_normal(text, *made, UTF8_NFC)) {
-		composed = utf8_normal(text, *made, UTF8_NFC, made);
-		free(repaired);
-	}
-	return composed ? composed : repaired;
+	text = repaired ? repaired : text;
+	if (utf8_is_normal(text, *made, UTF8_NFC))
+		return repaired;
+	char *composed = utf8_normal(text, *made, UTF8_NFC, made);
+	free(repaired);
+	return composed;
 }
 
 void
@@ -155,21 +148,21 @@ struct letter {
 };
 
 static int
+by_code(const void *a, const void *b)
+{
+	const struct letter *x = a, *y = b;
+
+	return (x->code > y->code) - (x->code < y->code);
+}
+
+static int
 by_count(const void *a, const void *b)
 {
 	const struct letter *x = a, *y = b;
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	return (x->code > y->code) - (x->code < y->code);
-}
-
-static int
-by_code(const void *a, const void *b)
-{
-	const struct letter *x = a, *y = b;
-
-	return (x->code > y->code) - (x->code < y->code);
+	return by_code(a, b);
 }
 
 /* The characters of all words, most frequent first. */
@@ -425,16 +418,15 @@ static struct tree *
 tokenizer_tree(const struct vocabulary_trainer *trainer)
 {
 	bool bytes = trainer->kind == TRAINER_BPE;
-	char *added = mem_string("");
+	struct buffer added = { 0 };
 
 	for (int i = 0; i < SPECIALS; i++) {
 		char *token = mem_format(added_token, i ? "," : "", i, specials[i]);
-		char *longer = mem_format("%s%s", added, token);
+		buffer_add(&added, token, strlen(token));
 		free(token);
-		free(added);
-		added = longer;
 	}
-	char *text = mem_format(tokenizer_json, added,
+	buffer_add(&added, "", 1);
+	char *text = mem_format(tokenizer_json, added.data,
 	    bytes ? "{'type':'NFC'}" : bert_normalizer,
 	    bytes ? byte_level : "{'type':'BertPreTokenizer'}",
 	    bytes ? byte_level : "{'type':'WordPiece','prefix':'##','cleanup':true}",
@@ -444,7 +436,7 @@ tokenizer_tree(const struct vocabulary_trainer *trainer)
 	struct tree *root = parse(text), *model = tree_get(root, "model");
 	struct tree *vocab = tree_get(model, "vocab");
 	free(text);
-	free(added);
+	free(added.data);
 	if (trainer->cased && !bytes)
 		tree_set(
 		    tree_get(root, "normalizer"), "lowercase", tree_of_boolean(false));
@@ -482,18 +474,16 @@ config_tree(const struct vocabulary_trainer *trainer, int max_length)
 static char *
 lines(const struct vocabulary_trainer *trainer)
 {
-	size_t used = 0, room = 0, length;
-	char *text = NULL;
+	struct buffer text = { 0 };
+	size_t length;
 
 	for (int32_t id = 0; id < vocabulary_size(trainer->tokens); id++) {
 		const char *token = vocabulary_text(trainer->tokens, id, &length);
-		text = mem_grow(text, &room, used + length + 2, 1);
-		memcpy(text + used, token, length);
-		used += length;
-		text[used++] = '\n';
+		buffer_add(&text, token, length);
+		buffer_add(&text, "\n", 1);
 	}
-	text[used] = 0;
-	return text;
+	buffer_add(&text, "", 1);
+	return text.data;
 }
 
 void
@@ -536,12 +526,10 @@ trainer_write(const struct vocabulary_trainer *trainer, const char *dir, int max
 void
 trainer_free(struct vocabulary_trainer *trainer)
 {
-	if (trainer->kind == TRAINER_BPE) {
+	if (trainer->kind == TRAINER_BPE)
 		pretokenizer_free(trainer->pretokenizer);
-	} else {
+	else
 		wordpiece_free(trainer->splitter);
-		vocabulary_free(trainer->none);
-	}
 	free(trainer->merges);
 	vocabulary_free(trainer->words);
 	vocabulary_free(trainer->tokens);
