@@ -239,6 +239,35 @@ strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh
 	return (int64_t)names->count - 1;
 }
 
+int64_t
+strings_add_from(struct strings *names, const struct strings *other, int64_t number)
+{
+	return strings_add(
+	    names, strings_get(other, number), strings_length(other, number), NULL);
+}
+
+int64_t
+strings_find_from(
+    const struct strings *names, const struct strings *other, int64_t number)
+{
+	return strings_find(
+	    names, strings_get(other, number), strings_length(other, number));
+}
+
+int64_t
+strings_lacking(
+    const struct strings *names, const struct strings *other, const char **first)
+{
+	int64_t lacking = 0;
+
+	for (int64_t i = strings_count(other) - 1; i >= 0; i--)
+		if (strings_find_from(names, other, i) < 0) {
+			lacking++;
+			*first = strings_get(other, i);
+		}
+	return lacking;
+}
+
 int
 strings_compare(const struct strings *names, int64_t a, int64_t b)
 {

@@ -24,6 +24,16 @@ int64_t strings_add(struct strings *names, const char *bytes, size_t length, boo
 int64_t strings_find(
     const struct strings *names, const char *bytes, size_t length); /* or -1 */
 
+/* The same of the name `number` of another set. */
+int64_t strings_add_from(
+    struct strings *names, const struct strings *other, int64_t number);
+int64_t strings_find_from(
+    const struct strings *names, const struct strings *other, int64_t number);
+
+/* The number of names of `other` that `names` lacks; *first: the first of them, borrowed, if there is one. */
+int64_t strings_lacking(
+    const struct strings *names, const struct strings *other, const char **first);
+
 /* The bytes, NUL-terminated; borrowed until strings_free. */
 const char *strings_get(const struct strings *names, int64_t number);
 size_t strings_length(const struct strings *names, int64_t number);

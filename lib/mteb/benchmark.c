@@ -234,8 +234,8 @@ print_parts(const struct registry *registry, const struct registry_task *task,
 {
 	enum { SHOWN = 3 };
 	struct task_parts parts = task_parts(task);
-	const char *seen[SHOWN];
-	size_t languages = 0, met = 0;
+	struct strings *languages = strings_new();
+	size_t met = 0;
 
 	for (size_t p = 0; p < parts.count; p++) {
 		bool meant = false;
@@ -248,19 +248,14 @@ print_parts(const struct registry *registry, const struct registry_task *task,
 		const struct tree *names = parts.items[p].languages;
 		for (size_t i = 0; names && i < count_of(names); i++) {
 			const char *name = name_at(names, i, "");
-			size_t s = 0;
-			while (s < languages && s < SHOWN && strcmp(seen[s], name) != 0)
-				s++;
-			if (s == languages && s < SHOWN)
-				seen[languages++] = name;
-			else if (s == SHOWN)
-				languages = SHOWN + 1;
+			strings_add(languages, name, strlen(name), NULL);
 		}
 	}
 	fprintf(out, "%zu\t", met);
-	for (size_t s = 0; s < languages && s < SHOWN; s++)
-		fprintf(out, "%s%s", s ? ", " : "", seen[s]);
-	fprintf(out, "%s\t", languages > SHOWN ? ", ..." : "");
+	for (int64_t i = 0; i < strings_count(languages) && i < SHOWN; i++)
+		fprintf(out, "%s%s", i ? ", " : "", strings_get(languages, i));
+	fprintf(out, "%s\t", strings_count(languages) > SHOWN ? ", ..." : "");
+	strings_free(languages);
 	free(parts.items);
 }
 

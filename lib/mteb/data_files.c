@@ -134,9 +134,8 @@ unsupported(const struct registry *registry, const struct registry_task *task,
     const struct data_part *part)
 {
 	size_t length = strlen(task->name);
-	int protocol = registry->v2 ? 2 : 1;
 
-	if (part->files[DATA_TOP_RANKED] && protocol == 1)
+	if (part->files[DATA_TOP_RANKED] && !registry->v2)
 		return mem_string(
 		    "a corpus and top_ranked are scored only by protocol v2; say PROTOCOL=v2, or give rows of query, positive and negative");
 	if (task->folds)

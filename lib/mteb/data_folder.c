@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "folder/model_folder.h"
+#include "stream/documents.h"
 #include "text/datafile.h"
 
 /* Names. --------------------------------------------------------------------------- */
@@ -29,18 +30,17 @@ plain(const char *name, size_t count)
 	return made;
 }
 
-/* Whether the rest of a folder's name is a subset of the task; the index of the part, or -1. */
-static int
-subset_of(const struct registry_task *task, const char *rest)
+/* Whether the rest of a folder's name is a subset of the task. */
+static bool
+is_subset(const struct registry_task *task, const char *rest)
 {
 	struct task_parts parts = task_parts(task);
-	int found = -1;
+	bool found = false;
 
-	for (size_t i = 0; i < parts.count && found < 0; i++) {
+	for (size_t i = 0; i < parts.count && !found; i++) {
 		char *subset =
 		    plain(parts.items[i].subset, strlen(parts.items[i].subset));
-		if (!strcmp(rest, subset))
-			found = (int)i;
+		found = !strcmp(rest, subset);
 		free(subset);
 	}
 	free(parts.items);
@@ -72,7 +72,7 @@ is_called(const char *folder, const struct registry_task *task, enum match match
 	size_t size = strlen(name);
 	bool same =
 	    size && !strncmp(folder, name, size) &&
-	    (!folder[size] || (match != BY_PATH && subset_of(task, folder + size) >= 0));
+	    (!folder[size] || (match != BY_PATH && is_subset(task, folder + size)));
 
 	free(name);
 	return same;
@@ -131,14 +131,6 @@ search(const struct registry *registry, const struct tree *benchmark, const char
 }
 
 /* Files. --------------------------------------------------------------------------- */
-
-static bool
-is_folder(const char *path)
-{
-	struct stat about;
-
-	return !stat(path, &about) && S_ISDIR(about.st_mode);
-}
 
 static bool
 has_data(const char *dir)
@@ -203,8 +195,9 @@ has_parquet(const char *dir, int deep)
 	for (int i = 0; i < count; i++) {
 		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
 		const char *dot = strrchr(entries[i]->d_name, '.');
-		found = found || (dot && !strcmp(dot, ".parquet")) ||
-			(deep && is_folder(path) && has_parquet(path, deep - 1));
+		found =
+		    found || (dot && !strcmp(dot, ".parquet")) ||
+		    (deep && documents_is_folder(path) && has_parquet(path, deep - 1));
 		free(path);
 		free(entries[i]);
 	}
@@ -358,7 +351,8 @@ read_folder(const struct walk *walk, const char *dir, const char *parent)
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
 		char *path = mem_format("%s/%s", dir, name);
-		if (is_folder(path) && !take(walk, path, parent, name) && !parent)
+		if (documents_is_folder(path) && !take(walk, path, parent, name) &&
+		    !parent)
 			read_folder(walk, path, name);
 		free(path);
 		free(entries[i]);

@@ -63,7 +63,7 @@ put_test(const struct model_comparison *comparison, const char *type)
 	static const char *const formats[] = { "%.2f", "%.2f", "%+.2f", "%.3f", "%.1f",
 		"%.3g", "%.3f", "%.3g", "%+.2f", "%+.2f" };
 	const struct score_table *table = comparison->table;
-	double *scores[3], numbers[10];
+	double *scores[3];
 	int64_t n = 0;
 
 	for (int i = 0; i < 3; i++)
@@ -82,11 +82,9 @@ put_test(const struct model_comparison *comparison, const char *type)
 	struct interval interval;
 	significance_bootstrap(&interval, scores[2], n, 1, comparison->options->resamples,
 	    comparison->options->seed);
-	for (int i = 0; i < 3; i++)
-		numbers[i] = stats_mean(scores[i], n);
-	memcpy(numbers + 3, (double[]){ welch.t, welch.freedom, welch.p }, 24);
-	memcpy(numbers + 6, (double[]){ paired.t, paired.p, interval.low, interval.high },
-	    32);
+	double numbers[] = { stats_mean(scores[0], n), stats_mean(scores[1], n),
+		stats_mean(scores[2], n), welch.t, welch.freedom, welch.p, paired.t,
+		paired.p, interval.low, interval.high };
 	char sets[24];
 	snprintf(sets, sizeof sets, "%lld", (long long)n);
 	if (n)
@@ -155,7 +153,7 @@ static void
 free_sets(struct by_query *found)
 {
 	for (int64_t i = 0; i < found->count; i++)
-		set_comparison_free(&found->sets[i]);
+		free(found->sets[i].draws);
 	free(found->rows);
 	free(found->sets);
 	free(found->p);
@@ -165,15 +163,9 @@ static struct interval
 interval_of(const double *draws, int64_t count)
 {
 	double *sorted = mem_new((size_t)count, sizeof *sorted);
-	struct interval interval = { NAN, NAN, NAN };
-	bool whole = true;
 
-	for (int64_t i = 0; i < count; i++) {
-		sorted[i] = draws[i];
-		whole = whole && !isnan(draws[i]);
-	}
-	if (whole)
-		interval = significance_interval(sorted, count);
+	memcpy(sorted, draws, (size_t)count * sizeof *sorted);
+	struct interval interval = significance_interval(sorted, count);
 	free(sorted);
 	return interval;
 }

@@ -95,13 +95,10 @@ static int
 is_hashed(const struct dirent *entry)
 {
 	static const char *const endings[] = { ".json", ".safetensors", ".txt", ".model",
-		".jinja" };
+		".jinja", NULL };
 	const char *dot = strrchr(entry->d_name, '.');
-	bool hashed = false;
 
-	for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-		hashed |= !strcmp(dot, endings[i]);
-	return hashed && entry->d_name[0] != '.' &&
+	return dot && tree_listed(endings, dot) && entry->d_name[0] != '.' &&
 	       strcmp(entry->d_name, FOLDER_TRAIN) != 0 &&
 	       strcmp(entry->d_name, FOLDER_INT8) != 0 &&
 	       strcmp(entry->d_name, FOLDER_PACKED) != 0;

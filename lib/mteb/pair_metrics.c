@@ -51,31 +51,6 @@ ranks(double *to, const struct pair_sample *pairs, int list, const int32_t *coun
 	}
 }
 
-/* Pearson's correlation of the drawn pairs. */
-static double
-correlation(const double *x, const double *y, const int32_t *counts, int64_t n)
-{
-	double all = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
-
-	for (int64_t i = 0; i < n; i++) {
-		all += counts[i];
-		mean_x += counts[i] * x[i];
-		mean_y += counts[i] * y[i];
-	}
-	mean_x /= all;
-	mean_y /= all;
-	for (int64_t i = 0; i < n; i++) {
-		double dx = x[i] - mean_x, dy = y[i] - mean_y;
-		xx += counts[i] * dx * dx;
-		yy += counts[i] * dy * dy;
-		xy += counts[i] * dx * dy;
-	}
-	/* a constant minus its mean leaves only rounding errors */
-	if (sqrt(xx) <= 1e-13 * fabs(mean_x) || sqrt(yy) <= 1e-13 * fabs(mean_y))
-		return NAN;
-	return xy / (double)sqrtl((long double)xx * yy);
-}
-
 static double
 average_precision(const struct pair_sample *pairs, int list, const int32_t *counts)
 {
@@ -126,11 +101,12 @@ value_of(const struct pair_sample *pairs, int list, const int32_t *counts)
 	if (pairs->metric == PAIR_AP)
 		return average_precision(pairs, list, counts);
 	if (pairs->metric == PAIR_PEARSON)
-		return correlation(pairs->values[list], pairs->values[TARGET], counts, n);
+		return correlation_drawn(
+		    pairs->values[list], pairs->values[TARGET], counts, n);
 	double *own = mem_new((size_t)n, 2 * sizeof *own);
 	ranks(own, pairs, list, counts);
 	ranks(own + n, pairs, TARGET, counts);
-	double rho = correlation(own, own + n, counts, n);
+	double rho = correlation_drawn(own, own + n, counts, n);
 	free(own);
 	return rho;
 }

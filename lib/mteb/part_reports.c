@@ -3,29 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/err.h"
 #include "base/input.h"
 #include "base/mem.h"
 #include "text/json.h"
+
+enum { CHUNK = 1 << 16 };
 
 static struct tree *
 read_report(const char *path)
 {
 	struct input *input = input_open(path);
 	const char *name = strcmp(path, "-") != 0 ? path : "<stdin>";
-	char *text = NULL;
-	size_t room = 0, length = 0, got;
+	struct buffer text = { 0 };
+	size_t got;
 
 	do {
-		text = mem_grow(text, &room, length + (1 << 16), 1);
-		got = input_read(input, text + length, room - length);
-		length += got;
+		got = input_read(input, buffer_room(&text, CHUNK), CHUNK);
+		text.used += got;
 	} while (got);
-	if (!length)
+	if (!text.used)
 		die("%s: empty, not a report; did the program before it fail?", name);
-	struct tree *report = json_parse(text, length, name, 0);
+	struct tree *report = json_parse(text.data, text.used, name, 0);
 	input_close(input);
-	free(text);
+	free(text.data);
 	return report;
 }
 

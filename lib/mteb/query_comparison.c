@@ -18,8 +18,8 @@
 /* Two tables, and their common queries and metrics. */
 struct pairing {
 	struct query_pairs queries;
-	int (*columns)[2]; /* [metrics]: a metric's column in each table */
-	int metrics;
+	const char **metrics; /* [count]: names of columns */
+	int count;
 };
 
 static bool
@@ -39,23 +39,20 @@ pair_columns(struct pairing *pairing)
 	const char *first = NULL;
 	int left_out = 0;
 
-	pairing->columns = mem_new((size_t)one->count, sizeof *pairing->columns);
+	pairing->metrics = mem_new((size_t)one->count, sizeof *pairing->metrics);
 	for (int i = 0; i < one->count; i++) {
 		const char *name = one->columns[i].name;
-		int other = per_query_find(two, name);
-		if (is_metric(name) && other >= 0) {
-			pairing->columns[pairing->metrics][0] = i;
-			pairing->columns[pairing->metrics++][1] = other;
-		} else if (is_metric(name) && left_out++ == 0) {
+		if (is_metric(name) && per_query_find(two, name) >= 0)
+			pairing->metrics[pairing->count++] = name;
+		else if (is_metric(name) && left_out++ == 0)
 			first = name;
-		}
 	}
 	for (int i = 0; i < two->count; i++) {
 		const char *name = two->columns[i].name;
 		if (is_metric(name) && per_query_find(one, name) < 0 && left_out++ == 0)
 			first = name;
 	}
-	if (!pairing->metrics && !query_pairs_target(&pairing->queries))
+	if (!pairing->count && !query_pairs_target(&pairing->queries))
 		die("%s: it has no metric in common with %s", pairing->queries.files[1],
 		    pairing->queries.files[0]);
 	if (left_out)
@@ -65,50 +62,33 @@ pair_columns(struct pairing *pairing)
 		    first);
 }
 
-static double
-value(const struct pairing *pairing, int which, int metric, int64_t query)
-{
-	const struct per_query *table = pairing->queries.tables[which];
-
-	return table->columns[pairing->columns[metric][which]]
-	    .values[pairing->queries.rows[query][which]];
-}
-
-/* [count, metrics] */
+/* The differences of a metric, to be freed, and the means in both tables. */
 static double *
-differences_of(const struct pairing *pairing)
+differences_of(const struct query_pairs *queries, const char *metric, double means[2])
 {
-	double *differences = mem_new(mem_multiply((size_t)pairing->queries.count,
-					  (size_t)pairing->metrics, "scores"),
-	    sizeof *differences);
+	double *one = query_pairs_column(queries, 0, metric),
+	       *two = query_pairs_column(queries, 1, metric);
 
-	for (int64_t i = 0; i < pairing->queries.count; i++)
-		for (int m = 0; m < pairing->metrics; m++)
-			differences[i * pairing->metrics + m] =
-			    value(pairing, 1, m, i) - value(pairing, 0, m, i);
-	return differences;
+	means[0] = stats_mean(one, queries->count);
+	means[1] = stats_mean(two, queries->count);
+	for (int64_t i = 0; i < queries->count; i++)
+		two[i] -= one[i];
+	free(one);
+	return two;
 }
 
 static void
-put_metric(const struct pairing *pairing, int metric, const double *differences,
-    struct interval interval, const struct comparison_options *options,
-    const struct lines *lines)
+put_metric(const struct query_pairs *queries, const char *name, struct interval interval,
+    const struct comparison_options *options, const struct lines *lines)
 {
 	enum { NUMBERS = 9 };
 	static const char *const formats[NUMBERS] = { "%.4f", "%.4f", "%+.4f", "%.3f",
 		"%.3g", "%.3g", "%+.4f", "%+.4f", "%.4f" };
-	const char *name =
-	    pairing->queries.tables[0]->columns[pairing->columns[metric][0]].name;
-	int64_t n = pairing->queries.count;
-	double *own = mem_new((size_t)n, sizeof *own);
-	double sums[2] = { 0 }, random = NAN;
-
-	for (int64_t i = 0; i < n; i++) {
-		own[i] = differences[i * pairing->metrics + metric];
-		for (int which = 0; which < 2; which++)
-			sums[which] += value(pairing, which, metric, i);
-	}
+	int64_t n = queries->count;
+	double means[2], random = NAN;
+	double *own = differences_of(queries, name, means);
 	double difference = stats_mean(own, n);
+
 	if (isnan(difference)) {
 		warn("%s: there are queries without a value, and so no mean", name);
 		interval = (struct interval){ NAN, NAN, NAN };
@@ -118,8 +98,8 @@ put_metric(const struct pairing *pairing, int metric, const double *differences,
 	}
 	struct t_test paired = significance_paired(own, n);
 	lines_put(lines, &name,
-	    (double[]){ sums[0] / (double)n, sums[1] / (double)n, difference, paired.t,
-		paired.p, random, interval.low, interval.high, paired.error },
+	    (double[]){ means[0], means[1], difference, paired.t, paired.p, random,
+		interval.low, interval.high, paired.error },
 	    options->markdown ? formats : NULL, NUMBERS);
 	free(own);
 }
@@ -128,15 +108,23 @@ static void
 put_metrics(const struct pairing *pairing, const struct comparison_options *options,
     const struct lines *lines)
 {
-	double *differences = differences_of(pairing);
-	struct interval *intervals = mem_new((size_t)pairing->metrics, sizeof *intervals);
+	const struct query_pairs *queries = &pairing->queries;
+	size_t n = (size_t)queries->count, metrics = (size_t)pairing->count;
+	double *all = mem_new(mem_multiply(n, metrics, "scores"), sizeof *all), means[2];
+	struct interval *intervals = mem_new(metrics, sizeof *intervals);
 
-	significance_bootstrap(intervals, differences, pairing->queries.count,
-	    pairing->metrics, options->resamples, options->seed);
-	for (int m = 0; m < pairing->metrics; m++)
-		put_metric(pairing, m, differences, intervals[m], options, lines);
+	for (size_t m = 0; m < metrics; m++) {
+		double *own = differences_of(queries, pairing->metrics[m], means);
+		for (size_t i = 0; i < n; i++)
+			all[i * metrics + m] = own[i];
+		free(own);
+	}
+	significance_bootstrap(intervals, all, queries->count, pairing->count,
+	    options->resamples, options->seed);
+	for (size_t m = 0; m < metrics; m++)
+		put_metric(queries, pairing->metrics[m], intervals[m], options, lines);
 	free(intervals);
-	free(differences);
+	free(all);
 }
 
 static void
@@ -226,7 +214,7 @@ put_pairing(struct pairing *pairing, const struct comparison_options *options, F
 	put_metrics(pairing, options, &lines);
 	put_pair_metrics(pairing, options, &lines);
 	free(pairing->queries.rows);
-	free(pairing->columns);
+	free(pairing->metrics);
 }
 
 void

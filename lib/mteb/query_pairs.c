@@ -9,25 +9,18 @@ void
 query_pairs_match(struct query_pairs *pairs)
 {
 	const struct strings *one = pairs->tables[0]->ids, *two = pairs->tables[1]->ids;
-	int64_t left_out = strings_count(two);
 	const char *first = NULL;
+	int64_t left_out = strings_lacking(one, two, &first);
 
+	left_out += strings_lacking(two, one, &first);
 	pairs->rows = mem_new((size_t)strings_count(one), sizeof *pairs->rows);
 	for (int64_t i = 0; i < strings_count(one); i++) {
-		int64_t other =
-		    strings_find(two, strings_get(one, i), strings_length(one, i));
-		if (other >= 0) {
-			pairs->rows[pairs->count][0] = i;
-			pairs->rows[pairs->count++][1] = other;
-			left_out--;
-		} else {
-			left_out++;
-			first = first ? first : strings_get(one, i);
-		}
+		int64_t other = strings_find_from(two, one, i);
+		if (other < 0)
+			continue;
+		pairs->rows[pairs->count][0] = i;
+		pairs->rows[pairs->count++][1] = other;
 	}
-	for (int64_t i = 0; !first && left_out && i < strings_count(two); i++)
-		if (strings_find(one, strings_get(two, i), strings_length(two, i)) < 0)
-			first = strings_get(two, i);
 	if (!pairs->count)
 		die("%s: it has no query of %s (the first there is '%s')",
 		    pairs->files[1], pairs->files[0], strings_get(one, 0));
@@ -52,7 +45,7 @@ query_pairs_column(const struct query_pairs *pairs, int which, const char *name)
 		return NULL;
 	double *values = mem_new((size_t)pairs->count, sizeof *values);
 	for (int64_t i = 0; i < pairs->count; i++)
-		values[i] = table->columns[column].values[pairs->rows[i][which]];
+		values[i] = table->columns[column].values.at[pairs->rows[i][which]];
 	return values;
 }
 

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "score/measure/stats.h"
+#include "stream/documents.h"
 #include "text/json.h"
 
 enum { DECIMALS = 6 };
@@ -130,10 +131,7 @@ is_size(const char *key)
 	static const char *const sizes[] = { "queries", "documents", "pairs", "positive",
 		"rows", "sets", "texts", "train", "test", "labels", "drawn", NULL };
 
-	for (int i = 0; sizes[i]; i++)
-		if (!strcmp(key, sizes[i]))
-			return true;
-	return false;
+	return tree_listed(sizes, key);
 }
 
 /* The settings of a report; of the first of several parts, without its sizes. */
@@ -309,10 +307,10 @@ settings_of(const struct tree *motes, bool sizes)
 			   *value = text_of(settings, key);
 		if (!value || is_size(key) != sizes || !strcmp(key, "main"))
 			continue;
-		char *longer = mem_format("%s%s%s %s", line ? line : "", line ? ", " : "",
-		    sizes ? value : key, sizes ? key : value);
-		free(line);
-		line = longer;
+		char *setting =
+		    mem_format("%s %s", sizes ? value : key, sizes ? key : value);
+		line = mem_list(line, setting);
+		free(setting);
 	}
 	return line;
 }
@@ -325,8 +323,8 @@ time_of(const char *path)
 	return stat(path, &status) ? 0 : (long long)status.st_mtime;
 }
 
-/* Adds a file's main score; returns NULL, or why it has none, freed by the caller. */
-static char *
+/* Adds a file's main score; returns NULL, or why it has none. */
+static const char *
 take_file(struct results *results, const struct registry *registry,
     const struct tree *file, const char *name, const char *path)
 {
@@ -336,11 +334,10 @@ take_file(struct results *results, const struct registry *registry,
 	size_t missing = 0;
 
 	if (!scores || scores->kind != TREE_OBJECT || !scores->count)
-		return mem_string("there are no scores");
+		return "there are no scores";
 	double value = main_score(registry, scores, task, &missing);
 	if (!isfinite(value))
-		return mem_string(
-		    "there is no main_score that is a number, of a split and subset that the registry has");
+		return "there is no main_score that is a number, of a split and subset that the registry has";
 	motes = motes && motes->kind == TREE_OBJECT ? motes : NULL;
 	results->items = mem_grow(results->items, &results->capacity, results->count + 1,
 	    sizeof *results->items);
@@ -362,19 +359,16 @@ static void
 read_file(struct results *results, const struct registry *registry, const char *path)
 {
 	struct tree *file = json_read(path);
-	const char *name = text_of(file, "task_name");
-	char *why;
+	const char *name = text_of(file, "task_name"), *why;
 
 	if (name)
 		why = take_file(results, registry, file, name, path);
 	else if (text_of(file, "mteb_dataset_name"))
-		why = mem_string(
-		    "it is of an mteb before 1.11; load and save it with a newer one");
+		why = "it is of an mteb before 1.11; load and save it with a newer one";
 	else
-		why = mem_string("there is no task_name: not a result of mteb");
+		why = "there is no task_name: not a result of mteb";
 	if (why)
 		warn("%s: is left out: %s", path, why);
-	free(why);
 	tree_free(file);
 }
 
@@ -445,15 +439,14 @@ add_folders(char *list, const char *dir, int deep, int *count)
 
 	for (int i = 0; i < entry_count; i++) {
 		char *path = mem_format("%s/%s", dir, entries[i]->d_name);
-		struct stat status;
 		if (!strcmp(entries[i]->d_name, "model_meta.json")) {
 			char *longer =
 			    mem_format("%s%s%s", list ? list : "", list ? " " : "", dir);
 			free(list);
 			list = longer;
 			++*count;
-		} else if (deep && *entries[i]->d_name != '.' && !stat(path, &status) &&
-			   S_ISDIR(status.st_mode)) {
+		} else if (deep && *entries[i]->d_name != '.' &&
+			   documents_is_folder(path)) {
 			list = add_folders(list, path, deep - 1, count);
 		}
 		free(path);

@@ -33,8 +33,8 @@ of_pairs(
 {
 	int target = per_query_find(table, column->kind == PAIR_AP ? "label" : "gold");
 	struct pair_scores scores = { strings_count(table->ids),
-		table->columns[target].values,
-		{ table->columns[column->column].values, NULL } };
+		table->columns[target].values.at,
+		{ table->columns[column->column].values.at, NULL } };
 
 	return pair_metrics(column->kind, &scores, resamples, SCORE_INTERVAL_SEED, NULL);
 }
@@ -47,7 +47,8 @@ score_column(const struct per_query *table, const char *metric, double score)
 
 	if (found.column >= 0) {
 		found.mean = true;
-		if (!is_score(stats_mean(table->columns[found.column].values, n), score))
+		if (!is_score(
+			stats_mean(table->columns[found.column].values.at, n), score))
 			found.column = -1;
 		return found;
 	}
@@ -76,7 +77,7 @@ score_interval(const char *path, const char *metric, double score)
 	struct score_column found = score_column(table, metric, score);
 	struct interval interval = none;
 	if (found.column >= 0 && found.mean)
-		significance_bootstrap(&interval, table->columns[found.column].values,
+		significance_bootstrap(&interval, table->columns[found.column].values.at,
 		    strings_count(table->ids), 1, SCORE_INTERVAL_RESAMPLES,
 		    SCORE_INTERVAL_SEED);
 	else if (found.column >= 0)

@@ -51,12 +51,8 @@ is_named(const char *list, const char *metric)
 static void
 name_metric(struct score_row *row, const char *metric)
 {
-	char *before = row->metric;
-
-	if (!metric || is_named(before, metric))
-		return;
-	row->metric = before ? mem_format("%s, %s", before, metric) : mem_string(metric);
-	free(before);
+	if (metric && !is_named(row->metric, metric))
+		row->metric = mem_list(row->metric, metric);
 }
 
 /* The data set that a result is a part of; NULL: none. */

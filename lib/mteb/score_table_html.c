@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "mteb/model_comparison.h"
 #include "mteb/score_interval.h"
 #include "mteb/score_table.h"
 

@@ -1,6 +1,5 @@
 #include "mteb/set_comparison.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -118,10 +117,4 @@ set_comparison_read(struct set_comparison *comparison,
 		free(paths[which]);
 	}
 	return whole;
-}
-
-void
-set_comparison_free(struct set_comparison *comparison)
-{
-	free(comparison->draws);
 }

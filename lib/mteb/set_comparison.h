@@ -17,12 +17,11 @@ struct set_comparison {
 	double value[2]; /* scores over these queries, as fractions */
 	double error;	 /* standard error of value[1] - value[0]; NaN: a single query */
 	double *
-	    draws; /* [resamples]: the difference of queries drawn with replacement; NaN: undefined */
+	    draws; /* [resamples], to be freed: the difference of queries drawn with replacement; NaN: undefined */
 };
 
 /* False if one of the results has no such table, or a table of another score, which is warned of. */
 bool set_comparison_read(struct set_comparison *comparison,
     const struct task_result *const results[2], int64_t resamples, uint32_t seed);
-void set_comparison_free(struct set_comparison *comparison);
 
 #endif

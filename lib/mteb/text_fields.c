@@ -11,39 +11,29 @@
 
 enum { PEEK = 100 };
 
-/* found [TASK_FIELDS]: index of the name that each field has in the first records, or -1. */
-static void
+/* found [TASK_FIELDS]: index of the name that each field has in the first records, or -1.  Returns whether one of these
+ * has an instruction. */
+static bool
 look(int *found, const char *path)
 {
 	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
 	const struct tree *record;
+	bool instructed = false;
 
 	for (int f = 0; f < TASK_FIELDS; f++)
 		found[f] = -1;
-	for (int i = 0; i < PEEK && (record = datafile_next(file)); i++)
+	for (int i = 0; i < PEEK && (record = datafile_next(file)); i++) {
+		const struct tree *text = tree_get(record, "instruction");
+		instructed |= text && text->kind == TREE_STRING && text->length;
 		for (int f = 0; f < TASK_FIELDS; f++)
 			for (int n = 0;
 			     n < TASK_NAMES && task_fields[f].names[n] && found[f] < 0;
 			     n++)
 				if (tree_get(record, task_fields[f].names[n]))
 					found[f] = n;
-	datafile_close(file);
-}
-
-/* Whether one of the first records has a text of that name. */
-static bool
-has_text(const char *path, const char *name)
-{
-	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
-	const struct tree *record;
-	bool found = false;
-
-	for (int i = 0; i < PEEK && !found && (record = datafile_next(file)); i++) {
-		const struct tree *text = tree_get(record, name);
-		found = text && text->kind == TREE_STRING && text->length;
 	}
 	datafile_close(file);
-	return found;
+	return instructed;
 }
 
 /* The type whose rows have texts of the same names. */
@@ -80,8 +70,7 @@ text_fields_options(const char *type, const char *path)
 		count += task_fields[f].scored && !strcmp(task_fields[f].type, type);
 	if (!count)
 		die_usage("'%s' is not a type with all texts in one file", type);
-	look(found, path);
-	bool instructed = !strcmp(type, "queries") && has_text(path, "instruction");
+	bool instructed = look(found, path) && !strcmp(type, "queries");
 	for (int f = 0; f < TASK_FIELDS; f++) {
 		const char *const *names = task_fields[f].names;
 		if (!task_fields[f].scored || strcmp(task_fields[f].type, type) ||

@@ -107,7 +107,7 @@ read_sides(struct bitext *bitext, const struct score_options *options)
 			take_vectors(bitext, i);
 		int64_t count = bitext->sides[0].count - before;
 		take_gold(bitext, &record, count);
-		for (int64_t i = 0; per_query && i < count; i++)
+		for (int64_t i = 0; i < count; i++)
 			per_query_add_row(per_query, bitext->reader,
 			    lists ? NULL : &record, i, before + i + 1);
 	}

@@ -4,7 +4,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/strings.h"
 #include "score/row_subset.h"
 #include "score/labels.h"
@@ -46,34 +45,19 @@ struct test {
 	int64_t rows, unseen;
 };
 
-struct labelled_stream {
-	struct reader *reader;
-	struct vectors *vectors;
-	int label;
-};
-
 static struct labelled_stream
 open_columns(const char *path, const struct score_options *options)
 {
 	static const char *const usual[] = { "label", NULL };
-	struct reader *reader = stream_open(path);
-	struct labelled_stream columns = { reader,
-		vectors_open(reader, options->fields[0], 0),
-		labels_column(reader, options->label, usual) };
+	struct labelled_stream columns =
+	    labels_open(path, options->fields[0], options->label, usual, "labels");
+	const struct column *labels = stream_column(columns.reader, columns.label);
 
-	const struct column *labels = stream_column(reader, columns.label);
 	if (labels->rank == 0 && labels->depth > (labels->text ? 1 : 0))
 		die("%s: column '%s' has lists of labels: score them by multilabelclassification, or give one label a row",
-		    stream_name(reader), labels->name);
-	values_single(reader, columns.label, 0);
+		    stream_name(columns.reader), labels->name);
+	values_single(columns.reader, columns.label, 0);
 	return columns;
-}
-
-static void
-close_columns(struct labelled_stream *columns)
-{
-	vectors_close(columns->vectors);
-	stream_close(columns->reader);
 }
 
 /* Appends the labels of a record to those of `rows` rows. */
@@ -149,7 +133,7 @@ read_training(struct training *training, struct labelled_stream *columns,
 		    name, (long long)training->n, strings_get(training->names, 0));
 	sort_labels(training);
 	tell_few(training, name, samples);
-	close_columns(columns);
+	labels_close(columns);
 }
 
 /* Reads the vectors of the rows that any experiment samples. */
@@ -157,31 +141,22 @@ static void
 fetch_rows(struct training *training, const struct mt19937_sample *samples,
     const struct score_options *options)
 {
-	bool *wanted = mem_zero((size_t)training->n, sizeof *wanted);
-
 	for (int i = 0; i < options->experiments; i++)
-		for (int64_t j = 0; j < samples[i].size; j++)
-			wanted[samples[i].rows[j]] = true;
-	row_subset_fetch(&training->subset, options->train, options->fields[0], wanted);
-	free(wanted);
+		row_subset_want(&training->subset, samples[i].rows, samples[i].size);
+	row_subset_fetch(&training->subset, options->train, options->fields[0]);
 }
 
 static struct logistic_regression *
 fit(const struct training *training, const struct mt19937_sample *sample,
     const struct logistic_regression_options *how)
 {
-	int width = training->subset.width;
-	size_t bytes = (size_t)width * sizeof(float);
-	float *x = mem_new((size_t)sample->size, bytes);
+	float *x = row_subset_gather(&training->subset, sample->rows, sample->size);
 	int32_t *label = mem_new((size_t)sample->size, sizeof *label);
 
-	for (int64_t i = 0; i < sample->size; i++) {
-		int64_t row = sample->rows[i];
-		memcpy(x + i * width, row_subset_row(&training->subset, row), bytes);
-		label[i] = training->label.at[row];
-	}
+	for (int64_t i = 0; i < sample->size; i++)
+		label[i] = training->label.at[sample->rows[i]];
 	struct logistic_regression *model = logistic_regression_fit(
-	    x, label, sample->size, width, training->classes, how);
+	    x, label, sample->size, training->subset.width, training->classes, how);
 	free(x);
 	free(label);
 	return model;
@@ -232,15 +207,6 @@ read_truth(struct test *test, struct training *training,
 	}
 }
 
-/* Names the rows by their ids, or by their numbers in the stream. */
-static void
-name_rows(struct per_query *table, const struct labelled_stream *columns,
-    const struct record *record, int64_t rows)
-{
-	for (int64_t row = 0; row < record->rows; row++)
-		per_query_add_row(table, columns->reader, record, row, rows + row + 1);
-}
-
 static struct test
 run_test(struct training *training, struct logistic_regression **models,
     struct labelled_stream *columns, const struct score_options *options)
@@ -254,8 +220,9 @@ run_test(struct training *training, struct logistic_regression **models,
 	while (stream_next(columns->reader, &record)) {
 		vectors_load(columns->vectors, &record);
 		read_truth(&test, training, columns, &record);
-		if (options->per_query)
-			name_rows(options->per_query, columns, &record, test.rows);
+		for (int64_t row = 0; row < record.rows; row++)
+			per_query_add_row(options->per_query, columns->reader, &record,
+			    row, test.rows + row + 1);
 #pragma omp parallel for schedule(dynamic)
 		for (int i = 0; i < experiments; i++) {
 			struct label_array *predicted = &test.predicted[i];
@@ -274,7 +241,7 @@ run_test(struct training *training, struct logistic_regression **models,
 		    name, (long long)test.unseen,
 		    (long long)strings_count(training->names) - training->classes,
 		    strings_get(training->names, training->classes));
-	close_columns(columns);
+	labels_close(columns);
 	return test;
 }
 

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "score/labels.h"
 #include "score/logistic_regression.h"
 #include "score/knn.h"
+#include "stream/text_column.h"
 
 enum { CLASSES_MOST = 20000, WIDTH_MOST = 1 << 20 };
 /* A numeric label: i64 or f64, as the column. */
@@ -31,8 +31,7 @@ struct classifier {
 	/* the latest predictions */
 	int32_t *predicted;
 	union number *numbers;
-	struct buffer bytes;
-	struct numbers offsets;
+	struct text_column texts;
 	size_t predicted_capacity, numbers_capacity;
 };
 
@@ -67,22 +66,23 @@ struct training_rows {
 };
 
 static void
-take_record(struct classifier *classifier, struct training_rows *labelled, int label,
-    struct vectors *vectors, const struct record *record)
+take_record(struct classifier *classifier, struct training_rows *labelled,
+    const struct labelled_stream *stream, const struct record *record)
 {
 	size_t row = (size_t)classifier->width * sizeof(float);
 	size_t rows = (size_t)(labelled->n + record->rows);
 
-	vectors_load(vectors, record);
+	vectors_load(stream->vectors, record);
 	classifier->x = mem_grow(classifier->x, &labelled->x_capacity, rows, row);
 	classifier->label = mem_grow(classifier->label, &labelled->label_capacity, rows,
 	    sizeof *classifier->label);
 	for (int64_t i = 0; i < record->rows; i++)
-		classifier->label[labelled->n + i] = labels_number(labelled->names,
-		    vectors->reader, label, &record->columns[label], i, CLASSES_MOST);
+		classifier->label[labelled->n + i] =
+		    labels_number(labelled->names, stream->reader, stream->label,
+			&record->columns[stream->label], i, CLASSES_MOST);
 	if (record->rows)
-		memcpy(classifier->x + labelled->n * classifier->width, vectors->raw,
-		    (size_t)record->rows * row);
+		memcpy(classifier->x + labelled->n * classifier->width,
+		    stream->vectors->raw, (size_t)record->rows * row);
 	labelled->n += record->rows;
 }
 
@@ -95,8 +95,7 @@ sort_labels(struct classifier *classifier, const struct training_rows *labelled)
 
 	for (int i = 0; i < classifier->classes; i++) {
 		place[order[i]] = i;
-		strings_add(classifier->names, strings_get(labelled->names, order[i]),
-		    strings_length(labelled->names, order[i]), NULL);
+		strings_add_from(classifier->names, labelled->names, order[i]);
 	}
 	for (int64_t i = 0; i < labelled->n; i++)
 		classifier->label[i] = place[classifier->label[i]];
@@ -138,18 +137,17 @@ struct classifier *
 classifier_fit(const char *path, const struct classifier_options *options)
 {
 	static const char *const usual[] = { "label", NULL };
-	struct reader *reader = stream_open(path);
-	struct vectors *vectors = vectors_open(reader, options->field, 0);
-	int label = labels_column(reader, options->label, usual);
+	struct labelled_stream stream =
+	    labels_open(path, options->field, options->label, usual, "labels");
 	struct training_rows labelled = { .names = strings_new() };
 	struct record record;
 
-	values_single(reader, label, 0);
-	struct classifier *classifier = start(reader, label);
-	classifier->kind = mem_string(vectors_kind(vectors));
-	classifier->width = vectors->width;
-	while (stream_next(reader, &record))
-		take_record(classifier, &labelled, label, vectors, &record);
+	values_single(stream.reader, stream.label, 0);
+	struct classifier *classifier = start(stream.reader, stream.label);
+	classifier->kind = mem_string(vectors_kind(stream.vectors));
+	classifier->width = stream.vectors->width;
+	while (stream_next(stream.reader, &record))
+		take_record(classifier, &labelled, &stream, &record);
 	classifier->classes = (int)strings_count(labelled.names);
 	if (labelled.n == 0)
 		die("%s: there is no labelled row in it", classifier->name);
@@ -158,8 +156,7 @@ classifier_fit(const char *path, const struct classifier_options *options)
 		    classifier->name, (long long)labelled.n,
 		    strings_get(labelled.names, 0));
 	sort_labels(classifier, &labelled);
-	vectors_close(vectors);
-	stream_close(reader);
+	labels_close(&stream);
 	strings_free(labelled.names);
 	learn(classifier, labelled.n, options);
 	return classifier;
@@ -200,17 +197,12 @@ put_labels(struct classifier *classifier, const int32_t *classes, int64_t n)
 	const struct strings *names = classifier->names;
 
 	if (classifier->column.text) {
-		classifier->bytes.used = classifier->offsets.count = 0;
-		numbers_add(&classifier->offsets, 0);
-		buffer_add(&classifier->bytes, "", 0);
-		for (int64_t i = 0; i < n; i++) {
-			buffer_add(&classifier->bytes, strings_get(names, classes[i]),
+		text_column_clear(&classifier->texts);
+		for (int64_t i = 0; i < n; i++)
+			text_column_add(&classifier->texts,
+			    strings_get(names, classes[i]),
 			    strings_length(names, classes[i]));
-			numbers_add(
-			    &classifier->offsets, (int64_t)classifier->bytes.used);
-		}
-		return (
-		    struct array){ { classifier->offsets.data }, classifier->bytes.data };
+		return text_column_array(&classifier->texts);
 	}
 	classifier->numbers = mem_grow(classifier->numbers, &classifier->numbers_capacity,
 	    (size_t)n, sizeof *classifier->numbers);
@@ -385,7 +377,6 @@ classifier_free(struct classifier *classifier)
 	free(classifier->label);
 	free(classifier->predicted);
 	free(classifier->numbers);
-	free(classifier->bytes.data);
-	free(classifier->offsets.data);
+	text_column_free(&classifier->texts);
 	free(classifier);
 }

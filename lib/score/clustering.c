@@ -103,7 +103,7 @@ score_set(struct clustering_task *clustering, struct set *set)
 			    assigned, other, set->n, clustering->options->legacy_sum);
 			free(other);
 		}
-		v = partition_v_measure(set->label, labels, assigned, clusters, set->n).v;
+		v = partition_v_measure(set->label, labels, assigned, clusters, set->n);
 		inform("set %lld: v %.6f", (long long)clustering->v.count + 1, v);
 		free(assigned);
 	} else {
@@ -149,9 +149,8 @@ score_rows(struct clustering_task *clustering)
 				    (long long)stream_records(reader),
 				    (long long)row + 1);
 			struct set *set = new_set(clustering);
-			if (per_query)
-				per_query_add_row(per_query, reader, &record, row,
-				    (int64_t)clustering->count);
+			per_query_add_row(
+			    per_query, reader, &record, row, (int64_t)clustering->count);
 			for (int64_t i = 0; i < span.count; i++)
 				add_text(
 				    clustering, set, span.first + i, &record, start + i);
@@ -214,8 +213,7 @@ score_texts(struct clustering_task *clustering)
 			add_text(clustering, set, row, &record, row);
 		}
 	}
-	if (clustering->options->per_query)
-		name_sets(clustering->options->per_query, reader, by < 0 ? NULL : names);
+	name_sets(clustering->options->per_query, reader, by < 0 ? NULL : names);
 	for (size_t i = 0; i < clustering->count; i++)
 		score_set(clustering, &clustering->sets[i]);
 	strings_free(names);
@@ -238,7 +236,7 @@ score_clustering(struct report *report, const struct score_options *options)
 	if (lists && clustering.vectors[1] && !clustering.vectors[1]->lists)
 		values_embedding(reader, options->fields[1], 1);
 
-	clustering.label = labels_column(reader, options->label, usual[lists]);
+	clustering.label = labels_column(reader, options->label, usual[lists], "labels");
 	values_single(reader, clustering.label, lists);
 	clustering.progress = progress_new("texts", 0);
 	if (lists)
@@ -261,8 +259,7 @@ score_clustering(struct report *report, const struct score_options *options)
 	report_score(report, stats_deviation(clustering.v.at, sets, 0), "v_measure_std");
 	report_list(report, clustering.v.at, sets, "v_measures");
 	report_main(report, "v_measure", "there is no set");
-	if (options->per_query)
-		per_query_column(options->per_query, clustering.v.at, "v_measure");
+	per_query_column(options->per_query, clustering.v.at, "v_measure");
 	for (int i = 0; i < 2 && clustering.vectors[i]; i++)
 		vectors_close(clustering.vectors[i]);
 	stream_close(reader);

@@ -115,7 +115,7 @@ read_texts(struct labelled_texts *texts)
 
 	texts->reader = reader;
 	texts->name = mem_string(stream_name(reader));
-	texts->label = labels_column(reader, options->label, usual);
+	texts->label = labels_column(reader, options->label, usual, "labels");
 	const struct column *column = stream_column(reader, texts->label);
 	texts->text = values_are_text(column);
 	values_single(reader, texts->label,
@@ -156,18 +156,6 @@ draw_documents(const struct labelled_texts *texts, struct mt19937 *mt, int64_t *
 	else
 		mt19937_python_sample(mt, rows, drawn, *count);
 	return drawn;
-}
-
-static void
-fetch_drawn(struct labelled_texts *texts, const int64_t *drawn, int64_t count)
-{
-	bool *wanted = mem_zero((size_t)texts->subset.rows, sizeof *wanted);
-
-	for (int64_t i = 0; i < count; i++)
-		wanted[drawn[i]] = true;
-	row_subset_fetch(
-	    &texts->subset, texts->options->files[0], texts->options->fields[0], wanted);
-	free(wanted);
 }
 
 /* The drawn rows [n] that have a label at one level, and their labels [n] as 0..labels-1. */
@@ -238,8 +226,7 @@ run(const struct labelled_texts *texts, const struct level_rows *rows, const int
 	}
 	kmeans_fit(assigned, x, texts->samples, texts->subset.width, &how);
 	*v = partition_v_measure(
-	    label, rows->labels, assigned, rows->labels, texts->samples)
-		 .v;
+	    label, rows->labels, assigned, rows->labels, texts->samples);
 	*ami = partition_ami(label, rows->labels, assigned, rows->labels, texts->samples);
 	free(label);
 	free(x);
@@ -325,7 +312,8 @@ score_clustering_fast(struct report *report, const struct score_options *options
 	read_texts(&texts);
 	int64_t *drawn = draw_documents(&texts, &mt, &count);
 	drop_levels(&texts, drawn, count);
-	fetch_drawn(&texts, drawn, count);
+	row_subset_want(&texts.subset, drawn, count);
+	row_subset_fetch(&texts.subset, options->files[0], options->fields[0]);
 	double *v = mem_new((size_t)texts.levels * (size_t)experiments, 2 * sizeof *v);
 	double *ami = v + (int64_t)texts.levels * experiments;
 	struct progress *progress = progress_new("levels", texts.levels);

@@ -1,7 +1,6 @@
 #include "score/instructions.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,11 +130,9 @@ static int64_t
 find_query(
     const struct run *run, const struct strings *ids, int64_t id, const char *ending)
 {
-	size_t length = strings_length(ids, id) + strlen(ending);
-	char *name = mem_new(length + 1, 1);
+	char *name = mem_format("%s%s", strings_get(ids, id), ending);
+	int64_t number = strings_find(run->queries, name, strlen(name));
 
-	snprintf(name, length + 1, "%s%s", strings_get(ids, id), ending);
-	int64_t number = strings_find(run->queries, name, length);
 	free(name);
 	return number;
 }
@@ -166,10 +163,8 @@ mean_change(const struct run *run, const struct run *changed, int64_t id,
 	double sum = 0;
 
 	for (int64_t i = 0; i < documents->count; i++) {
-		int64_t document = documents->at[i].document;
-		int64_t number = strings_find(run->documents,
-		    strings_get(changed->documents, document),
-		    strings_length(changed->documents, document));
+		int64_t number = strings_find_from(
+		    run->documents, changed->documents, documents->at[i].document);
 		sum += change(rank_of(before, number), rank_of(after, number));
 	}
 	return sum / (double)documents->count;

@@ -162,7 +162,7 @@ move_centres(struct lloyd *fit)
 static int
 iterate(struct lloyd *fit, double least_shift)
 {
-	for (int step = 1; step <= STEPS; step++) {
+	for (int step = 1;; step++) {
 		bool changed = assign(fit);
 		double shift = move_centres(fit);
 		if (!changed)
@@ -172,7 +172,6 @@ iterate(struct lloyd *fit, double least_shift)
 			return step;
 		}
 	}
-	return STEPS;
 }
 
 static struct kmeans_lloyd_result

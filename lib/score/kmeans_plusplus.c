@@ -93,17 +93,15 @@ locate(const struct seeding *seeding, double value)
 static void
 next_centre(struct seeding *seeding, struct mt19937 *mt, double *centre)
 {
-	double *values = mem_new((size_t)seeding->trials, sizeof *values),
-	       best_potential = INFINITY;
+	double best_potential = INFINITY;
 	int best = 0;
 	size_t row_bytes = (size_t)seeding->width * sizeof(double);
 
-	for (int t = 0; t < seeding->trials; t++)
-		values[t] = mt19937_uniform(mt) * seeding->potential;
-	for (int t = 0; t < seeding->trials; t++)
+	for (int t = 0; t < seeding->trials; t++) {
+		double value = mt19937_uniform(mt) * seeding->potential;
 		memcpy(seeding->candidates + (int64_t)t * seeding->width,
-		    seeding->rows + locate(seeding, values[t]) * seeding->width,
-		    row_bytes);
+		    seeding->rows + locate(seeding, value) * seeding->width, row_bytes);
+	}
 	measure_candidates(seeding, seeding->trials);
 	for (int t = 0; t < seeding->trials; t++) {
 		double *distance = seeding->distances + t * seeding->n, potential = 0;
@@ -118,7 +116,6 @@ next_centre(struct seeding *seeding, struct mt19937 *mt, double *centre)
 	memcpy(seeding->closest, seeding->distances + best * seeding->n,
 	    (size_t)seeding->n * sizeof(double));
 	memcpy(centre, seeding->candidates + (int64_t)best * seeding->width, row_bytes);
-	free(values);
 }
 
 void

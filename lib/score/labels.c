@@ -6,17 +6,49 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "stream/values.h"
 
 int
-labels_column(const struct reader *reader, const char *wanted, const char *const *usual)
+labels_column(const struct reader *reader, const char *wanted, const char *const *usual,
+    const char *what)
 {
 	int column = wanted ? stream_find(reader, wanted) : values_find(reader, usual);
 
 	if (column < 0)
-		die("%s: there is no column '%s' of labels; name it with --label",
-		    stream_name(reader), wanted ? wanted : usual[0]);
+		die("%s: there is no column '%s' of %s; name it with --label",
+		    stream_name(reader), wanted ? wanted : usual[0], what);
 	return column;
+}
+
+struct labelled_stream
+labels_open(const char *path, const char *field, const char *wanted,
+    const char *const *usual, const char *what)
+{
+	struct labelled_stream stream = { .reader = stream_open(path) };
+
+	stream.vectors = vectors_open(stream.reader, field, 0);
+	stream.label = labels_column(stream.reader, wanted, usual, what);
+	return stream;
+}
+
+void
+labels_close(struct labelled_stream *stream)
+{
+	vectors_close(stream->vectors);
+	stream_close(stream->reader);
+}
+
+double
+labels_finite(const struct reader *reader, int column, const struct record *record,
+    int64_t index, const char *use)
+{
+	double value = values_number(reader, column, &record->columns[column], index);
+
+	if (!isfinite(value))
+		die("%s: record %lld: %s: value %lld is %g, not a number %s",
+		    stream_name(reader), (long long)stream_records(reader),
+		    stream_column(reader, column)->name, (long long)index + 1, value,
+		    use);
+	return value;
 }
 
 int32_t

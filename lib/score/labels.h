@@ -8,11 +8,28 @@
 #include <stdint.h>
 
 #include "base/strings.h"
-#include "stream/stream.h"
+#include "search/vectors.h"
 
-/* The index of column `wanted`; if NULL, of the first of `usual` (NULL-terminated).  Dies if absent. */
-int labels_column(
-    const struct reader *reader, const char *wanted, const char *const *usual);
+/* The index of column `wanted`; if NULL, of the first of `usual` (NULL-terminated).  Dies if absent; what: "labels", or
+ * "numbers", for the message. */
+int labels_column(const struct reader *reader, const char *wanted,
+    const char *const *usual, const char *what);
+
+/* A stream with a vector and a label, or a number, in each row. */
+struct labelled_stream {
+	struct reader *reader;
+	struct vectors *vectors;
+	int label;
+};
+
+/* Opens the stream: the vectors of `field`, the column as labels_column. */
+struct labelled_stream labels_open(const char *path, const char *field,
+    const char *wanted, const char *const *usual, const char *what);
+void labels_close(struct labelled_stream *stream);
+
+/* The number at `index` of a record's column; dies unless it is finite.  use: "to score with", for the message. */
+double labels_finite(const struct reader *reader, int column, const struct record *record,
+    int64_t index, const char *use);
 
 /* The number of the label at `index` of an array (values.h).  Dies if the value is missing, or if there are more
  * than `most` different labels. */

@@ -14,33 +14,23 @@ legacy_sum(double one, double two, double weight)
 	return (one + part) / (1 + weight);
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 int32_t
 legacy_sum_clusters(int32_t *one, const int32_t *two, int64_t n, double weight)
 {
-	double *values = mem_new((size_t)n, 2 * sizeof *values), *sorted = values + n;
-	int64_t count = 0;
+	double *values = mem_new((size_t)n, sizeof *values);
+	int64_t *order = mem_new((size_t)n, sizeof *order);
+	int32_t count = 0;
 
 	for (int64_t i = 0; i < n; i++)
-		sorted[i] = values[i] = legacy_sum(one[i], two[i], weight);
-	stats_sort(sorted, n);
-	for (int64_t i = 0; i < n; i++)
-		if (!count || sorted[i] != sorted[count - 1])
-			sorted[count++] = sorted[i];
+		values[i] = legacy_sum(one[i], two[i], weight);
+	stats_ascending(order, values, n);
 	for (int64_t i = 0; i < n; i++) {
-		const double *place =
-		    bsearch(&values[i], sorted, (size_t)count, sizeof *sorted, by_value);
-		one[i] = (int32_t)(place - sorted);
+		count += i == 0 || values[order[i]] != values[order[i - 1]];
+		one[order[i]] = count - 1;
 	}
+	free(order);
 	free(values);
-	return (int32_t)count;
+	return count;
 }
 
 void

@@ -12,10 +12,10 @@
 #include "base/mem.h"
 
 const struct logistic_regression_options logistic_regression_optimum = {
-	.c = 1, .tolerance = 1e-8, .most = 2000
+	.tolerance = 1e-8, .most = 2000
 };
 const struct logistic_regression_options logistic_regression_reference = {
-	.c = 1, .tolerance = 1e-4, .most = 100, .reference = true
+	.tolerance = 1e-4, .most = 100, .reference = true
 };
 
 /* The variables are weights [vectors, width], then intercepts [vectors]. */
@@ -92,9 +92,9 @@ evaluate(void *context, const double *variable, double *gradient, const int size
 	    problem->scores, vectors, problem->x, width, 0, gradient, width);
 	for (int64_t i = 0; i < (int64_t)vectors * width; i++) {
 		square += variable[i] * variable[i];
-		gradient[i] = (gradient[i] + variable[i] / problem->options->c) / n;
+		gradient[i] = (gradient[i] + variable[i]) / n;
 	}
-	return (loss + square / (2 * problem->options->c)) / n;
+	return (loss + square / 2) / n;
 }
 
 static double

@@ -1,7 +1,7 @@
 /*
  * logistic_regression - L2-regularised logistic regression: scikit-learn's objective, solved to the optimum.
  *
- * Minimises  1/n sum of loss + |W|^2 / (2 C n)  from zero, in double; the intercepts are not
+ * Minimises  1/n sum of loss + |W|^2 / (2 n), so C = 1,  from zero, in double; the intercepts are not
  * penalised.  Two classes: one weight vector, logistic loss.  More: one weight vector per class,
  * softmax loss.  The objective is strictly convex in W, so its minimum is unique; scikit-learn stops
  * at a gradient of 1e-4.  `reference` stops where scikit-learn >= 1.4 does: L-BFGS with 10 corrections,
@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 struct logistic_regression_options {
-	double c;
 	double tolerance; /* stop when no component of the gradient exceeds it */
 	int most;	  /* maximum number of iterations */
 	bool reference;

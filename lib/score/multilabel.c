@@ -24,30 +24,38 @@ struct multilabel {
 	double *of_row[METRICS]; /* [scored]: sums over experiments; not of F1 */
 };
 
-/* The known labels of a row: marks them in `has` [names] with +1, each once.  Returns their number. */
+enum { TRUTH, VOTES };
+
+/* Counts of a label, to compare a row's labels with those of its neighbours. */
+struct label_count {
+	int64_t stamp; /* of the last row that was marked */
+	int has[2];    /* the scored row, 0 or 1; its neighbours */
+	int64_t true_rows, said_rows, hit_rows; /* sums over rows */
+};
+
+struct label_counts {
+	struct label_count *of; /* [names] */
+	int64_t now;		/* stamp of the row that is marked */
+};
+
+/* Counts the known labels of a row, each once, as TRUTH or VOTES.  Returns their number. */
 static int64_t
 mark(const struct multilabel *task, const struct multilabel_rows *rows, int64_t row,
-    int64_t *stamp, int64_t now, int *has)
+    struct label_counts *work, int which)
 {
 	int64_t count = 0;
 
+	work->now++;
 	for (int64_t i = rows->starts.data[row]; i < rows->starts.data[row + 1]; i++) {
 		int64_t label = rows->label.data[i];
-		if (!task->known[label] || stamp[label] == now)
+		if (!task->known[label] || work->of[label].stamp == work->now)
 			continue;
-		stamp[label] = now;
-		has[label]++;
+		work->of[label].stamp = work->now;
+		work->of[label].has[which]++;
 		count++;
 	}
 	return count;
 }
-
-/* Work space to compare a row's labels with those of its neighbours. */
-struct label_counts {
-	int64_t *stamp, now;			   /* [names] */
-	int *truth, *votes;			   /* [names] */
-	int64_t *true_rows, *said_rows, *hit_rows; /* [names]: sums over rows */
-};
 
 /* scikit-learn's label_ranking_average_precision of 0-or-1 predictions: the rank of a predicted label is the number of
  * those predicted, that of another the number of labels. */
@@ -66,22 +74,20 @@ compare_row(const struct multilabel *task, struct label_counts *work, int64_t ro
     const struct numbers *drawn, const int64_t *neighbours, double of[METRICS])
 {
 	int64_t names = strings_count(task->names), said = 0, right = 0;
-	size_t bytes = (size_t)names * sizeof(int);
+	int64_t truth = mark(task, &task->test, row, work, TRUTH);
 
-	memset(work->truth, 0, bytes);
-	memset(work->votes, 0, bytes);
-	int64_t truth =
-	    mark(task, &task->test, row, work->stamp, ++work->now, work->truth);
 	for (int i = 0; i < NEIGHBOURS; i++)
-		mark(task, &task->train, drawn->data[neighbours[i]], work->stamp,
-		    ++work->now, work->votes);
+		mark(task, &task->train, drawn->data[neighbours[i]], work, VOTES);
 	for (int64_t label = 0; label < names; label++) {
-		bool predicted = 2 * work->votes[label] > NEIGHBOURS;
+		struct label_count *of_label = &work->of[label];
+		bool predicted = 2 * of_label->has[VOTES] > NEIGHBOURS;
+		bool hit = predicted && of_label->has[TRUTH];
 		said += predicted;
-		right += predicted && work->truth[label];
-		work->true_rows[label] += work->truth[label];
-		work->said_rows[label] += predicted;
-		work->hit_rows[label] += predicted && work->truth[label];
+		right += hit;
+		of_label->true_rows += of_label->has[TRUTH];
+		of_label->said_rows += predicted;
+		of_label->hit_rows += hit;
+		of_label->has[TRUTH] = of_label->has[VOTES] = 0;
 	}
 	int64_t either = truth + said - right;
 	of[ACCURACY] = truth == said && right == said;
@@ -96,48 +102,12 @@ macro_f1(const struct multilabel *task, const struct label_counts *work)
 	double sum = 0;
 
 	for (int64_t i = 0; i < strings_count(task->names); i++) {
-		int64_t both = work->true_rows[i] + work->said_rows[i];
+		const struct label_count *of_label = &work->of[i];
+		int64_t both = of_label->true_rows + of_label->said_rows;
 		if (both)
-			sum += 2 * (double)work->hit_rows[i] / (double)both;
+			sum += 2 * (double)of_label->hit_rows / (double)both;
 	}
 	return sum / (double)task->labels;
-}
-
-static struct label_counts
-start_counts(const struct multilabel *task)
-{
-	size_t names = (size_t)strings_count(task->names) + 1;
-
-	return (struct label_counts){ .stamp = mem_zero(names, sizeof(int64_t)),
-		.truth = mem_zero(names, sizeof(int)),
-		.votes = mem_zero(names, sizeof(int)),
-		.true_rows = mem_zero(names, sizeof(int64_t)),
-		.said_rows = mem_zero(names, sizeof(int64_t)),
-		.hit_rows = mem_zero(names, sizeof(int64_t)) };
-}
-
-static void
-free_counts(struct label_counts *work)
-{
-	free(work->stamp);
-	free(work->truth);
-	free(work->votes);
-	free(work->true_rows);
-	free(work->said_rows);
-	free(work->hit_rows);
-}
-
-/* The rows' vectors, one after another. */
-static float *
-gather(const struct row_subset *subset, const struct numbers *rows)
-{
-	size_t bytes = (size_t)subset->width * sizeof(float);
-	float *x = mem_new(rows->count + 1, bytes);
-
-	for (size_t i = 0; i < rows->count; i++)
-		memcpy(x + i * (size_t)subset->width,
-		    row_subset_row(subset, rows->data[i]), bytes);
-	return x;
 }
 
 /* One experiment: writes its metrics. */
@@ -146,10 +116,11 @@ run(struct multilabel *task, const struct numbers *drawn, double values[METRICS]
 {
 	int64_t rows = (int64_t)task->scored.count;
 	int64_t *neighbours = mem_new((size_t)rows, NEIGHBOURS * sizeof *neighbours);
-	float *x = gather(&task->train.subset, drawn);
-	struct knn knn = { x, NULL, (int64_t)drawn->count, task->train.subset.width, 0,
-		NEIGHBOURS };
-	struct label_counts work = start_counts(task);
+	const struct row_subset *train = &task->train.subset;
+	float *x = row_subset_gather(train, drawn->data, (int64_t)drawn->count);
+	struct knn knn = { x, NULL, (int64_t)drawn->count, train->width, 0, NEIGHBOURS };
+	size_t names = (size_t)strings_count(task->names);
+	struct label_counts work = { mem_zero(names + 1, sizeof *work.of), 0 };
 
 	knn_rows(&knn, task->x, rows, neighbours);
 	memset(values, 0, METRICS * sizeof *values);
@@ -165,7 +136,7 @@ run(struct multilabel *task, const struct numbers *drawn, double values[METRICS]
 	for (int metric = 0; metric < METRICS; metric++)
 		values[metric] /= (double)rows;
 	values[F1] = macro_f1(task, &work);
-	free_counts(&work);
+	free(work.of);
 	free(neighbours);
 	free(x);
 }
@@ -177,7 +148,6 @@ draw(struct multilabel *task)
 	const struct score_options *options = task->options;
 	int64_t labels = strings_count(task->names);
 	int most = options->samples ? options->samples : 8;
-	bool *sampled = mem_zero((size_t)task->train.n, sizeof *sampled);
 	struct pcg64 pcg;
 
 	pcg64_seed(&pcg, options->seed);
@@ -193,11 +163,10 @@ draw(struct multilabel *task)
 		if (task->drawn[i].count < NEIGHBOURS)
 			die("%s: an experiment draws %zu rows; the classifier needs its %d nearest",
 			    options->train, task->drawn[i].count, NEIGHBOURS);
-		for (size_t j = 0; j < task->drawn[i].count; j++)
-			sampled[task->drawn[i].data[j]] = true;
+		row_subset_want(&task->train.subset, task->drawn[i].data,
+		    (int64_t)task->drawn[i].count);
 	}
-	multilabel_fetch(&task->train, options->fields[0], sampled);
-	free(sampled);
+	row_subset_fetch(&task->train.subset, options->train, options->fields[0]);
 }
 
 /* Chooses the test rows, and finds the labels that they have. */
@@ -205,7 +174,7 @@ static void
 choose(struct multilabel *task)
 {
 	const struct score_options *options = task->options;
-	bool *sampled = mem_zero((size_t)task->test.n, sizeof *sampled);
+	struct row_subset *test = &task->test.subset;
 	int64_t most = options->test_rows ? options->test_rows : INT64_MAX;
 
 	task->scored = multilabel_sample(&task->test, task->names, most, options->seed);
@@ -213,7 +182,6 @@ choose(struct multilabel *task)
 	    mem_zero((size_t)strings_count(task->names) + 1, sizeof *task->known);
 	for (size_t i = 0; i < task->scored.count; i++) {
 		int64_t row = task->scored.data[i];
-		sampled[row] = true;
 		for (int64_t j = task->test.starts.data[row];
 		     j < task->test.starts.data[row + 1]; j++)
 			task->known[task->test.label.data[j]] = true;
@@ -223,9 +191,9 @@ choose(struct multilabel *task)
 	if (task->labels < 2)
 		die("%s: its rows have %lld different labels; two at least are needed",
 		    options->files[0], (long long)task->labels);
-	multilabel_fetch(&task->test, options->fields[0], sampled);
-	task->x = gather(&task->test.subset, &task->scored);
-	free(sampled);
+	row_subset_want(test, task->scored.data, (int64_t)task->scored.count);
+	row_subset_fetch(test, options->files[0], options->fields[0]);
+	task->x = row_subset_gather(test, task->scored.data, (int64_t)task->scored.count);
 }
 
 static void
@@ -247,10 +215,9 @@ put_rows(struct multilabel *task, struct per_query *table)
 	static const int shown[] = { ACCURACY, LRAP, HAMMING };
 
 	for (size_t i = 0; i < task->scored.count; i++) {
-		int64_t row = task->scored.data[i];
-		int64_t start = row ? test->id_ends.data[row - 1] : 0;
-		per_query_add(table, test->ids.data + start,
-		    (size_t)(test->id_ends.data[row] - start));
+		const int64_t *ends = test->ids.offsets.data + task->scored.data[i];
+		per_query_add(
+		    table, test->ids.bytes.data + ends[0], (size_t)(ends[1] - ends[0]));
 	}
 	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
 		double *values = task->of_row[shown[i]];
@@ -299,7 +266,8 @@ score_multilabelclassification(struct report *report, const struct score_options
 		.train = multilabel_open(options->train, options),
 		.test = multilabel_open(options->files[0], options) };
 
-	vectors_agree(task.train.vectors, task.test.vectors, options->any_model);
+	vectors_agree(
+	    task.train.stream.vectors, task.test.stream.vectors, options->any_model);
 	multilabel_read(&task.train, task.names, false);
 	multilabel_read(&task.test, task.names, options->per_query != NULL);
 	choose(&task);

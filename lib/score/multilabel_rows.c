@@ -4,7 +4,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "score/labels.h"
 #include "score/stratify.h"
 
 enum { LABELS_MOST = 20000 };
@@ -13,14 +12,13 @@ struct multilabel_rows
 multilabel_open(const char *path, const struct score_options *options)
 {
 	static const char *const usual[] = { "label", "labels", NULL };
-	struct reader *reader = stream_open(path);
 	struct multilabel_rows rows = { .path = path,
-		.reader = reader,
-		.vectors = vectors_open(reader, options->fields[0], 0),
-		.column = labels_column(reader, options->label, usual) };
+		.stream = labels_open(
+		    path, options->fields[0], options->label, usual, "labels") };
+	struct reader *reader = rows.stream.reader;
 
-	values_single(reader, rows.column, 1);
-	rows.text = values_are_text(stream_column(reader, rows.column));
+	values_single(reader, rows.stream.label, 1);
+	rows.text = values_are_text(stream_column(reader, rows.stream.label));
 	return rows;
 }
 
@@ -28,9 +26,10 @@ static void
 take_record(struct multilabel_rows *rows, struct strings *names, bool ids,
     const struct record *record)
 {
-	struct reader *reader = rows->reader;
-	const struct column *column = stream_column(reader, rows->column);
-	const struct array *array = &record->columns[rows->column];
+	struct reader *reader = rows->stream.reader;
+	int labels = rows->stream.label;
+	const struct column *column = stream_column(reader, labels);
+	const struct array *array = &record->columns[labels];
 	char room[VALUES_ROOM];
 	size_t length;
 
@@ -38,16 +37,14 @@ take_record(struct multilabel_rows *rows, struct strings *names, bool ids,
 		numbers_add(&rows->starts, (int64_t)rows->label.count);
 		for (int64_t i = values_start(column, array, row);
 		     i < values_start(column, array, row + 1); i++)
-			numbers_add(
-			    &rows->label, labels_number(names, reader, rows->column,
-					      array, i, LABELS_MOST));
+			numbers_add(&rows->label,
+			    labels_number(names, reader, labels, array, i, LABELS_MOST));
 		rows->n++;
 		if (!ids)
 			continue;
 		const char *id =
 		    per_query_id(reader, record, row, rows->n, room, &length);
-		buffer_add(&rows->ids, id, length);
-		numbers_add(&rows->id_ends, (int64_t)rows->ids.used);
+		text_column_add(&rows->ids, id, length);
 	}
 }
 
@@ -56,22 +53,18 @@ multilabel_read(struct multilabel_rows *rows, struct strings *names, bool ids)
 {
 	struct record record;
 
-	rows->subset = row_subset_start(rows->path, rows->vectors);
-	while (stream_next(rows->reader, &record)) {
+	struct reader *reader = rows->stream.reader;
+
+	rows->subset = row_subset_start(rows->path, rows->stream.vectors);
+	text_column_clear(&rows->ids);
+	while (stream_next(reader, &record)) {
 		take_record(rows, names, ids, &record);
-		row_subset_add(&rows->subset, rows->vectors, &record);
+		row_subset_add(&rows->subset, rows->stream.vectors, &record);
 	}
 	numbers_add(&rows->starts, (int64_t)rows->label.count);
 	if (rows->n == 0)
-		die("%s: there are no rows in it", stream_name(rows->reader));
-	vectors_close(rows->vectors);
-	stream_close(rows->reader);
-}
-
-void
-multilabel_fetch(struct multilabel_rows *rows, const char *field, const bool *sampled)
-{
-	row_subset_fetch(&rows->subset, rows->path, field, sampled);
+		die("%s: there are no rows in it", stream_name(reader));
+	labels_close(&rows->stream);
 }
 
 /* Whether a label of the row has fewer than `most` rows; then counts the row for all its labels. */
@@ -184,6 +177,5 @@ multilabel_free(struct multilabel_rows *rows)
 	row_subset_free(&rows->subset);
 	free(rows->label.data);
 	free(rows->starts.data);
-	free(rows->ids.data);
-	free(rows->id_ends.data);
+	text_column_free(&rows->ids);
 }

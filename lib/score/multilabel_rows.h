@@ -10,20 +10,19 @@
 #include "base/buffer.h"
 #include "base/pcg64.h"
 #include "base/strings.h"
+#include "score/labels.h"
 #include "score/row_subset.h"
 #include "score/score.h"
+#include "stream/text_column.h"
 
 struct multilabel_rows {
 	const char *path;
-	struct reader *reader; /* open until multilabel_read */
-	struct vectors *vectors;
-	int column;
-	bool text; /* labels are text, else numbers */
+	struct labelled_stream stream; /* open until multilabel_read */
+	bool text;		       /* labels are text, else numbers */
 	struct row_subset subset;
 	struct numbers label;	/* numbers in `names`, as the lists have them */
 	struct numbers starts;	/* [n + 1]: row i has the labels from starts[i] */
-	struct buffer ids;	/* of the rows */
-	struct numbers id_ends; /* [n] */
+	struct text_column ids; /* of the rows */
 	int64_t n;
 };
 
@@ -31,13 +30,9 @@ struct multilabel_rows {
 struct multilabel_rows multilabel_open(
     const char *path, const struct score_options *options);
 
-/* Reads all rows and closes the stream; numbers new labels in `names`.  Keeps the vectors that multilabel_fetch is asked
- * for.  Dies if there is no row. */
+/* Reads all rows and closes the stream; numbers new labels in `names`.  The vectors are those of `subset`
+ * (row_subset_fetch).  Dies if there is no row. */
 void multilabel_read(struct multilabel_rows *rows, struct strings *names, bool ids);
-
-/* Keeps the vectors of the rows with sampled[row] true. */
-void multilabel_fetch(
-    struct multilabel_rows *rows, const char *field, const bool *sampled);
 
 /*
  * Training rows of an experiment: shuffles all rows and takes a row if one of its labels has fewer than `most` rows so

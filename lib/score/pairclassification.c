@@ -32,7 +32,7 @@ read_truth(const struct text_pairs *pairs)
 		0 };
 
 	for (int64_t i = 0; i < pairs->count; i++) {
-		double label = pairs->target[i];
+		double label = pairs->target.at[i];
 		if (label != 0 && label != 1)
 			die("%s: pair %lld has the label %g; expected 0 or 1",
 			    pairs->stream, (long long)i + 1, label);
@@ -100,7 +100,7 @@ judge(struct report *report, const struct text_pairs *pairs, const struct truth 
     const struct score_options *options, enum text_pairs_measure measure,
     double greatest[METRICS])
 {
-	const double *similarity = pairs->similarity[measure];
+	const double *similarity = pairs->similarity[measure].at;
 	const char *name = text_pairs_name(measure);
 	struct verdict verdict = { .right =
 				       mem_zero((size_t)truth->count, sizeof(double)) };
@@ -117,10 +117,8 @@ judge(struct report *report, const struct text_pairs *pairs, const struct truth 
 	report_verdict(report, name, distance ? -1 : 1, &verdict);
 	for (int i = 0; i < METRICS; i++)
 		greatest[i] = fmax(greatest[i], verdict.metric[i]);
-	if (options->per_query) {
-		per_query_column(options->per_query, similarity, "%s", name);
-		per_query_column(options->per_query, verdict.right, "%s_accuracy", name);
-	}
+	per_query_column(options->per_query, similarity, "%s", name);
+	per_query_column(options->per_query, verdict.right, "%s_accuracy", name);
 	free(verdict.right);
 }
 
@@ -137,8 +135,7 @@ score_pairclassification(struct report *report, const struct score_options *opti
 	text_pairs_describe(
 	    pairs, report, split_ties ? "together (thresholds: by row)" : "together");
 	report_set(report, "positive", "%lld", (long long)truth.positives);
-	if (options->per_query)
-		per_query_column(options->per_query, pairs->target, "label");
+	per_query_column(options->per_query, pairs->target.at, "label");
 	for (int i = 0; i < measures; i++)
 		judge(
 		    report, pairs, &truth, options, (enum text_pairs_measure)i, greatest);

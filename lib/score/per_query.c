@@ -26,8 +26,11 @@ per_query_create(const char *path)
 void
 per_query_add(struct per_query *table, const char *id, size_t length)
 {
-	const char *name = output_name(table->output);
 	bool fresh;
+
+	if (!table)
+		return;
+	const char *name = output_name(table->output);
 	int64_t number = strings_add(table->ids, id, length, &fresh);
 
 	id = strings_get(table->ids, number); /* ends with a NUL */
@@ -59,8 +62,10 @@ per_query_add_row(struct per_query *table, struct reader *reader,
 {
 	char room[VALUES_ROOM];
 	size_t length;
-	const char *id = per_query_id(reader, record, row, number, room, &length);
 
+	if (!table)
+		return;
+	const char *id = per_query_id(reader, record, row, number, room, &length);
 	per_query_add(table, id, length);
 }
 
@@ -70,23 +75,24 @@ new_column(struct per_query *table, const char *name)
 	table->columns =
 	    mem_resize(table->columns, (size_t)table->count + 1, sizeof *table->columns);
 	struct per_query_column *column = &table->columns[table->count++];
-	*column = (struct per_query_column){ mem_string(name), NULL };
+	*column = (struct per_query_column){ mem_string(name), { 0 } };
 	return column;
 }
 
 void
 per_query_column(struct per_query *table, const double *values, const char *format, ...)
 {
-	size_t count = (size_t)strings_count(table->ids);
 	va_list arguments;
 	char name[256];
 
+	if (!table)
+		return;
 	va_start(arguments, format);
 	vsnprintf(name, sizeof name, format, arguments);
 	va_end(arguments);
 	struct per_query_column *column = new_column(table, name);
-	column->values = mem_new(count, sizeof *column->values);
-	memcpy(column->values, values, count * sizeof *column->values);
+	for (int64_t i = 0; i < strings_count(table->ids); i++)
+		series_add(&column->values, values[i]);
 }
 
 static void
@@ -110,7 +116,7 @@ per_query_finish(struct per_query *table)
 		put(table, strings_get(table->ids, row));
 		for (int i = 0; i < table->count; i++) {
 			double value =
-			    table->columns[i].values[row] + 0; /* prints -0 as 0 */
+			    table->columns[i].values.at[row] + 0; /* prints -0 as 0 */
 			put(table, "\t");
 			put(table,
 			    isnan(value) ? "nan" : number_write(room, value, false));
@@ -131,22 +137,6 @@ number(const struct datafile *file, const struct tree *cell)
 		die("%s:%lld: %s: '%.100s' is not a number", datafile_name(file),
 		    (long long)datafile_line(file), cell->key, cell->string);
 	return value;
-}
-
-/* `room` is the same for all columns. */
-static void
-add_cells(struct per_query *table, const struct datafile *file, const struct tree *row,
-    int64_t at)
-{
-	size_t room = table->room;
-
-	for (size_t i = 1; i < row->count; i++) {
-		double **values = &table->columns[i - 1].values;
-		room = table->room;
-		*values = mem_grow(*values, &room, (size_t)at + 1, sizeof **values);
-		(*values)[at] = number(file, row->items[i]);
-	}
-	table->room = room;
 }
 
 struct per_query *
@@ -172,7 +162,9 @@ per_query_read_input(struct input *input)
 			    (long long)datafile_line(file), id->string);
 		for (size_t i = 1; at == 0 && i < row->count; i++)
 			new_column(table, row->items[i]->key);
-		add_cells(table, file, row, at);
+		for (size_t i = 1; i < row->count; i++)
+			series_add(
+			    &table->columns[i - 1].values, number(file, row->items[i]));
 	}
 	if (!table->count)
 		die("%s: there are no scores in it; expected what --per-query writes",
@@ -196,7 +188,7 @@ per_query_free(struct per_query *table)
 {
 	for (int i = 0; i < table->count; i++) {
 		free(table->columns[i].name);
-		free(table->columns[i].values);
+		free(table->columns[i].values.at);
 	}
 	free(table->columns);
 	strings_free(table->ids);

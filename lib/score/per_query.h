@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/strings.h"
+#include "score/measure/stats.h"
 #include "stream/stream.h"
 #include "stream/values.h"
 
@@ -18,14 +19,13 @@ struct per_query {
 	struct strings *ids;
 	struct per_query_column {
 		char *name;
-		double *values; /* [ids] */
+		struct series values; /* [ids] */
 	} * columns;
 	int count;
-
-	/* private */
-	struct output *output;
-	size_t room; /* values in each column */
+	struct output *output; /* private */
 };
+
+/* To add to a table that is NULL does nothing. */
 
 /* Opens the file that per_query_finish writes, whole or not at all; dies if it cannot be created. */
 struct per_query *per_query_create(const char *path);

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "score/labels.h"
 #include "score/linear_regression.h"
 #include "score/measure/correlation.h"
 #include "score/measure/stats.h"
@@ -11,13 +12,6 @@
 #include "score/score.h"
 #include "score/stratify.h"
 #include "search/vectors.h"
-
-/* A labelled stream: vectors and a number per row. */
-struct numbered_stream {
-	struct reader *reader;
-	struct vectors *vectors;
-	int value;
-};
 
 struct regression {
 	const struct score_options *options;
@@ -29,51 +23,29 @@ struct regression {
 	struct series truth, *predicted;   /* of the test rows; [fits] */
 };
 
-static struct numbered_stream
+static struct labelled_stream
 open_stream(const char *path, const struct score_options *options)
 {
 	static const char *const usual[] = { "value", "label", NULL };
-	struct numbered_stream stream = { .reader = stream_open(path) };
+	struct labelled_stream stream =
+	    labels_open(path, options->fields[0], options->label, usual, "numbers");
 
-	stream.vectors = vectors_open(stream.reader, options->fields[0], 0);
-	stream.value = options->label ? stream_find(stream.reader, options->label)
-				      : values_find(stream.reader, usual);
-	if (stream.value < 0)
-		die("%s: there is no column '%s' of numbers; name it with --label",
-		    stream_name(stream.reader),
-		    options->label ? options->label : usual[0]);
-	values_single(stream.reader, stream.value, 0);
+	values_single(stream.reader, stream.label, 0);
 	return stream;
-}
-
-static void
-close_stream(struct numbered_stream *stream)
-{
-	vectors_close(stream->vectors);
-	stream_close(stream->reader);
 }
 
 /* Appends the numbers of a record.  Dies unless they are finite. */
 static void
 take_values(
-    struct series *to, const struct numbered_stream *stream, const struct record *record)
+    struct series *to, const struct labelled_stream *stream, const struct record *record)
 {
-	const struct reader *reader = stream->reader;
-
-	for (int64_t i = 0; i < record->rows; i++) {
-		double value = values_number(
-		    reader, stream->value, &record->columns[stream->value], i);
-		if (!isfinite(value))
-			die("%s: record %lld: %s: value %lld is %g, not a number to predict",
-			    stream_name(reader), (long long)stream_records(reader),
-			    stream_column(reader, stream->value)->name, (long long)i + 1,
-			    value);
-		series_add(to, value);
-	}
+	for (int64_t i = 0; i < record->rows; i++)
+		series_add(to, labels_finite(stream->reader, stream->label, record, i,
+				   "to predict"));
 }
 
 static void
-read_training(struct regression *regression, struct numbered_stream *stream)
+read_training(struct regression *regression, struct labelled_stream *stream)
 {
 	struct record record;
 
@@ -86,7 +58,7 @@ read_training(struct regression *regression, struct numbered_stream *stream)
 	if (regression->y.count < 2)
 		die("%s: %lld training rows; two at least are needed",
 		    stream_name(stream->reader), (long long)regression->y.count);
-	close_stream(stream);
+	labels_close(stream);
 }
 
 /* The training rows [fits, samples]; of a file only these vectors are kept. */
@@ -96,18 +68,14 @@ draw_rows(struct regression *regression)
 	const struct score_options *options = regression->options;
 	int64_t n = regression->y.count, samples = regression->samples;
 	int64_t *rows = mem_new((size_t)regression->fits, (size_t)samples * sizeof *rows);
-	bool *sampled = mem_zero((size_t)n, sizeof *sampled);
 
 	for (int64_t i = 0; i < samples && samples == n; i++)
 		rows[i] = i;
 	for (int i = 0; i < regression->fits && samples < n; i++)
 		stratify_numbers(regression->y.at, n, samples,
 		    options->seed + (uint32_t)i, rows + i * samples);
-	for (int64_t i = 0; i < regression->fits * samples; i++)
-		sampled[rows[i]] = true;
-	row_subset_fetch(
-	    &regression->subset, options->train, options->fields[0], sampled);
-	free(sampled);
+	row_subset_want(&regression->subset, rows, regression->fits * samples);
+	row_subset_fetch(&regression->subset, options->train, options->fields[0]);
 	return rows;
 }
 
@@ -158,7 +126,7 @@ fit_all(struct regression *regression)
 }
 
 static void
-run_test(struct regression *regression, struct numbered_stream *stream)
+run_test(struct regression *regression, struct labelled_stream *stream)
 {
 	struct per_query *per_query = regression->options->per_query;
 	struct record record;
@@ -169,7 +137,7 @@ run_test(struct regression *regression, struct numbered_stream *stream)
 		int64_t before = regression->truth.count, rows = record.rows;
 		take_values(&regression->truth, stream, &record);
 		vectors_load(stream->vectors, &record);
-		for (int64_t i = 0; per_query && i < rows; i++)
+		for (int64_t i = 0; i < rows; i++)
 			per_query_add_row(
 			    per_query, stream->reader, &record, i, before + i + 1);
 		for (int i = 0; i < regression->fits; i++) {
@@ -182,7 +150,7 @@ run_test(struct regression *regression, struct numbered_stream *stream)
 	}
 	if (!regression->truth.count)
 		die("%s: there are no test rows in it", stream_name(stream->reader));
-	close_stream(stream);
+	labels_close(stream);
 }
 
 enum { MAE, MSE, RMSE, R2, KENDALL, METRICS };
@@ -270,8 +238,8 @@ void
 score_regression(struct report *report, const struct score_options *options)
 {
 	enum { SAMPLES = 2048 };
-	struct numbered_stream train = open_stream(options->train, options);
-	struct numbered_stream test = open_stream(options->files[0], options);
+	struct labelled_stream train = open_stream(options->train, options);
+	struct labelled_stream test = open_stream(options->files[0], options);
 	struct regression regression = { .options = options };
 
 	vectors_agree(train.vectors, test.vectors, options->any_model);

@@ -15,7 +15,7 @@ enum { MRR_DEPTH = 10, DEPTH = 1000, MAIN_CUT = 1000 };
 /* The similarities of a row's texts: positives first, then negatives. */
 struct candidate_set {
 	int64_t queries, positives, documents;
-	float *score;	/* [queries, documents] */
+	double *score;	/* [queries, documents] */
 	double *merged; /* [documents], maximum over the queries */
 };
 
@@ -115,14 +115,9 @@ judge(struct reranking *reranking, const struct candidate_set *row)
 	if (reranking->protocol == PROTOCOL_V1) {
 		judge_v1(reranking, row);
 	} else {
-		double *score = mem_new((size_t)n, sizeof *score);
-		for (int64_t q = 0; q < row->queries; q++) {
-			for (int64_t d = 0; d < n; d++)
-				score[d] = row->score[q * n + d];
-			judge_v2(reranking->each, score, row->positives, n);
-		}
+		for (int64_t q = 0; q < row->queries; q++)
+			judge_v2(reranking->each, row->score + q * n, row->positives, n);
 		judge_v2(reranking->greatest, row->merged, row->positives, n);
-		free(score);
 	}
 	reranking->rows++;
 }
@@ -133,10 +128,8 @@ report_v1(
 {
 	const double *map = reranking->map.at, *mrr = reranking->mrr.at;
 
-	if (per_query) {
-		per_query_column(per_query, map, "map");
-		per_query_column(per_query, mrr, "mrr");
-	}
+	per_query_column(per_query, map, "map");
+	per_query_column(per_query, mrr, "mrr");
 	report_score(report, stats_mean(map, reranking->rows), "map");
 	report_score(report, stats_mean(mrr, reranking->rows), "mrr");
 	abstention_report(reranking->abstention, report, "nAUC_map", map);
@@ -179,9 +172,8 @@ read_rows(struct reranking *reranking, struct reader *reader, struct per_query *
 		for (int64_t i = 0; i < record.rows; i++) {
 			struct candidate_set row;
 			if (compare(&row, i, column[0], texts, reranking->similarity)) {
-				if (per_query)
-					per_query_add_row(per_query, reader, &record, i,
-					    reranking->rows + reranking->left_out + 1);
+				per_query_add_row(per_query, reader, &record, i,
+				    reranking->rows + reranking->left_out + 1);
 				judge(reranking, &row);
 				free(row.score);
 				free(row.merged);

@@ -31,41 +31,14 @@ struct judge {
 	size_t grades_room, similarity_room;
 };
 
-/* The query's number in qrels->queries, or -1. */
-static int64_t
-judged_number(const struct judge *judge, int64_t query)
-{
-	struct strings *queries = judge->run->queries;
-
-	return strings_find(judge->qrels->queries, strings_get(queries, query),
-	    strings_length(queries, query));
-}
-
-/* The number of names that are not among the others; *first is the first of them. */
-static int64_t
-count_missing(
-    const struct strings *names, const struct strings *others, const char **first)
-{
-	int64_t missing = 0;
-
-	for (int64_t i = strings_count(names) - 1; i >= 0; i--) {
-		const char *name = strings_get(names, i);
-		if (strings_find(others, name, strings_length(names, i)) >= 0)
-			continue;
-		missing++;
-		*first = name;
-	}
-	return missing;
-}
-
 static void
 tell_queries(const struct judge *judge, const char *found)
 {
 	const struct strings *judged = judge->qrels->queries,
 			     *queries = judge->run->queries;
 	const char *qrels = judge->options->qrels, *first = NULL, *unjudged = NULL;
-	int64_t missing = count_missing(judged, queries, &first);
-	int64_t left_out = count_missing(queries, judged, &unjudged);
+	int64_t missing = strings_lacking(queries, judged, &first);
+	int64_t left_out = strings_lacking(judged, queries, &unjudged);
 
 	if (missing == strings_count(judged))
 		die("%s: none of its %lld queries has judgements in %s (the first there is '%s'); are these the queries of those qrels?",
@@ -91,7 +64,7 @@ tell_documents(const struct judge *judge)
 {
 	const struct strings *judged = judge->qrels->documents;
 	const char *first = NULL, *qrels = judge->options->qrels;
-	int64_t unknown = count_missing(judged, judge->run->documents, &first);
+	int64_t unknown = strings_lacking(judge->run->documents, judged, &first);
 
 	if (unknown == strings_count(judged))
 		die("%s: it has none of the %lld documents of %s (first: '%s'); is this the corpus of those qrels?",
@@ -114,8 +87,7 @@ number_documents(struct judge *judge)
 	for (int64_t i = 0; i < count; i++)
 		judge->judged_as[i] = -1;
 	for (int64_t i = 0; i < strings_count(judged); i++) {
-		int64_t document = strings_find(
-		    documents, strings_get(judged, i), strings_length(judged, i));
+		int64_t document = strings_find_from(documents, judged, i);
 		if (document >= 0)
 			judge->judged_as[document] = i;
 	}
@@ -184,6 +156,8 @@ static void
 measure_query(struct judge *judge, int64_t number, int64_t found)
 {
 	const struct strings *judged = judge->qrels->queries;
+	const char *id = strings_get(judged, number);
+	size_t length = strings_length(judged, number);
 	int64_t judgements = take_judgements(judge, number);
 
 	if (judge->trec)
@@ -191,11 +165,8 @@ measure_query(struct judge *judge, int64_t number, int64_t found)
 	else
 		ranking_add(judge->ranking, judge->grades, judge->similarity, found,
 		    judge->judged, judgements);
-	measure_instructions(judge, strings_get(judged, number),
-	    strings_length(judged, number), found, judgements);
-	if (judge->per_query)
-		per_query_add(judge->per_query, strings_get(judged, number),
-		    strings_length(judged, number));
+	measure_instructions(judge, id, length, found, judgements);
+	per_query_add(judge->per_query, id, length);
 }
 
 /* Scores the run's queries; with --complete also the judged queries without hits. */
@@ -206,13 +177,12 @@ measure_queries(struct judge *judge)
 	const struct strings *judged = judge->qrels->queries;
 
 	for (int64_t i = 0; i < strings_count(queries); i++) {
-		int64_t number = judged_number(judge, i);
+		int64_t number = strings_find_from(judged, queries, i);
 		if (number >= 0)
 			measure_query(judge, number, take_hits(judge, i, number));
 	}
 	for (int64_t i = 0; judge->options->complete && i < strings_count(judged); i++)
-		if (strings_find(
-			queries, strings_get(judged, i), strings_length(judged, i)) < 0)
+		if (strings_find_from(queries, judged, i) < 0)
 			measure_query(judge, i, 0);
 }
 

@@ -37,8 +37,18 @@ row_subset_add(
 }
 
 void
-row_subset_fetch(
-    struct row_subset *subset, const char *path, const char *field, const bool *sampled)
+row_subset_want(struct row_subset *subset, const int64_t *rows, int64_t count)
+{
+	if (!subset->again)
+		return;
+	if (!subset->index)
+		subset->index = mem_zero((size_t)subset->rows, sizeof *subset->index);
+	for (int64_t i = 0; i < count; i++)
+		subset->index[rows[i]] = 1;
+}
+
+void
+row_subset_fetch(struct row_subset *subset, const char *path, const char *field)
 {
 	size_t bytes = (size_t)subset->width * sizeof *subset->x;
 	int64_t row = 0, count = 0;
@@ -49,14 +59,13 @@ row_subset_fetch(
 	struct reader *reader = stream_open(path);
 	struct vectors *vectors =
 	    vectors_open(reader, field, subset->lists ? VECTORS_LISTS : 0);
-	subset->index = mem_new((size_t)subset->rows, sizeof *subset->index);
 	for (int64_t i = 0; i < subset->rows; i++)
-		subset->index[i] = sampled[i] ? count++ : -1;
+		subset->index[i] = subset->index[i] ? count++ : -1;
 	subset->x = mem_new((size_t)count, bytes);
 	while (stream_next(reader, &record)) {
 		vectors_load(vectors, &record);
 		for (int64_t i = 0; i < vectors->count; i++, row++)
-			if (row < subset->rows && sampled[row] &&
+			if (row < subset->rows && subset->index[row] >= 0 &&
 			    vectors->width == subset->width)
 				memcpy(subset->x + subset->index[row] * subset->width,
 				    vectors->raw + i * subset->width, bytes);
@@ -73,6 +82,17 @@ const float *
 row_subset_row(const struct row_subset *subset, int64_t row)
 {
 	return subset->x + (subset->index ? subset->index[row] : row) * subset->width;
+}
+
+float *
+row_subset_gather(const struct row_subset *subset, const int64_t *rows, int64_t count)
+{
+	size_t bytes = (size_t)subset->width * sizeof *subset->x;
+	float *x = mem_new((size_t)count + 1, bytes);
+
+	for (int64_t i = 0; i < count; i++)
+		memcpy(x + i * subset->width, row_subset_row(subset, rows[i]), bytes);
+	return x;
 }
 
 void

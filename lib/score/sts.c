@@ -6,15 +6,14 @@ static void
 report_correlations(struct report *report, const struct text_pairs *pairs,
     struct per_query *per_query, enum text_pairs_measure measure, const char *prefix)
 {
-	const double *similarity = pairs->similarity[measure];
+	const double *similarity = pairs->similarity[measure].at,
+		     *gold = pairs->target.at;
 
-	report_score(report,
-	    correlation_spearman(similarity, pairs->target, pairs->count), "%sspearman",
-	    prefix);
-	report_score(report, correlation_pearson(similarity, pairs->target, pairs->count),
+	report_score(report, correlation_spearman(similarity, gold, pairs->count),
+	    "%sspearman", prefix);
+	report_score(report, correlation_pearson(similarity, gold, pairs->count),
 	    "%spearson", prefix);
-	if (per_query)
-		per_query_column(per_query, similarity, "%s", text_pairs_name(measure));
+	per_query_column(per_query, similarity, "%s", text_pairs_name(measure));
 }
 
 void
@@ -25,8 +24,7 @@ score_sts(struct report *report, const struct score_options *options)
 	struct text_pairs *pairs = text_pairs_read(options, targets, "gold similarities");
 
 	text_pairs_describe(pairs, report, "mean rank");
-	if (per_query)
-		per_query_column(per_query, pairs->target, "gold");
+	per_query_column(per_query, pairs->target.at, "gold");
 	report_correlations(report, pairs, per_query, TEXT_PAIRS_OWN, "");
 	if (!pairs->given) {
 		report_correlations(

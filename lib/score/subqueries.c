@@ -1,6 +1,5 @@
 #include "score/subqueries.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,9 +65,7 @@ static void
 merge_query(
     struct merger *merger, const struct subqueries *subqueries, const struct strings *ids)
 {
-	int64_t query =
-	    strings_add(merger->merged->queries, strings_get(ids, subqueries->last),
-		strings_length(ids, subqueries->last), NULL);
+	int64_t query = strings_add_from(merger->merged->queries, ids, subqueries->last);
 
 	merger->found.count = 0;
 	for (size_t i = 0; i < subqueries->members.count; i++)
@@ -92,8 +89,7 @@ subqueries_merge(const struct run *run, const struct qrels *qrels)
 	struct subqueries *queries = collect(run, qrels, &count);
 
 	for (int64_t i = 0; i < strings_count(run->documents); i++)
-		strings_add(merger.merged->documents, strings_get(run->documents, i),
-		    strings_length(run->documents, i), NULL);
+		strings_add_from(merger.merged->documents, run->documents, i);
 	for (int64_t i = 0; i < count; i++) {
 		if (queries[i].members.count)
 			merge_query(&merger, &queries[i], qrels->queries);

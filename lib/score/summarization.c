@@ -57,9 +57,8 @@ correlate(struct summarization *state, const struct record *record, int64_t row,
 		    reported(state, correlation_pearson(gold, score[i], n), n));
 	}
 	state->texts++;
-	if (state->per_query)
-		per_query_add_row(state->per_query, state->reader, record, row,
-		    state->texts + state->constant + state->few);
+	per_query_add_row(state->per_query, state->reader, record, row,
+	    state->texts + state->constant + state->few);
 }
 
 static void
@@ -140,8 +139,7 @@ report_mean(const struct summarization *state, struct report *report,
 {
 	report_score(
 	    report, stats_mean(values, state->texts), "%s%s", names[measure], name);
-	if (state->per_query)
-		per_query_column(state->per_query, values, "%s%s", names[measure], name);
+	per_query_column(state->per_query, values, "%s%s", names[measure], name);
 }
 
 static void

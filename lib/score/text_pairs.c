@@ -1,10 +1,10 @@
 #include "score/text_pairs.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "score/labels.h"
 #include "search/vectors.h"
 
 static const char *const names[TEXT_PAIRS_MEASURES] = { "similarity", "cosine",
@@ -20,28 +20,10 @@ struct pair_reader {
 	struct reader *reader;
 	struct text_pairs *pairs;
 	struct per_query *per_query;
-	size_t room;
 	struct vectors *sides[2]; /* or: */
 	int given;		  /* column of similarities */
 	int target;		  /* column of numbers */
 };
-
-static void
-grow(struct pair_reader *reading, int64_t more)
-{
-	struct text_pairs *pairs = reading->pairs;
-	size_t before = reading->room, need = (size_t)(pairs->count + more);
-
-	if (need <= before)
-		return;
-	pairs->target =
-	    mem_grow(pairs->target, &reading->room, need, sizeof *pairs->target);
-	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++) {
-		size_t same = before;
-		pairs->similarity[i] = mem_grow(
-		    pairs->similarity[i], &same, need, sizeof *pairs->similarity[i]);
-	}
-}
 
 static void
 compare(struct pair_reader *reading, int64_t pair)
@@ -53,32 +35,24 @@ compare(struct pair_reader *reading, int64_t pair)
 		{ TEXT_PAIRS_EUCLIDEAN, SIMILARITY_EUCLIDEAN },
 		{ TEXT_PAIRS_DOT, SIMILARITY_DOT } };
 	const struct vectors *one = reading->sides[0], *two = reading->sides[1];
-	double *const *to = reading->pairs->similarity;
+	struct series *to = reading->pairs->similarity;
 	int width = one->width;
-	int64_t at = reading->pairs->count, skip = pair * width;
+	int64_t skip = pair * width;
 	const float *a = one->raw + skip, *b = two->raw + skip;
 
-	to[TEXT_PAIRS_COSINE][at] = similarity_paired_cosine(a, b, width);
+	series_add(&to[TEXT_PAIRS_COSINE], similarity_paired_cosine(a, b, width));
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		to[others[i].measure][at] =
-		    vectors_similarity(others[i].kind, one, pair, two, pair);
-	to[TEXT_PAIRS_OWN][at] =
-	    vectors_similarity(reading->pairs->own, one, pair, two, pair);
+		series_add(&to[others[i].measure],
+		    vectors_similarity(others[i].kind, one, pair, two, pair));
+	series_add(&to[TEXT_PAIRS_OWN],
+	    vectors_similarity(reading->pairs->own, one, pair, two, pair));
 }
 
-/* Dies unless the number is finite. */
 static double
 number(const struct pair_reader *reading, int column, const struct record *record,
     int64_t at)
 {
-	struct reader *reader = reading->reader;
-	double value = values_number(reader, column, &record->columns[column], at);
-
-	if (!isfinite(value))
-		die("%s: record %lld: %s: value %lld is %g, not a number to score with",
-		    stream_name(reader), (long long)stream_records(reader),
-		    stream_column(reader, column)->name, (long long)at + 1, value);
-	return value;
+	return labels_finite(reading->reader, column, record, at, "to score with");
 }
 
 static void
@@ -100,18 +74,16 @@ take_record(struct pair_reader *reading, const struct record *record)
 		}
 	}
 	bool lists = !pairs->given && reading->sides[0]->lists;
-	grow(reading, count);
 	for (int64_t i = 0; i < count; i++) {
-		if (reading->per_query)
-			per_query_add_row(reading->per_query, reading->reader,
-			    lists ? NULL : record, i, pairs->count + 1);
+		per_query_add_row(reading->per_query, reading->reader,
+		    lists ? NULL : record, i, pairs->count + 1);
 		if (pairs->given)
-			pairs->similarity[TEXT_PAIRS_OWN][pairs->count] =
-			    number(reading, reading->given, record, i);
+			series_add(&pairs->similarity[TEXT_PAIRS_OWN],
+			    number(reading, reading->given, record, i));
 		else
 			compare(reading, i);
-		pairs->target[pairs->count++] =
-		    number(reading, reading->target, record, i);
+		series_add(&pairs->target, number(reading, reading->target, record, i));
+		pairs->count++;
 	}
 }
 
@@ -200,8 +172,8 @@ void
 text_pairs_free(struct text_pairs *pairs)
 {
 	for (int i = 0; i < TEXT_PAIRS_MEASURES; i++)
-		free(pairs->similarity[i]);
-	free(pairs->target);
+		free(pairs->similarity[i].at);
+	free(pairs->target.at);
 	free(pairs->stream);
 	free(pairs);
 }

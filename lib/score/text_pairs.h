@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "score/measure/stats.h"
 #include "score/score.h"
 #include "search/vectors.h"
 
@@ -25,10 +26,11 @@ enum text_pairs_measure {
 };
 
 struct text_pairs {
-	double *similarity[TEXT_PAIRS_MEASURES]; /* [count]; distances are negated */
-	double *target;				 /* [count] */
-	int64_t count;				 /* at least 2 */
-	bool given; /* the stream has a column "similarity" */
+	struct series
+	    similarity[TEXT_PAIRS_MEASURES]; /* [count]; distances are negated */
+	struct series target;		     /* [count] */
+	int64_t count;			     /* at least 2 */
+	bool given;			     /* the stream has a column "similarity" */
 	enum similarity own;
 	char *stream; /* its name, for messages */
 };

@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "search/rows.h"
-#include "search/similarity.h"
 
 /* A (query, document) pair; the pairs of a document are linked. */
 struct candidate_link {
@@ -82,17 +81,13 @@ candidates_compare(struct candidate_lists *all, const char *id, size_t length,
 void
 candidates_finish(struct candidate_lists *all, struct run *run, int64_t depth)
 {
-	const struct strings *documents = all->run->documents;
-	struct warning absent = { 0 };
+	const char *first;
+	int64_t absent = strings_lacking(run->documents, all->run->documents, &first);
 
-	for (int64_t i = 0; i < strings_count(documents); i++) {
-		const char *id = strings_get(documents, i);
-		size_t length = strings_length(documents, i);
-		if (strings_find(run->documents, id, length) < 0)
-			warning_add(&absent, id, length);
-	}
-	warning_print(
-	    &absent, all->path, "candidates are not in the corpus: they are not found");
+	if (absent)
+		warn(
+		    "%s: %lld candidates are not in the corpus: they are not found; first: '%.100s'",
+		    all->path, (long long)absent, first);
 	run_commit(run, &all->findings, depth, NULL);
 	run_free(all->run);
 	free(all->at);

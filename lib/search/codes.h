@@ -36,6 +36,14 @@ struct code_columns {
 	const float *start, *step, *centre, *spread;
 };
 
+/* Those of columns [4, width], as code_ranges_end writes them. */
+static inline struct code_columns
+code_columns(const float *columns, int width)
+{
+	return (struct code_columns){ columns, columns + width, columns + 2 * width,
+		columns + 3 * width };
+}
+
 /* Least, greatest, sum and sum of squares of each column. */
 struct code_ranges;
 struct code_ranges *code_ranges_new(int width);

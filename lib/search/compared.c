@@ -90,7 +90,7 @@ void
 compared_search_add(struct search *search, const struct compared *documents)
 {
 	if (similarity_of_lists(documents->similarity))
-		search_tokens_add(search, &documents->lists);
+		search_tokens_add(search, &documents->lists, documents->longest);
 	else if (documents->of_terms)
 		search_terms_add(search, &documents->terms);
 	else
@@ -103,7 +103,8 @@ compared_score(const struct compared *queries, int64_t query,
     const struct compared *document, struct search *search)
 {
 	if (similarity_of_lists(queries->similarity))
-		return (double)search_tokens_score(search, query, &document->lists);
+		return (double)search_tokens_score(
+		    search, query, &document->lists, document->longest);
 	if (queries->of_terms)
 		return term_rows_dot(&queries->terms, query, &document->terms, 0);
 	return similarity_dot(

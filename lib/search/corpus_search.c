@@ -1,10 +1,8 @@
 #include "search/corpus_search.h"
 
 #include <float.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -15,6 +13,7 @@
 #include "search/index_search.h"
 #include "search/rows.h"
 #include "search/search.h"
+#include "stream/text_column.h"
 
 /* A block of terms: documents, whose sums fit a cache, and terms in all. */
 enum { TERM_DOCUMENTS = 1 << 15, TERMS = 1 << 22 };
@@ -29,12 +28,6 @@ struct self_match {
 	uint32_t document;
 };
 
-/* A document's text in document_block.texts, from the end of the one before. */
-struct extent {
-	bool there;
-	size_t end;
-};
-
 /* Documents searched together. */
 struct document_block {
 	struct compared documents;
@@ -42,9 +35,8 @@ struct document_block {
 	struct self_match *own;
 	int64_t owns;
 	size_t own_room;
-	char *texts; /* of the documents, concatenated */
-	struct extent *extents;
-	size_t texts_room, extents_room;
+	struct text_column texts; /* of the documents */
+	struct buffer there;	  /* a byte for each: whether it has a text */
 };
 
 struct corpus_search {
@@ -135,25 +127,13 @@ take_own(struct corpus_search *searching, struct document_block *block,
 	block->own[block->owns++] = (struct self_match){ query, (uint32_t)document };
 }
 
-/* The offset of a document's text. */
-static size_t
-text_start(const struct document_block *block, int64_t document)
-{
-	return document ? block->extents[document - 1].end : 0;
-}
-
 static void
 take_text(struct document_block *block, const struct row *row)
 {
-	int64_t number = block->documents.count - 1;
-	size_t start = text_start(block, number), length = row->text_length;
+	bool there = row->text != NULL;
 
-	block->texts = mem_grow(block->texts, &block->texts_room, start + length + 1, 1);
-	if (length)
-		memcpy(block->texts + start, row->text, length);
-	block->extents = mem_grow(block->extents, &block->extents_room,
-	    (size_t)number + 1, sizeof *block->extents);
-	block->extents[number] = (struct extent){ row->text != NULL, start + length };
+	text_column_add(&block->texts, row->text, row->text_length);
+	buffer_add(&block->there, &there, sizeof there);
 }
 
 /* The score of a candidate, the only document of its block. */
@@ -188,7 +168,7 @@ take_document(
 		    searching->queries.longest);
 	if (searching->options->exclude_self)
 		take_own(searching, block, row, number);
-	if (searching->options->texts)
+	if (searching->options->texts && !searching->candidates)
 		take_text(block, row);
 	if (searching->candidates)
 		candidates_compare(searching->candidates, row->id, row->length, number,
@@ -207,6 +187,8 @@ fill(void *context)
 
 	block->first = strings_count(searching->run->documents);
 	block->owns = 0;
+	text_column_clear(&block->texts);
+	block->there.used = 0;
 	compared_clear(documents);
 	while (
 	    documents->values < searching->block && rows_next(searching->corpus, &row)) {
@@ -214,8 +196,7 @@ fill(void *context)
 			continue;
 		if (documents->of_terms && documents->count == TERM_DOCUMENTS)
 			break;
-		if (searching->options->texts &&
-		    text_start(block, documents->count) > BLOCK_BYTES)
+		if (block->texts.bytes.used > BLOCK_BYTES)
 			break;
 	}
 	return NULL;
@@ -243,11 +224,12 @@ keep_texts(struct corpus_search *searching, const struct document_block *block)
 		hits_count += hits.count;
 		for (int64_t j = 0; j < hits.count; j++) {
 			int64_t at = (int64_t)hits.at[j].document - block->first;
-			if (at < 0 || !block->extents[at].there)
+			if (at < 0 || !block->there.data[at])
 				continue;
-			size_t start = text_start(block, at);
-			row_texts_put(texts, hits.at[j].document, block->texts + start,
-			    block->extents[at].end - start);
+			const int64_t *ends = block->texts.offsets.data + at;
+			row_texts_put(texts, hits.at[j].document,
+			    block->texts.bytes.data + ends[0],
+			    (size_t)(ends[1] - ends[0]));
 		}
 	}
 	if (texts->kept > 2 * hits_count + SLACK_TEXTS)
@@ -450,11 +432,11 @@ corpus_search_open(const struct search_options *options)
 		open_index(searching);
 	else
 		open_streams(searching);
+	const struct vectors *vectors = rows_vectors(searching->queries_rows);
 	searching->queries = searching->blocks[0].documents =
-	    searching->blocks[1].documents =
-		(struct compared){ .width = rows_width(searching->queries_rows),
-			.similarity = searching->similarity,
-			.of_terms = rows_are_terms(searching->queries_rows) };
+	    searching->blocks[1].documents = (struct compared){ .width = vectors->width,
+		    .similarity = searching->similarity,
+		    .of_terms = vectors->terms };
 	searching->seen = strings_new();
 	return searching;
 }
@@ -568,8 +550,8 @@ corpus_search_close(struct corpus_search *searching)
 	for (int i = 0; i < 2; i++) {
 		compared_free(&searching->blocks[i].documents);
 		free(searching->blocks[i].own);
-		free(searching->blocks[i].texts);
-		free(searching->blocks[i].extents);
+		text_column_free(&searching->blocks[i].texts);
+		free(searching->blocks[i].there.data);
 	}
 	strings_free(searching->seen);
 	compared_free(&searching->queries);

@@ -75,16 +75,13 @@ add_run(struct run *to, struct score_parts *parts, enum fuse_method method,
 {
 	for (int64_t q = 0; q < strings_count(from->queries); q++) {
 		const struct hits *hits = &from->hits[q];
-		int64_t query = strings_add(to->queries, strings_get(from->queries, q),
-		    strings_length(from->queries, q), NULL);
+		int64_t query = strings_add_from(to->queries, from->queries, q);
 		for (int64_t i = 0; i < hits->count; i++) {
-			int64_t found = hits->at[i].document;
 			parts->at = mem_grow(parts->at, &parts->room,
 			    (size_t)parts->count + 1, sizeof *parts->at);
 			parts->at[parts->count] = (struct score_part){ .query = query,
-				.document = strings_add(to->documents,
-				    strings_get(from->documents, found),
-				    strings_length(from->documents, found), NULL),
+				.document = strings_add_from(
+				    to->documents, from->documents, hits->at[i].document),
 				.order = parts->count,
 				.value = weight * value_of(method, hits, i) };
 			parts->count++;

@@ -37,7 +37,7 @@ struct graph_build {
 	double longest; /* squared length of a vector */
 	uint32_t *links;
 	int degree;
-	float *extra; /* [rows], or NULL */
+	float *extra; /* [rows] */
 	struct builder *builders;
 	uint32_t starts[GRAPH_STARTS];
 	int64_t starts_count;
@@ -49,35 +49,11 @@ struct graph_build {
 	int64_t ends_count;
 };
 
-static float
-extra_of(const struct graph_build *build, uint32_t row)
-{
-	return build->extra ? build->extra[row] : 0;
-}
-
 static struct code_query
 query_of(const struct graph_build *build, uint32_t row)
 {
 	return code_query_new(build->vectors + (int64_t)row * build->graph.width,
 	    build->columns, build->graph.width);
-}
-
-static struct hit *
-room_for(struct builder *builder, size_t count)
-{
-	builder->rows =
-	    mem_grow(builder->rows, &builder->room, count, sizeof *builder->rows);
-	return builder->rows;
-}
-
-static int
-nearest_first(const void *a, const void *b)
-{
-	const struct hit *x = a, *y = b;
-
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	return (x->document > y->document) - (x->document < y->document);
 }
 
 /* A distance; that of rows with nearly equal codes is 0, so that one of them is enough. */
@@ -100,7 +76,7 @@ mark_covered(struct graph_build *build, uint32_t near, const struct hit *candida
 		if (!covered[i])
 			covered[i] =
 			    ALPHA * distance_of(build, graph_score(&build->graph, &query,
-							   extra_of(build, near),
+							   build->extra[near],
 							   candidates[i].document)) <=
 			    distance_of(build, candidates[i].score);
 	code_query_free(&query);
@@ -139,7 +115,7 @@ join_rows(void *context, size_t worker, size_t which)
 	for (int64_t i = end - JOB; i < end && i < build->count; i++) {
 		uint32_t row = build->group[i];
 		struct code_query query = query_of(build, row);
-		graph_search(&builder->walk, &build->graph, &query, extra_of(build, row),
+		graph_search(&builder->walk, &build->graph, &query, build->extra[row],
 		    build->starts, build->starts_count);
 		code_query_free(&query);
 		link_row(build, row, builder->walk.found, builder->walk.count);
@@ -164,18 +140,21 @@ choose_links(struct graph_build *build, struct builder *builder, uint32_t row,
 {
 	const uint32_t *links = build->links + (int64_t)row * build->graph.room;
 	int64_t linked = count_links(build, row);
-	struct hit *candidates = room_for(builder, (size_t)(linked + count));
+	size_t all = (size_t)(linked + count);
+	struct hit *candidates = builder->rows =
+	    mem_grow(builder->rows, &builder->room, all, sizeof *candidates);
+	struct top_hits top = { .hits = candidates, .count = linked + count };
 	struct code_query query = query_of(build, row);
 
-	for (int64_t i = 0; i < linked + count; i++) {
+	for (int64_t i = 0; i < top.count; i++) {
 		uint32_t near = i < linked ? links[i] : more[i - linked].from;
-		candidates[i] = (struct hit){ graph_score(&build->graph, &query,
-						  extra_of(build, row), near),
-			near };
+		candidates[i] = (struct hit){
+			graph_score(&build->graph, &query, build->extra[row], near), near
+		};
 	}
 	code_query_free(&query);
-	qsort(candidates, (size_t)(linked + count), sizeof *candidates, nearest_first);
-	link_row(build, row, candidates, linked + count);
+	top_hits_sort(&top, &(struct hit_ranking){ .depth = top.count });
+	link_row(build, row, candidates, top.count);
 }
 
 static void

@@ -19,7 +19,6 @@ enum { BUFFER = 1 << 20 };
 struct hashed_file {
 	char *path;
 	int file;
-	uint64_t written;
 	XXH3_state_t *state;
 	size_t used;
 	char buffer[BUFFER];
@@ -44,7 +43,7 @@ hashed_file_open(const char *path, uint64_t size)
 	struct stat status;
 
 	file->path = mem_string(path);
-	file->written = file->used = 0;
+	file->used = 0;
 	if (!size)
 		temporary_made(path);
 	file->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -68,7 +67,6 @@ flush(struct hashed_file *file)
 	const char *at = file->buffer;
 
 	XXH3_64bits_update(file->state, at, file->used);
-	file->written += file->used;
 	while (file->used) {
 		ssize_t done = write(file->file, at, file->used);
 		if (done < 0 && errno == EINTR)
@@ -96,16 +94,14 @@ hashed_file_write(struct hashed_file *file, const void *bytes, size_t count)
 	}
 }
 
-uint64_t
+void
 hashed_file_end(struct hashed_file *file, char hash[HASH_ROOM])
 {
 	flush(file);
 	if ((fsync(file->file) && errno != EINVAL && errno != EROFS) || close(file->file))
 		die("%s:", file->path);
-	uint64_t written = file->written;
 	write_hash(hash, XXH3_64bits_digest(file->state));
 	XXH3_freeState(file->state);
 	free(file->path);
 	free(file);
-	return written;
 }

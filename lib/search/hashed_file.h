@@ -19,7 +19,7 @@ struct hashed_file;
 struct hashed_file *hashed_file_open(const char *path, uint64_t size);
 void hashed_file_write(struct hashed_file *file, const void *bytes, size_t count);
 
-/* Syncs, closes and frees.  Returns the bytes written; hash: theirs. */
-uint64_t hashed_file_end(struct hashed_file *file, char hash[HASH_ROOM]);
+/* Syncs, closes and frees.  Writes the checksum. */
+void hashed_file_end(struct hashed_file *file, char hash[HASH_ROOM]);
 
 #endif

@@ -132,7 +132,7 @@ put_record(struct index_columns *columns, const struct reader *reader,
 void
 index_columns_add(struct index_columns *columns, const struct rows *rows, bool wanted)
 {
-	const struct reader *reader = rows_reader(rows);
+	const struct reader *reader = rows_vectors(rows)->reader;
 	int64_t index;
 	bool ends;
 	const struct record *record = rows_record(rows, &index, &ends);

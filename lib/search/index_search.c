@@ -9,7 +9,6 @@
 #include "nn/nn.h"
 #include "search/index_columns.h"
 #include "search/search.h"
-#include "search/vector_scan.h"
 #include "search/vector_walk.h"
 
 enum {
@@ -265,12 +264,12 @@ index_search(const struct vector_index *index, const float *queries, double long
 {
 	int64_t count = strings_count(run->queries);
 	uint32_t *own = find_own(index, options, run);
-	struct vector_scan_options scan = { options->depth, options->threshold,
-		options->rescore, options->probe < index->cells ? options->probe : 0,
-		own };
-	struct vector_walk_options walk = { options->depth,
-		options->beam > options->depth ? options->beam : options->depth,
-		options->threshold, own };
+	struct vector_search_options how = { .depth = options->depth,
+		.threshold = options->threshold,
+		.excluded = own,
+		.rescore = options->rescore,
+		.probe = options->probe < index->cells ? options->probe : 0,
+		.beam = options->beam > options->depth ? options->beam : options->depth };
 
 	if (!index->rows)
 		die("%s: there is no document in it", index->name);
@@ -280,9 +279,9 @@ index_search(const struct vector_index *index, const float *queries, double long
 	run->places = index->rows;
 	run->hits = mem_zero((size_t)count, sizeof *run->hits);
 	if (options->beam && index->rows <= MANY * index->passing)
-		run->memory = vector_walk(index, queries, count, &walk, run->hits);
-	else if (options->rescore || scan.probe || (count <= FEW && !nn_device()))
-		run->memory = vector_scan(index, queries, count, &scan, run->hits);
+		run->memory = vector_walk(index, queries, count, &how, run->hits);
+	else if (options->rescore || how.probe || (count <= FEW && !nn_device()))
+		run->memory = vector_scan(index, queries, count, &how, run->hits);
 	else
 		run->memory = search_all(index, queries, count, options, own, run->hits);
 	name_hits(index, options, run);

@@ -1,7 +1,6 @@
 #include "search/merge.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -44,8 +43,7 @@ check_queries(const struct run *one, const char *path, const struct run *other,
 	for (int64_t i = 0; i < strings_count(one->queries); i++) {
 		const char *id = strings_get(one->queries, i);
 		const struct row_text *text = row_texts_get(&one->query_texts, i), *same;
-		int64_t number =
-		    strings_find(other->queries, id, strings_length(one->queries, i));
+		int64_t number = strings_find_from(other->queries, one->queries, i);
 		if (number < 0)
 			die("%s: it lacks the query '%s', which %s has; runs that are merged are of the same queries",
 			    other_path, id, path);
@@ -76,13 +74,10 @@ check_documents(const struct run *all, const struct run *next, const char *path)
 	    all->document_ids != next->document_ids)
 		die("%s: its documents' ids are %s, unlike those of the runs before it",
 		    path, next->document_ids == ROW_NAMES ? "text" : "numbers");
-	for (int64_t i = 0; i < strings_count(next->documents); i++) {
-		const char *id = strings_get(next->documents, i);
-		if (strings_find(
-			all->documents, id, strings_length(next->documents, i)) >= 0)
+	for (int64_t i = 0; i < strings_count(next->documents); i++)
+		if (strings_find_from(all->documents, next->documents, i) >= 0)
 			die("%s: its document '%s' is also in a run before it; shards must not share rows, and rows without ids are numbered from 1 in each",
-			    path, id);
-	}
+			    path, strings_get(next->documents, i));
 }
 
 /* Dies if the run's depth is below the depth asked for, or, if none is asked for, differs from the first run's. */
@@ -106,15 +101,13 @@ take(struct run *to, struct findings *findings, const struct run *from)
 {
 	for (int64_t i = 0; i < strings_count(from->queries); i++) {
 		const struct row_text *text = row_texts_get(&from->query_texts, i);
-		int64_t query = strings_add(to->queries, strings_get(from->queries, i),
-		    strings_length(from->queries, i), NULL);
+		int64_t query = strings_add_from(to->queries, from->queries, i);
 		if (text)
 			row_texts_put(&to->query_texts, query, text->bytes, text->length);
 		for (int64_t j = 0; j < from->hits[i].count; j++) {
 			struct hit hit = from->hits[i].at[j];
-			int64_t document = strings_add(to->documents,
-			    strings_get(from->documents, hit.document),
-			    strings_length(from->documents, hit.document), NULL);
+			int64_t document = strings_add_from(
+			    to->documents, from->documents, hit.document);
 			text = row_texts_get(&from->document_texts, hit.document);
 			if (text)
 				row_texts_put(&to->document_texts, document, text->bytes,
@@ -156,14 +149,6 @@ longest(const struct run *run, int64_t most)
 	return most;
 }
 
-static void
-cut(struct run *run, int64_t depth)
-{
-	for (int64_t i = 0; i < strings_count(run->queries); i++)
-		if (run->hits[i].count > depth)
-			run->hits[i].count = depth;
-}
-
 static const char *
 name_of(const char *path)
 {
@@ -193,6 +178,6 @@ merge_runs(const char *const *paths, int count, int64_t depth, bool *json)
 		all = combine(all, next, depth || !first.known ? depth : first.depth);
 	}
 	if (!depth && !first.known)
-		cut(all, most);
+		run_cut(all, most);
 	return all;
 }

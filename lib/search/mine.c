@@ -36,22 +36,17 @@ static bool
 take_query(struct mine *mine, int64_t query)
 {
 	const struct qrels *qrels = mine->qrels;
-	int64_t number =
-	    strings_find(qrels->queries, strings_get(mine->run->queries, query),
-		strings_length(mine->run->queries, query));
+	int64_t number = strings_find_from(qrels->queries, mine->run->queries, query);
 
 	if (number < 0)
 		return false;
 	mine->query = query;
 	mine->relevant.count = 0;
-	for (int64_t j = qrels->starts[number]; j < qrels->starts[number + 1]; j++) {
-		int64_t document = qrels->judgements[j].document;
+	for (int64_t j = qrels->starts[number]; j < qrels->starts[number + 1]; j++)
 		if (qrels->judgements[j].grade > 0)
 			numbers_add(&mine->relevant,
-			    strings_add(mine->run->documents,
-				strings_get(qrels->documents, document),
-				strings_length(qrels->documents, document), NULL));
-	}
+			    strings_add_from(mine->run->documents, qrels->documents,
+				qrels->judgements[j].document));
 	return true;
 }
 

@@ -16,8 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/output.h"
-
 struct mine_options {
 	const char *run, *qrels;
 	const char *query_texts, *texts; /* JSON Lines, TSV ...; NULL: ids alone */

@@ -16,11 +16,10 @@ struct pair_queue {
 	struct run_pairs *pairs;
 	/* A batch: */
 	struct ids ids;
-	size_t *starts; /* [count] of the pairs in `ids` */
 	struct sequence *sequences;
 	int64_t *places, *order; /* [count] of the pair among all; 0, 1, ... */
 	int64_t count, done;	 /* pairs in the batch, and before it */
-	size_t starts_room, sequences_room, places_room, order_room;
+	size_t sequences_room, places_room, order_room;
 	struct batch batch;
 	struct encode_queue *queue;
 	float *scores; /* [pairs] in the order of the run */
@@ -31,8 +30,10 @@ struct pair_queue {
 static void
 score_batch(struct pair_queue *re)
 {
-	for (int64_t i = 0; i < re->count; i++)
-		re->sequences[i].ids = re->ids.id + re->starts[i];
+	const int32_t *ids = re->ids.id;
+
+	for (int64_t i = 0; i < re->count; ids += re->sequences[i++].length)
+		re->sequences[i].ids = ids;
 	batch_pack(&re->batch, re->order, re->count, re->sequences);
 	char *why = model_refuses(re->model, &re->batch, 0);
 	if (why)
@@ -65,12 +66,10 @@ add_pair(struct pair_queue *re, int64_t query, int64_t hit)
 
 	if (run_pairs_add(re->pairs, query, hit, &re->ids, &place) == PAIR_LONG)
 		die_long(re, query, re->run->hits[query].at[hit].document);
-	re->starts = mem_grow(re->starts, &re->starts_room, count, sizeof *re->starts);
 	re->sequences =
 	    mem_grow(re->sequences, &re->sequences_room, count, sizeof *re->sequences);
 	re->places = mem_grow(re->places, &re->places_room, count, sizeof *re->places);
 	re->order = mem_grow(re->order, &re->order_room, count, sizeof *re->order);
-	re->starts[re->count] = start;
 	re->sequences[re->count] =
 	    (struct sequence){ .length = (int32_t)(re->ids.count - start),
 		    .second = place,
@@ -99,20 +98,6 @@ score_pairs(struct pair_queue *re)
 	encode_queue_commit(re->queue, 0);
 }
 
-/* Drops the documents after the first `depth`; returns the number of pairs. */
-static int64_t
-shorten(struct run *run, int64_t depth)
-{
-	int64_t pairs = 0;
-
-	for (int64_t i = 0; i < strings_count(run->queries); i++) {
-		if (run->hits[i].count > depth)
-			run->hits[i].count = depth;
-		pairs += run->hits[i].count;
-	}
-	return pairs;
-}
-
 static void
 set_scores(struct run *run, const float *scores)
 {
@@ -139,7 +124,7 @@ rerank_run(struct run *run, struct model *model, const struct tokenizer *tokeniz
 	if (labels != 1)
 		die("%s: gives %d labels; a run is reranked by one score; tok --pair and rerank give all",
 		    model_dir(model), labels);
-	int64_t pairs = shorten(run, options->depth);
+	int64_t pairs = run_cut(run, options->depth);
 	re.scores = mem_new((size_t)pairs + 1, sizeof *re.scores);
 	re.queue = encode_queue_new(
 	    model, &(struct encode_queue_options){ .width = 1, .ahead = nn_device() });
@@ -151,7 +136,6 @@ rerank_run(struct run *run, struct model *model, const struct tokenizer *tokeniz
 	batch_free(&re.batch);
 	ids_free(&re.ids);
 	run_pairs_free(re.pairs);
-	free(re.starts);
 	free(re.sequences);
 	free(re.places);
 	free(re.order);

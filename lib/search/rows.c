@@ -186,7 +186,8 @@ similarity_of_stream(const struct row_stream *stream, enum similarity wanted)
 {
 	const struct vectors *vectors = stream->vectors;
 
-	return vectors->terms ? term_lists_similarity(vectors->reader, wanted)
+	return vectors->terms ? vectors_said_similarity(vectors->reader,
+				    "sparse.similarity", SIMILARITY_DOT, wanted)
 			      : vectors_any_similarity(vectors->reader, wanted);
 }
 
@@ -429,18 +430,6 @@ rows_similarity(const struct rows *rows, enum similarity wanted)
 	return similarity_of_stream(&rows->stream, wanted);
 }
 
-int
-rows_width(const struct rows *rows)
-{
-	return rows->stream.vectors->width;
-}
-
-bool
-rows_are_terms(const struct rows *rows)
-{
-	return rows->stream.vectors->terms;
-}
-
 char *
 rows_field(const struct rows *rows)
 {
@@ -459,13 +448,10 @@ rows_name_model(const struct rows *rows)
 	return rows->model;
 }
 
-struct vectors_origin
-rows_origin(const struct rows *rows)
+const struct vectors *
+rows_vectors(const struct rows *rows)
 {
-	const struct vectors *vectors = rows->stream.vectors;
-
-	return (struct vectors_origin){ rows_stream(rows), vectors_model(vectors),
-		vectors_kind(vectors), vectors->width };
+	return rows->stream.vectors;
 }
 
 void
@@ -474,25 +460,11 @@ rows_agree_with(const struct rows *rows, const struct vectors_origin *origin)
 	vectors_agree_with(rows->stream.vectors, origin, rows->any_model);
 }
 
-const char *
-rows_column(const struct rows *rows)
-{
-	const struct vectors *vectors = rows->stream.vectors;
-
-	return stream_column(vectors->reader, vectors->column)->name;
-}
-
-struct tree *
-rows_about(const struct rows *rows)
-{
-	return stream_about(rows->stream.vectors->reader);
-}
-
 double
 rows_search_vector(
     struct rows *rows, enum similarity similarity, float *to, const struct row *row)
 {
-	int width = row->terms ? (int)row->terms_count : rows_width(rows);
+	int width = row->terms ? (int)row->terms_count : rows->stream.vectors->width;
 	bool cosine = similarity == SIMILARITY_COSINE;
 	double square = cosine ? similarity_unit(to, row->vector, width)
 			       : similarity_dot(row->vector, row->vector, width);
@@ -520,12 +492,6 @@ rows_record(const struct rows *rows, int64_t *index, bool *ends)
 	*index = rows->row - 1;
 	*ends = rows->row == rows->record.rows;
 	return &rows->record;
-}
-
-const struct reader *
-rows_reader(const struct rows *rows)
-{
-	return rows->stream.vectors->reader;
 }
 
 bool

@@ -62,22 +62,16 @@ const char *rows_task(struct rows *rows, size_t *length);
 
 /* vectors_any_similarity of the current stream. */
 enum similarity rows_similarity(const struct rows *rows, enum similarity wanted);
-int rows_width(const struct rows *rows);
-bool rows_are_terms(const struct rows *rows);
 char *rows_field(const struct rows *rows); /* FIELD of FIELD.emb; the caller frees it */
 enum row_ids rows_ids(const struct rows *rows);
 bool rows_name_model(
     const struct rows *rows); /* whether a stream opened so far names its model */
 
-/* The vectors of the current stream: its name, model and kind, borrowed until the next stream, and the width. */
-struct vectors_origin rows_origin(const struct rows *rows);
+/* The vectors of the current stream, borrowed until the next stream. */
+const struct vectors *rows_vectors(const struct rows *rows);
 
 /* vectors_agree_with of the current stream. */
 void rows_agree_with(const struct rows *rows, const struct vectors_origin *origin);
-
-/* The current stream's column of vectors, borrowed; stream_about of it. */
-const char *rows_column(const struct rows *rows);
-struct tree *rows_about(const struct rows *rows);
 
 /* Writes the vector, or the weights of a row's terms, to search with: for cosine the unit vector; all NaN if the row's is not finite.  Returns its
  * length, for cosine slightly above 1.  Notes faults. */
@@ -89,7 +83,6 @@ int64_t rows_read(const struct rows *rows);
 
 /* The record of the last row, borrowed until the next row; index: its row there.  *ends: whether it is the last one. */
 const struct record *rows_record(const struct rows *rows, int64_t *index, bool *ends);
-const struct reader *rows_reader(const struct rows *rows);
 
 /* Whether rows have texts. */
 bool rows_have_texts(const struct rows *rows);

@@ -377,13 +377,25 @@ run_read_candidates(const char *path)
 	return finish(&loader, path);
 }
 
+int64_t
+run_cut(struct run *run, int64_t depth)
+{
+	int64_t kept = 0;
+
+	for (int64_t i = 0; i < strings_count(run->queries); i++) {
+		if (run->hits[i].count > depth)
+			run->hits[i].count = depth;
+		kept += run->hits[i].count;
+	}
+	return kept;
+}
+
 void
 run_ignore_identical(struct run *run)
 {
 	for (int64_t i = 0; i < strings_count(run->queries); i++) {
 		struct hits *hits = &run->hits[i];
-		int64_t same = strings_find(run->documents, strings_get(run->queries, i),
-		    strings_length(run->queries, i));
+		int64_t same = strings_find_from(run->documents, run->queries, i);
 		int64_t kept = 0;
 		for (int64_t j = 0; j < hits->count; j++)
 			if (hits->at[j].document != same)

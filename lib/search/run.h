@@ -81,6 +81,9 @@ struct run *run_read_json(struct input *input);
 /* Reads candidates: a run, or mteb's JSON Lines with "query-id" and "corpus-ids". */
 struct run *run_read_candidates(const char *path);
 
+/* Keeps the first `depth` hits of each query; returns the number of all that are kept. */
+int64_t run_cut(struct run *run, int64_t depth);
+
 /* Drops hits whose id equals the query's. */
 void run_ignore_identical(struct run *run);
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/number.h"
 #include "search/run.h"
 #include "text/datafile.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "search/search_internal.h"
@@ -200,6 +199,7 @@ may_be_hit(const struct token_search *m, const struct token_worker *w,
 struct token_scan {
 	const struct search *search;
 	const struct vector_lists *documents;
+	double norm;
 	const int64_t *chunks; /* [count + 1], their first documents */
 	struct query_group group;
 };
@@ -222,7 +222,7 @@ scan_chunk(void *context, size_t which, size_t chunk)
 		int64_t at = starts[d] - from;
 		struct token_document document = { vectors + at * m->width,
 			w->products + at * s->group.vectors, starts[d + 1] - starts[d],
-			s->documents->norm };
+			s->norm };
 		find_best(w->best, document.products, document.count, s->group.vectors);
 		for (int64_t q = s->group.first; q < s->group.end; q++) {
 			double least = (double)s->search->best[q].top.least;
@@ -268,7 +268,8 @@ take_found(const struct search *search)
 }
 
 void
-search_tokens_add(struct search *search, const struct vector_lists *documents)
+search_tokens_add(
+    struct search *search, const struct vector_lists *documents, double norm)
 {
 	const struct vector_lists *queries = search->tokens->queries;
 	int64_t *chunks;
@@ -276,7 +277,7 @@ search_tokens_add(struct search *search, const struct vector_lists *documents)
 
 	search_count(search, documents->count);
 	for (int64_t first = 0; first < queries->count;) {
-		struct token_scan s = { search, documents, chunks,
+		struct token_scan s = { search, documents, norm, chunks,
 			group_of(queries, first) };
 		nn_parallel_for(count, scan_chunk, &s);
 		take_found(search);
@@ -287,8 +288,8 @@ search_tokens_add(struct search *search, const struct vector_lists *documents)
 }
 
 float
-search_tokens_score(
-    struct search *search, int64_t query, const struct vector_lists *documents)
+search_tokens_score(struct search *search, int64_t query,
+    const struct vector_lists *documents, double norm)
 {
 	struct token_search *m = search->tokens;
 	struct token_worker *w = &m->workers[0];
@@ -304,7 +305,7 @@ search_tokens_score(
 	    mem_grow(w->best, &w->best_room, (size_t)g.vectors + 1, sizeof *w->best);
 	find_best(w->best, w->products, count, g.vectors);
 	return exact(m, w, &g, query,
-	    &(struct token_document){ vectors, w->products, count, documents->norm });
+	    &(struct token_document){ vectors, w->products, count, norm });
 }
 
 void

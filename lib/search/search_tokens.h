@@ -25,12 +25,13 @@
 struct search *search_tokens_new(const struct vector_lists *queries, int width, bool mean,
     int64_t depth, float threshold, search_order *order, const void *context);
 
-/* Searches the next documents. */
-void search_tokens_add(struct search *search, const struct vector_lists *documents);
+/* Searches the next documents, whose vectors are at most `norm` long. */
+void search_tokens_add(
+    struct search *search, const struct vector_lists *documents, double norm);
 
 /* The score of the last of the documents for a query, the same number.  Not for several threads. */
-float search_tokens_score(
-    struct search *search, int64_t query, const struct vector_lists *documents);
+float search_tokens_score(struct search *search, int64_t query,
+    const struct vector_lists *documents, double norm);
 
 /* Frees what search_finish does not know. */
 struct token_search;

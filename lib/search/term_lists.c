@@ -150,13 +150,6 @@ term_lists_load(struct term_lists *lists, const struct record *record)
 		check_row(lists, row);
 }
 
-enum similarity
-term_lists_similarity(const struct reader *reader, enum similarity wanted)
-{
-	return vectors_said_similarity(
-	    reader, "sparse.similarity", SIMILARITY_DOT, wanted);
-}
-
 void
 term_lists_close(struct term_lists *lists)
 {

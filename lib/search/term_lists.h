@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "search/similarity.h"
 #include "stream/stream.h"
 #include "stream/values.h"
 
@@ -35,9 +34,6 @@ struct term_lists *term_lists_open(struct reader *reader, int column);
 /* Loads the terms of a record.  Dies, naming record and row, unless ids ascend, below `vocabulary`, and weights are finite. */
 void term_lists_load(struct term_lists *lists, const struct record *record);
 
-/* Resolves SIMILARITY_OF_MODEL to the similarity in the stream's header, by default dot; returns others as given. */
-enum similarity term_lists_similarity(
-    const struct reader *reader, enum similarity wanted);
 void term_lists_close(struct term_lists *lists);
 
 /* The terms of several texts, in memory: those of text i are ids and weights starts[i] .. starts[i+1]-1. */

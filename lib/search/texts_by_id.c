@@ -1,7 +1,5 @@
 #include "search/texts_by_id.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +8,10 @@
 #include "base/mem.h"
 #include "stream/stream.h"
 #include "stream/table.h"
+#include "stream/values.h"
 #include "token/text_field.h"
 
-enum { ROWS = 1024, RECORD_BYTES = 64 << 20, DIGITS = 24 };
+enum { ROWS = 1024, RECORD_BYTES = 64 << 20 };
 
 struct texts_reading {
 	struct row_texts *texts;
@@ -51,20 +50,6 @@ find_ids(const struct texts_reading *reading, const struct column *columns, int 
 	return id;
 }
 
-static int64_t
-number_of(const struct strings *ids, const struct array *array, bool text, int64_t row)
-{
-	char digits[DIGITS];
-
-	if (!text)
-		return strings_find(ids, digits,
-		    (size_t)snprintf(digits, sizeof digits, "%" PRId64,
-			((const int64_t *)array->data)[row]));
-	const int64_t *offsets = array->offsets[0] + row;
-	return strings_find(ids, (const char *)array->data + offsets[0],
-	    (size_t)(offsets[1] - offsets[0]));
-}
-
 /* The field that was asked for, else "text", else "query". */
 static struct text_field *
 field_of(struct texts_reading *reading, bool has_text)
@@ -90,8 +75,11 @@ take(struct texts_reading *reading, const struct column *columns, int count,
 		    reading->name, field->name);
 	struct array texts = text_field_texts(field, record);
 	for (int64_t row = 0; row < record->rows; row++) {
-		int64_t number =
-		    number_of(reading->ids, &record->columns[id], columns[id].text, row);
+		char digits[VALUES_ROOM];
+		size_t length;
+		const char *own =
+		    values_text(&columns[id], &record->columns[id], row, digits, &length);
+		int64_t number = strings_find(reading->ids, own, length);
 		const int64_t *offsets = texts.offsets[0] + row;
 		if (number >= 0 && reading->wanted[number])
 			row_texts_put(reading->texts, number,

@@ -198,11 +198,9 @@ read_about(const char *path)
 	index->name = mem_string(path);
 	index->about = json_need(path, INDEX_ABOUT);
 	parse(index);
-	const float *at =
-	    read_vectors(index, INDEX_COLUMNS, "columns", 4, &index->columns_view);
-	size_t width = (size_t)index->width;
-	index->columns =
-	    (struct code_columns){ at, at + width, at + 2 * width, at + 3 * width };
+	index->columns = code_columns(
+	    read_vectors(index, INDEX_COLUMNS, "columns", 4, &index->columns_view),
+	    index->width);
 	if (index->cells)
 		index->centroids = read_vectors(index, INDEX_CENTROIDS, "centroids",
 		    (size_t)index->cells, &index->centroids_view);
@@ -213,13 +211,11 @@ read_about(const char *path)
 static void
 map_file(struct vector_index *index, enum vector_index_file file)
 {
-	char *path = path_of(index, vector_index_names[file]);
 	struct file_view *view = &index->views[file];
 
-	if (!vector_index_has(index, file)) {
-		free(path);
+	if (!vector_index_has(index, file))
 		return;
-	}
+	char *path = path_of(index, vector_index_names[file]);
 	if (!file_view(path, view))
 		die("%s: no such file; the index is not whole: make it again", path);
 	if (view->length < index->sizes[file])

@@ -32,7 +32,6 @@ struct addition {
 	double longest, worst; /* greatest error of a code, if vectors are not kept */
 	uint64_t ends[INDEX_FILES]; /* of INDEX_IDS and INDEX_TEXTS */
 	struct code_ranges *ranges; /* of a new index */
-	char column_hash[HASH_ROOM], centroid_hash[HASH_ROOM];
 	struct tree *hashes, *kept;
 };
 
@@ -40,6 +39,34 @@ static char *
 path_in(const struct addition *adding, const char *file)
 {
 	return mem_format("%s/%s", adding->folder, file);
+}
+
+/* Maps a file that is written; the caller closes the view. */
+static const void *
+view_file(const struct addition *adding, const char *file, struct file_view *view)
+{
+	char *path = path_in(adding, file);
+
+	if (!file_view(path, view))
+		die("%s:", path);
+	free(path);
+	return view->text;
+}
+
+/* Writes and maps vectors [rows, width] of a new index, and notes their checksum in index.json. */
+static const float *
+put_vectors(struct addition *adding, struct tree *about, const char *file,
+    const char *key, const float *vectors, size_t rows, struct file_view *view)
+{
+	char *path = path_in(adding, file), hash[HASH_ROOM];
+	struct hashed_file *made = hashed_file_open(path, 0);
+
+	hashed_file_write(
+	    made, vectors, rows * (size_t)adding->index->width * sizeof *vectors);
+	hashed_file_end(made, hash);
+	tree_set(about, key, tree_of_string(hash));
+	free(path);
+	return view_file(adding, file, view);
 }
 
 static void
@@ -119,13 +146,10 @@ open_raw(struct addition *adding)
 static const float *
 close_raw(struct addition *adding)
 {
-	char *path = path_in(adding, RAW), hash[HASH_ROOM];
+	char hash[HASH_ROOM];
 
 	hashed_file_end(adding->raw, hash);
-	if (!file_view(path, &adding->raw_view))
-		die("%s:", path);
-	free(path);
-	return (const float *)(const void *)adding->raw_view.text;
+	return view_file(adding, RAW, &adding->raw_view);
 }
 
 static void
@@ -147,21 +171,14 @@ make_centroids(struct addition *adding, const float *vectors, struct tree *about
 	struct vector_index *index = adding->index;
 	size_t size = (size_t)index->cells * (size_t)index->width;
 	float *centroids = mem_new(mem_multiply(size, sizeof *centroids, "centroids"), 1);
-	char *path = path_in(adding, INDEX_CENTROIDS);
-	struct hashed_file *file = hashed_file_open(path, 0);
 
 	if (adding->count < index->cells)
 		die("%s: it has %lld rows, fewer than --cells %d",
 		    rows_stream(adding->rows), (long long)adding->count, index->cells);
 	cells_train(centroids, index->cells, vectors, adding->count, index->width);
-	hashed_file_write(file, centroids, size * sizeof *centroids);
-	hashed_file_end(file, adding->centroid_hash);
-	tree_set(about, "centroids", tree_of_string(adding->centroid_hash));
+	index->centroids = put_vectors(adding, about, INDEX_CENTROIDS, "centroids",
+	    centroids, (size_t)index->cells, &index->centroids_view);
 	free(centroids);
-	if (!file_view(path, &index->centroids_view))
-		die("%s:", path);
-	index->centroids = (const float *)(const void *)index->centroids_view.text;
-	free(path);
 }
 
 /* Puts the rows of each cell together, in their order: writes where cells end, and the row of each vector. */
@@ -247,24 +264,16 @@ add_rows(struct addition *adding, struct tree *about)
 
 /* Makes the columns of a new index from the ranges of all its rows. */
 static void
-write_columns(struct addition *adding)
+write_columns(struct addition *adding, struct tree *about)
 {
 	struct vector_index *index = adding->index;
-	size_t width = (size_t)index->width;
-	float *columns = mem_new(4 * width, sizeof *columns);
-	char *path = path_in(adding, INDEX_COLUMNS);
-	struct hashed_file *file = hashed_file_open(path, 0);
+	float *columns = mem_new(4 * (size_t)index->width, sizeof *columns);
 
 	code_ranges_end(adding->ranges, columns);
-	hashed_file_write(file, columns, 4 * width * sizeof *columns);
-	hashed_file_end(file, adding->column_hash);
+	index->columns = code_columns(put_vectors(adding, about, INDEX_COLUMNS, "columns",
+					  columns, 4, &index->columns_view),
+	    index->width);
 	free(columns);
-	if (!file_view(path, &index->columns_view))
-		die("%s:", path);
-	const float *at = (const float *)(const void *)index->columns_view.text;
-	index->columns =
-	    (struct code_columns){ at, at + width, at + 2 * width, at + 3 * width };
-	free(path);
 }
 
 /* Writes codes, bits and errors of the vectors [count, width] in this order; NULL: in their own. */
@@ -290,17 +299,6 @@ put_codes(struct addition *adding, const float *vectors, const uint32_t *order)
 	free(bits);
 }
 
-static const void *
-view_file(struct addition *adding, enum vector_index_file file, struct file_view *view)
-{
-	char *path = path_in(adding, vector_index_names[file]);
-
-	if (!file_view(path, view))
-		die("%s:", path);
-	free(path);
-	return view->text;
-}
-
 /* Links the vectors [count, width], whose codes are written. */
 static void
 put_links(struct addition *adding, const float *vectors)
@@ -309,8 +307,8 @@ put_links(struct addition *adding, const float *vectors)
 	struct file_view codes, errors;
 	size_t size = (size_t)adding->count * (size_t)index->degree;
 	uint32_t *links = mem_new(size, sizeof *links);
-	const uint8_t *first = view_file(adding, INDEX_CODES, &codes);
-	const float *error = view_file(adding, INDEX_ERRORS, &errors);
+	const uint8_t *first = view_file(adding, vector_index_names[INDEX_CODES], &codes);
+	const float *error = view_file(adding, vector_index_names[INDEX_ERRORS], &errors);
 	struct graph graph = { .codes = first +
 					(size_t)index->rows * codes_stride(index->width),
 		.errors = error + index->rows,
@@ -337,7 +335,8 @@ encode(struct addition *adding)
 	const float *vectors = (const float *)(const void *)view.text;
 
 	if (!index->codes_only)
-		vectors = (const float *)view_file(adding, INDEX_VECTORS, &view) +
+		vectors = (const float *)view_file(
+			      adding, vector_index_names[INDEX_VECTORS], &view) +
 			  index->rows * index->width;
 	open_file(adding, INDEX_CODES);
 	open_file(adding, INDEX_BITS);
@@ -401,10 +400,8 @@ add(struct addition *adding, struct tree *about)
 	if (!adding->count)
 		die("%s: there is no %srow in it", rows_stream(adding->rows),
 		    adding->index->rows ? "new " : "");
-	if (adding->ranges) {
-		write_columns(adding);
-		tree_set(about, "columns", tree_of_string(adding->column_hash));
-	}
+	if (adding->ranges)
+		write_columns(adding, about);
 	encode(adding);
 	write_about(adding, about);
 	strings_free(adding->ids);
@@ -422,7 +419,8 @@ static struct tree *
 describe(const struct addition *adding, const struct vector_index_options *options)
 {
 	const struct vector_index *index = adding->index;
-	struct tree *about = tree_object(), *stream = rows_about(adding->rows);
+	const struct vectors *vectors = rows_vectors(adding->rows);
+	struct tree *about = tree_object(), *stream = stream_about(vectors->reader);
 	char *field = rows_field(adding->rows);
 
 	tree_set(about, "format", tree_of_string(INDEX_FORMAT));
@@ -433,8 +431,9 @@ describe(const struct addition *adding, const struct vector_index_options *optio
 	tree_set(about, "ids", tree_of_string(vector_index_ids[index->ids]));
 	tree_set(about, "texts", tree_of_boolean(index->texts));
 	tree_set(about, "field", tree_of_string(field));
-	tree_set(about, "column", tree_of_string(rows_column(adding->rows)));
-	tree_set(about, "kind", tree_of_string(rows_origin(adding->rows).kind));
+	tree_set(about, "column",
+	    tree_of_string(stream_column(vectors->reader, vectors->column)->name));
+	tree_set(about, "kind", tree_of_string(vectors_kind(vectors)));
 	tree_set(about, "properties", tree_copy(tree_get(stream, "properties")));
 	tree_set(about, "history", tree_copy(tree_get(stream, "history")));
 	if (index->codes_only)
@@ -491,7 +490,7 @@ vector_index_make(const char *folder, const struct vector_index_options *options
 	if (index.similarity != SIMILARITY_COSINE && index.similarity != SIMILARITY_DOT)
 		die("%s: its model compares by %s, and a search knows cosine and dot: say --similarity",
 		    rows_stream(adding.rows), similarity_name(index.similarity));
-	index.width = rows_width(adding.rows);
+	index.width = rows_vectors(adding.rows)->width;
 	index.ids = rows_ids(adding.rows);
 	index.texts = rows_have_texts(adding.rows);
 	index.cells = options->cells;

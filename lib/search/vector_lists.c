@@ -26,9 +26,7 @@ vector_lists_add(struct vector_lists *lists, const float *at, int64_t vectors, i
 	for (int64_t i = 0; i < vectors; i++)
 		longest =
 		    fmax(longest, similarity_dot(at + i * width, at + i * width, width));
-	longest = sqrt(longest);
-	lists->norm = fmax(lists->norm, longest);
-	return longest;
+	return sqrt(longest);
 }
 
 int64_t
@@ -41,7 +39,6 @@ void
 vector_lists_clear(struct vector_lists *lists)
 {
 	lists->count = 0;
-	lists->norm = 0;
 }
 
 void

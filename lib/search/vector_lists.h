@@ -12,7 +12,6 @@ struct vector_lists {
 	float *vectors;
 	int64_t *starts; /* [count + 1], NULL without texts */
 	int64_t count;
-	double norm; /* of the longest vector */
 	size_t room, starts_room;
 };
 

@@ -22,7 +22,7 @@ struct scan_job {
 
 struct scan {
 	const struct vector_index *index;
-	const struct vector_scan_options *options;
+	const struct vector_search_options *options;
 	const float *queries; /* of the group */
 	const uint32_t *excluded;
 	int64_t count;
@@ -100,39 +100,30 @@ find_candidates(const struct scan *scan, const struct code_query *coded, float l
 }
 
 static void
-scan_codes(const struct scan *scan, uint32_t queries, struct top_hits *tops,
-    int64_t first, int64_t rows)
+scan_codes(const struct scan *scan, int64_t query, struct top_hits *top, int64_t first,
+    int64_t rows)
 {
 	uint32_t found[SLICE];
+	int64_t count =
+	    find_candidates(scan, &scan->coded[query], top->least, first, rows, found);
 
-	for (int64_t q = 0; q < scan->count; q++) {
-		if (!(queries >> q & 1))
-			continue;
-		int64_t count = find_candidates(
-		    scan, &scan->coded[q], tops[q].least, first, rows, found);
-		rescore(scan, q, &tops[q], found, count);
-	}
+	rescore(scan, query, top, found, count);
 }
 
 static void
-scan_bits(const struct scan *scan, uint32_t queries, struct top_hits *tops, int64_t first,
+scan_bits(const struct scan *scan, int64_t query, struct top_hits *top, int64_t first,
     int64_t rows)
 {
 	size_t words = codes_words(scan->index->width);
 	int32_t sums[SLICE];
 
-	for (int64_t q = 0; q < scan->count; q++) {
-		if (!(queries >> q & 1))
-			continue;
-		scan->bit_sums(sums, &scan->coded[q],
-		    scan->index->bits + (size_t)first * words, (size_t)rows, words);
-		for (int64_t r = 0; r < rows; r++)
-			if ((float)sums[r] >= tops[q].least &&
-			    vector_index_row(scan->index, first + r) != scan->excluded[q])
-				top_hits_put(&tops[q], &scan->rough,
-				    (struct hit){
-					(float)sums[r], (uint32_t)(first + r) });
-	}
+	scan->bit_sums(sums, &scan->coded[query],
+	    scan->index->bits + (size_t)first * words, (size_t)rows, words);
+	for (int64_t r = 0; r < rows; r++)
+		if ((float)sums[r] >= top->least &&
+		    vector_index_row(scan->index, first + r) != scan->excluded[query])
+			top_hits_put(top, &scan->rough,
+			    (struct hit){ (float)sums[r], (uint32_t)(first + r) });
 }
 
 /* Scans the rows of a slice that pass, one run of them after the other. */
@@ -149,10 +140,14 @@ scan_slice(const struct scan *scan, uint32_t queries, struct top_hits *tops,
 			;
 		if (next == first)
 			break;
-		if (scan->options->rescore)
-			scan_bits(scan, queries, tops, first, next - first);
-		else
-			scan_codes(scan, queries, tops, first, next - first);
+		for (int64_t q = 0; q < scan->count; q++) {
+			if (!(queries >> q & 1))
+				continue;
+			if (scan->options->rescore)
+				scan_bits(scan, q, &tops[q], first, next - first);
+			else
+				scan_codes(scan, q, &tops[q], first, next - first);
+		}
 	}
 }
 
@@ -297,7 +292,7 @@ probed_cells(
 
 struct hit *
 vector_scan(const struct vector_index *index, const float *queries, int64_t count,
-    const struct vector_scan_options *options, struct hits *hits)
+    const struct vector_search_options *options, struct hits *hits)
 {
 	int64_t depth = options->depth < index->rows ? options->depth : index->rows;
 	int64_t wanted = options->rescore && options->rescore < index->rows / depth

@@ -13,17 +13,18 @@
 #include "search/search.h"
 #include "search/vector_index.h"
 
-struct vector_scan_options {
+struct vector_search_options {
 	int64_t depth;
 	float threshold;
-	int64_t rescore;	  /* 0: exact */
-	int64_t probe;		  /* cells, at most those of the index; 0: all rows */
 	const uint32_t *excluded; /* [count], a row for each query; UINT32_MAX: none */
+	int64_t rescore;	  /* of a scan; 0: exact */
+	int64_t probe; /* of a scan: cells, at most those of the index; 0: all rows */
+	int64_t beam;  /* of vector_walk.h: at least depth */
 };
 
 /* Writes the best rows of queries [count, width] to hits [count], which lie in the returned memory; the caller frees it. */
 struct hit *vector_scan(const struct vector_index *index, const float *queries,
-    int64_t count, const struct vector_scan_options *options, struct hits *hits);
+    int64_t count, const struct vector_search_options *options, struct hits *hits);
 
 /* Compares vectors of the index, by their places, exactly with a query; puts all but the row `excluded` into top. */
 void vector_rescore(const struct vector_index *index, const float *query,

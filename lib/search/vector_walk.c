@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "nn/nn.h"
 #include "search/graph.h"
-#include "search/vector_scan.h"
 
 /* The graph of a part of the index. */
 struct walked_part {
@@ -26,7 +25,7 @@ struct walker {
 
 struct walks {
 	const struct vector_index *index;
-	const struct vector_walk_options *options;
+	const struct vector_search_options *options;
 	const float *queries;
 	int64_t beam; /* rows that pass or not: so many that about options->beam pass */
 	struct walked_part *parts;
@@ -92,7 +91,7 @@ walk(void *context, size_t worker, size_t query)
 {
 	const struct walks *all = context;
 	const struct vector_index *index = all->index;
-	const struct vector_walk_options *options = all->options;
+	const struct vector_search_options *options = all->options;
 	struct walker *walker = &all->walkers[worker];
 	const float *q = all->queries + (int64_t)query * index->width;
 	struct code_query coded = code_query_new(q, &index->columns, index->width);
@@ -146,7 +145,7 @@ wide_beam(const struct vector_index *index, int64_t beam)
 
 struct hit *
 vector_walk(const struct vector_index *index, const float *queries, int64_t count,
-    const struct vector_walk_options *options, struct hits *hits)
+    const struct vector_search_options *options, struct hits *hits)
 {
 	int64_t depth = options->depth < index->rows ? options->depth : index->rows;
 	char *name = mem_format("%s/%s", index->name, vector_index_names[INDEX_LINKS]);

@@ -9,18 +9,11 @@
 
 #include <stdint.h>
 
-#include "search/search.h"
-#include "search/vector_index.h"
-
-struct vector_walk_options {
-	int64_t depth, beam; /* beam: at least depth */
-	float threshold;
-	const uint32_t *excluded; /* [count], a row for each query; UINT32_MAX: none */
-};
+#include "search/vector_scan.h"
 
 /* Writes the best rows of queries [count, width] to hits [count], which lie in the returned memory; the caller frees it.  Dies if a
  * link is damaged. */
 struct hit *vector_walk(const struct vector_index *index, const float *queries,
-    int64_t count, const struct vector_walk_options *options, struct hits *hits);
+    int64_t count, const struct vector_search_options *options, struct hits *hits);
 
 #endif

@@ -100,7 +100,9 @@ static void
 search(const struct vector_index *index)
 {
 	static const uint32_t excluded = UINT32_MAX;
-	static const struct vector_walk_options options = { 3, 8, -1, &excluded };
+	static const struct vector_search_options options = {
+		.depth = 3, .threshold = -1, .excluded = &excluded, .beam = 8
+	};
 	float query[MOST_WIDTH];
 	struct hits hits;
 

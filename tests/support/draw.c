@@ -97,8 +97,8 @@ statistics(void)
 	putchar('\n');
 	printf("pearson %.12f spearman %.12f constant %g\n", correlation_pearson(a, b, 8),
 	    correlation_spearman(a, b, 8), correlation_pearson(a, constant, 8));
-	printf("v %.12f %.12f\n", partition_v_measure(truth, 2, some, 3, 4).v,
-	    partition_v_measure(truth, 2, all, 4, 4).v);
+	printf("v %.12f %.12f\n", partition_v_measure(truth, 2, some, 3, 4),
+	    partition_v_measure(truth, 2, all, 4, 4));
 	const int32_t x[] = { 0, 0, 1, 1, 2, 2, 2, 0 }, y[] = { 0, 0, 1, 0, 1, 1, 1, 1 },
 		      zero[8] = { 0 };
 	printf("ami %.12f %.12f %.12f %.12f %.12f\n", partition_ami(x, 3, y, 2, 8),

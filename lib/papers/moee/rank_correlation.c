@@ -81,9 +81,9 @@ read_table(struct list *list, struct input *input, const char *wanted)
 		names = mem_list(names, column->name);
 		if (strcmp(column->name, wanted) != 0)
 			continue;
-		list->values = column->values;
+		list->values = column->values.at;
 		list->ids = table->ids;
-		column->values = NULL;
+		column->values.at = NULL;
 		table->ids = strings_new();
 	}
 	if (!list->values)

@@ -220,7 +220,7 @@ open_streams(struct inter_task_reader *reading, const char *const *paths,
 			die("%s: one of it and %s has ids, the other none: nothing says which rows are of one text",
 			    paths[i], paths[0]);
 	}
-	reading->width = rows_width(streams[0].rows);
+	reading->width = rows_vectors(streams[0].rows)->width;
 	reading->found->stream = mem_string(rows_stream(streams[0].rows));
 	reading->found->named = rows_ids(streams[0].rows) != ROW_PLACES;
 }

@@ -8,10 +8,6 @@
 #include "papers/routing/gate_scores.h"
 #include "score/logistic_regression.h"
 
-static const struct logistic_regression_options optimum = {
-	.c = 1, .tolerance = 1e-8, .most = 2000
-};
-
 /* The queries without ties, in random order. */
 struct labelled_queries {
 	const struct training_queries *queries;
@@ -81,8 +77,8 @@ training_set_add(struct training_set *set, const struct training_queries *querie
 static struct logistic_regression *
 learn(struct training_set *set, int classes)
 {
-	struct logistic_regression *model = logistic_regression_fit(
-	    set->x, set->label, set->count, (int)set->width, classes, &optimum);
+	struct logistic_regression *model = logistic_regression_fit(set->x, set->label,
+	    set->count, (int)set->width, classes, &logistic_regression_optimum);
 	if (logistic_regression_stuck(model))
 		warn(
 		    "a regression finds no step from zero (gradient %.1e), so that it tells no gates apart; scale the vectors",

@@ -46,7 +46,7 @@ column_of(const struct per_query *table, const char *file, const char *metric)
 
 	for (int i = 0; i < table->count; i++) {
 		if (strcmp(table->columns[i].name, metric) == 0)
-			return table->columns[i].values;
+			return table->columns[i].values.at;
 		there = mem_list(there, table->columns[i].name);
 	}
 	die("%s: it has no '%s', only: %s; choose with --metric", file, metric, there);

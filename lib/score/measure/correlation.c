@@ -8,24 +8,38 @@
 #include "score/measure/stats.h"
 
 double
-correlation_pearson(const double *x, const double *y, int64_t n)
+correlation_drawn(const double *x, const double *y, const int32_t *counts, int64_t n)
 {
-	double mean_x = stats_mean(x, n), mean_y = stats_mean(y, n);
-	double xx = 0, yy = 0, xy = 0;
+	double all = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
 
 	for (int64_t i = 0; i < n; i++) {
+		double times = counts ? counts[i] : 1;
+		all += times;
+		mean_x += times * x[i];
+		mean_y += times * y[i];
+	}
+	mean_x /= all;
+	mean_y /= all;
+	for (int64_t i = 0; i < n; i++) {
+		double times = counts ? counts[i] : 1;
 		double dx = x[i] - mean_x, dy = y[i] - mean_y;
-		xx += dx * dx;
-		yy += dy * dy;
-		xy += dx * dy;
+		xx += times * dx * dx;
+		yy += times * dy * dy;
+		xy += times * dx * dy;
 	}
 	/* a constant minus its mean leaves only rounding errors */
 	double tiny_x = 1e-13 * fabs(mean_x), tiny_y = 1e-13 * fabs(mean_y);
 	if (!(sqrt(xx) > tiny_x && sqrt(yy) > tiny_y))
 		return NAN;
 	/* a single square root makes equal lists give exactly 1; long double avoids overflow */
-	double scale = (double)sqrtl((long double)xx * yy);
-	double r = xy / scale;
+	return xy / (double)sqrtl((long double)xx * yy);
+}
+
+double
+correlation_pearson(const double *x, const double *y, int64_t n)
+{
+	double r = correlation_drawn(x, y, NULL, n);
+
 	return isnan(r) ? NAN : fmax(-1, fmin(1, r));
 }
 

@@ -10,6 +10,10 @@
 
 double correlation_pearson(const double *x, const double *y, int64_t n);
 
+/* The same of rows drawn with replacement: row i counts[i] times (NULL: each once).  Rounding may leave it slightly beyond 1. */
+double correlation_drawn(
+    const double *x, const double *y, const int32_t *counts, int64_t n);
+
 /* Pearson's correlation of the ranks; ties get their mean rank. */
 double correlation_spearman(const double *x, const double *y, int64_t n);
 

@@ -76,24 +76,22 @@ part_of(double information, double entropy_of)
 	return entropy_of > 0 ? fmin(information / entropy_of, 1) : 1;
 }
 
-static struct v_measure
+static double
 v_measure(const struct contingency *table)
 {
-	struct v_measure score;
+	double homogeneity = part_of(table->information, table->label_entropy);
+	double completeness = part_of(table->information, table->cluster_entropy);
+	double sum = homogeneity + completeness;
 
-	score.homogeneity = part_of(table->information, table->label_entropy);
-	score.completeness = part_of(table->information, table->cluster_entropy);
-	double sum = score.homogeneity + score.completeness;
-	score.v = sum > 0 ? 2 * score.homogeneity * score.completeness / sum : 0;
-	return score;
+	return sum > 0 ? 2 * homogeneity * completeness / sum : 0;
 }
 
-struct v_measure
+double
 partition_v_measure(const int32_t *label, int32_t labels, const int32_t *cluster,
     int32_t clusters, int64_t n)
 {
 	struct contingency table = tabulate(label, labels, cluster, clusters, n);
-	struct v_measure score = v_measure(&table);
+	double score = v_measure(&table);
 
 	let_go(&table);
 	return score;
@@ -219,7 +217,7 @@ partition_agreement(const int32_t *label, int32_t labels, const int32_t *cluster
 {
 	struct contingency table = tabulate(label, labels, cluster, clusters, n);
 	struct partition_agreement found = { .ami = ami(&table),
-		.nmi = v_measure(&table).v,
+		.nmi = v_measure(&table),
 		.jaccard = jaccard(&table),
 		.matched =
 		    (double)assignment_max(table.joint, labels, clusters) / (double)n,

@@ -12,11 +12,8 @@
  * V-measure with beta 1 (Rosenberg and Hirschberg 2007): the harmonic mean of homogeneity and
  * completeness.  With an entropy of 0 the ratio counts as 1.
  */
-struct v_measure {
-	double homogeneity, completeness, v;
-};
-struct v_measure partition_v_measure(const int32_t *label, int32_t labels,
-    const int32_t *cluster, int32_t clusters, int64_t n);
+double partition_v_measure(const int32_t *label, int32_t labels, const int32_t *cluster,
+    int32_t clusters, int64_t n);
 
 /*
  * Adjusted mutual information (Vinh, Epps and Bailey 2010, eq. 24a for the expectation E),

@@ -165,8 +165,7 @@ report_mean(const struct ranking *ranking, struct report *report,
 
 	report_score(
 	    report, measure == RANKING_MRR ? mean : stats_round(mean, 5), "%s", name);
-	if (per_query)
-		per_query_column(per_query, values, "%s", name);
+	per_query_column(per_query, values, "%s", name);
 }
 
 void

@@ -213,6 +213,8 @@ struct interval
 significance_interval(double *values, int64_t count)
 {
 	stats_sort(values, count);
+	if (isnan(values[count - 1])) /* NaN is the last */
+		return (struct interval){ NAN, NAN, NAN };
 	return (
 	    struct interval){ stats_quantile(values, count, (1 - SIGNIFICANCE_LEVEL) / 2),
 		stats_quantile(values, count, (1 + SIGNIFICANCE_LEVEL) / 2),
@@ -262,7 +264,7 @@ significance_resample(significance_statistic *statistic, const void *context, in
 		draws[r] = NAN;
 	if (n < 2 || !resamples)
 		return interval;
-	int64_t *drawn = mem_new((size_t)n, sizeof *drawn), some, missing = 0;
+	int64_t *drawn = mem_new((size_t)n, sizeof *drawn), some;
 	int32_t *counts = mem_new((size_t)n, AT_ONCE * sizeof *counts);
 	double *values = mem_new((size_t)resamples, sizeof *values);
 
@@ -275,16 +277,13 @@ significance_resample(significance_statistic *statistic, const void *context, in
 			for (int64_t i = 0; i < n; i++)
 				counts[r * n + drawn[i]]++;
 		}
-#pragma omp parallel for schedule(dynamic) reduction(+ : missing)
-		for (int64_t r = 0; r < some; r++) {
+#pragma omp parallel for schedule(dynamic)
+		for (int64_t r = 0; r < some; r++)
 			values[first + r] = statistic(context, counts + r * n);
-			missing += isnan(values[first + r]) != 0;
-		}
 	}
 	if (draws)
 		memcpy(draws, values, (size_t)resamples * sizeof *draws);
-	if (!missing)
-		interval = significance_interval(values, resamples);
+	interval = significance_interval(values, resamples);
 	free(drawn);
 	free(counts);
 	free(values);

@@ -62,7 +62,7 @@ typedef double significance_statistic(const void *context, const int32_t *counts
 struct interval significance_resample(significance_statistic *statistic,
     const void *context, int64_t n, int64_t resamples, uint32_t seed, double *draws);
 
-/* The interval of values, which it sorts. */
+/* The interval of values, which it sorts; NaN if one is NaN. */
 struct interval significance_interval(double *values, int64_t count);
 
 /* Two-sided p of a difference with this standard error, by Student's t. */

@@ -233,8 +233,7 @@ report_measure(const struct series *values, struct report *report,
 	double mean = stats_mean(values->at, values->count);
 
 	report_score(report, sum ? rint(mean * (double)values->count) : mean, "%s", name);
-	if (per_query)
-		per_query_column(per_query, values->at, "%s", name);
+	per_query_column(per_query, values->at, "%s", name);
 }
 
 /* exp of the mean of the logarithms of average precision, at least 1e-5 */
