@@ -317,7 +317,11 @@ command -v jq >/dev/null || fail "jq is missing; install it"
 [ ! -e "$to" ] || fail "$to is there already; name another folder"
 plain=$(sed -E 's/\.(gz|zst|xz|bz2)$//' <<<"$pairs")
 format=${plain##*.}
-case $format in tsv | csv | jsonl) ;; *) fail "$pairs: its name ends in none of .tsv, .csv, .jsonl" ;; esac
+case $format in
+tsv | csv | jsonl) ;;
+ndjson | json) format=jsonl ;;
+*) fail "$pairs: its name ends in none of .tsv, .csv, .jsonl, .ndjson, .json" ;;
+esac
 [ ! -e "$to.pairs" ] || fail "$to.pairs is there already; move it away"
 work=$to.pairs
 mkdir -p "$work"
@@ -344,6 +348,10 @@ missing=${missing:+"$missing rows lack a text${value:+ or a $value} and are left
 [ "$kind" != labels ] || [ "$(jq .label "$work/train.jsonl" | sort -u | wc -l)" -ge 2 ] ||
 	fail "$pairs: all rows to train on have the same '$label'; it needs two labels at least"
 say "$pairs: $kind: $query${document:+, $document}${score:+, $score}${label:+, $label}${negatives:+, $(paste -sd' ' <<<"$negatives")}: $train rows to train on, $dev_rows to choose the best step, $test held out"
+unused=$(grep -vxF -- "$(printf '%s\n' "$query" "$document" "$score" "$label" "$negatives" | grep .)" <<<"$all" | paste -sd, | sed 's/,/, /g' || :)
+hint=
+[ "$kind" != pairs ] || hint='; --score or --label names a column of scores or labels'
+[ -z "$unused" ] || say "$pairs: not used: $unused$hint"
 [ -z "$missing" ] || say "$pairs: $missing"
 [ "$held" -gt 0 ] || say "$pairs has too few rows to hold some out: nothing says whether training helps"
 

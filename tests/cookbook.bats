@@ -44,7 +44,7 @@ setup() {
 	echo '[{"id": 7, "body": "The tide is high."}]' >mails.json
 	recipe jq 1 | bash -eu -o pipefail >out
 	diff out - <<<$'2 harbour.md\n1 house.md'
-	[ "$(mts to jsonl -c id,text mails.mts)" = '{"id":7,"text":"The tide is high."}' ]
+	[ "$(mts to jsonl -c mail,text mails.mts)" = '{"mail":7,"text":"The tide is high."}' ]
 }
 
 @test "cookbook: NumPy" {
@@ -52,6 +52,12 @@ setup() {
 	mts cat -c text.emb notes.mts | mts diff - vectors.mts
 	with numpy
 	[ "$(recipe NumPy 2 | "$PYTHON" -)" = house.md:1 ]
+}
+
+@test "cookbook: vectors of another program" {
+	printf '{"id": "%s", "text": "%s", "embedding": [%s]}\n' a x 1,0 b y 0.5,1 >vectors.jsonl
+	recipe NumPy 3 | bash -eu -o pipefail
+	[ "$(near --exclude-self --json other.mts other.mts | jq -r '.hits[0].id' | paste -sd' ')" = "b a" ]
 }
 
 @test "cookbook: pandas and Parquet" {
@@ -143,6 +149,22 @@ setup() {
 	[ "$(wc -l <both.run)" -eq 14 ]
 	near --fuse rrf dense.run sparse.run | diff - both.run
 	run ! cmp dense.run sparse.run
+	recipe 'Hybrid search' 2 | sed "s#/usr/local/share/motes/pipelines#$ROOT/pipelines#" >recipe.sh
+	bash -eu -o pipefail recipe.sh
+	[ "$(cut -f3 both.run | sort -u | wc -l)" -eq "$(wc -l <corpus.jsonl)" ]
+	run ! cmp dense.run both.run
+}
+
+@test "cookbook: Labels without examples" {
+	recipe 'Labels without examples' 1 | bash -eu -o pipefail >out
+	[ "$(wc -l <out)" -eq 3 ]
+	[ "$(awk '/pier|keys/ { print $1 }' out | paste -sd' ')" = "boat house" ]
+}
+
+@test "cookbook: Outliers" {
+	recipe Outliers 1 | bash -eu -o pipefail >out
+	[ "$(wc -l <out)" -eq 3 ]
+	sort -g out | diff out -
 }
 
 @test "cookbook: Late interaction" {

@@ -126,6 +126,14 @@ load helper
 	printf 'a,b\n1,5" pipe "\n' >"$T/x.csv"
 	run -1 --separate-stderr records "$T/x.csv"
 	[[ "$stderr" == "records: $T/x.csv:2: value 2: a quote inside a value"* ]]
+	for separator in ';' '\t'; do
+		printf "a${separator}b\n1${separator}\"x\"\n" >"$T/x.csv"
+		run -1 --separate-stderr records "$T/x.csv"
+		[ "$stderr" = "records: $T/x.csv:2: value 1: a quote behind a semicolon or a tab; fields are separated by commas in CSV, by tabs in TSV" ]
+		printf "a${separator}b\n1${separator}x, y\n" >"$T/x.csv"
+		run -1 --separate-stderr records "$T/x.csv"
+		[ "$stderr" = "records: $T/x.csv:2: 2 fields where the header line has 1; fields are separated by commas in CSV, by tabs in TSV" ]
+	done
 	printf 'a,b\n1,2\n1,"x\ny\n' >"$T/x.csv"
 	run -1 --separate-stderr records "$T/x.csv"
 	[[ "$stderr" == "records: $T/x.csv:3: value 2: its quote is never closed" ]]

@@ -162,6 +162,7 @@ vectors() {
 		[ -z "$output" ]
 	done
 	dies "near: c.index: is an index; --self reads a stream" near --self c.index
+	dies "near: c.index: is a folder, not a tensor stream; near takes an index behind the queries" near c.index c.mts
 	dies "mts: c.index: exists (--append adds rows to it); choose another name, or remove it first" mts index -o c.index c.mts
 	mkdir full && touch full/x
 	dies "mts: full: exists; choose another name, or remove it first" mts index -o full c.mts

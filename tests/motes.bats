@@ -358,13 +358,15 @@ scored() {
 	awk -F'\t' 'NR > 1 { print "{\"title\": \"" $1 "\", \"text\": \"" $2 "\", \"label\": " NR % 3 "}" }' scores.tsv >labels.jsonl
 	motes tune --epochs 1 labels.jsonl -o labels >table 2>err
 	grep -q "^motes: tune: labels.jsonl: labels: text, label: " err
+	grep -qFx "motes: tune: labels.jsonl: not used: title" err
 	grep -q 'label: label' labels.pairs/train.yaml
 	awk '$1 == "accuracy" { printf "%.3f\n", $2 }' labels.pairs/tuned.txt >wanted
 	grep -E "^\| accuracy \| [0-9.]+ \| $(cat wanted) \| " table
 
-	pairs 12 | awk -F'\t' -v OFS='\t' '{ print $0, NR == 1 ? "negative_1" : "no " $1, NR == 1 ? "negative_2" : "" }' >triples.tsv
+	pairs 12 | awk -F'\t' -v OFS='\t' '{ print $0, NR == 1 ? "negative_1" : "no " $1, NR == 1 ? "negative_2" : "", NR == 1 ? "gold" : NR % 2 }' >triples.tsv
 	motes tune --epochs 1 triples.tsv -o triples >table 2>err
 	grep -q "^motes: tune: triples.tsv: pairs: query, document, negative_1 negative_2: " err
+	grep -qFx "motes: tune: triples.tsv: not used: gold; --score or --label names a column of scores or labels" err
 	[ "$(jq -c '[.negatives[] | startswith("no the ")]' triples.pairs/train.jsonl | sort -u)" = "[true]" ]
 	mts cat -c negatives.ids <(tasksample -q -C triples.pairs triples.pairs/train.yaml | tok -q) >/dev/null
 }
@@ -515,7 +517,11 @@ scored() {
 	sed '1s/title/headline/' topics.tsv >headlines.tsv
 	dies "motes: tune: headlines.tsv: which of its columns has the texts (headline body label)? Say so by --query" motes tune headlines.tsv -o out
 	dies "motes: tune: topics.tsv: 1 rows to train on; it needs more" motes tune topics.tsv -o out
-	dies "motes: tune: few.txt: its name ends in none of .tsv, .csv, .jsonl" motes tune few.txt -o out
+	dies "motes: tune: few.txt: its name ends in none of .tsv, .csv, .jsonl, .ndjson, .json" motes tune few.txt -o out
+	echo '[{"query": "a", "document": "b"}]' | tee one.json | jq -c .[] >one.ndjson
+	for name in one.json one.ndjson; do
+		dies "motes: tune: $name: 1 rows to train on; it needs more" motes tune "$name" -o out
+	done
 	head -n 2 few.tsv >one.tsv
 	dies "motes: tune: one.tsv: 1 rows to train on; it needs more" motes tune one.tsv -o out
 	run -2 --separate-stderr motes tune few.tsv

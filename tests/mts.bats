@@ -98,6 +98,28 @@ vectors() {
 	done
 }
 
+@test "mts from jsonl --vectors: lists become vectors; what to jsonl wrote is read to the bit; other lists are refused" {
+	printf '{"id":"%s","emb":[%s],"n":[1]}\n' a '1,0.1,3e-7' b '0,-2,3' >x.jsonl
+	mts from jsonl --vectors emb,n --record-rows 1 x.jsonl >x.mts
+	[ "$(mts head x.mts | grep -c '^column.*(f32 \[[13]\])')" -eq 2 ]
+	mts to jsonl x.mts >y.jsonl
+	mts from jsonl --vectors emb --vectors n y.jsonl | mts diff - x.mts
+	mts cat --rename emb=text.emb x.mts >named.mts
+	near --self --threshold -1 named.mts >pairs
+	[ "$(wc -l <pairs)" -eq 2 ]
+	refused() { # MESSAGE LINE...
+		printf '%s\n' "${@:2}" >y.jsonl
+		dies "mts: y.jsonl$1" mts from jsonl --vectors emb y.jsonl -o out
+	}
+	refused ":2: 'emb' is a list of 1, the first row's one of 2: vectors of a column are equally long, and not empty" '{"emb":[1,2]}' '{"emb":[1]}'
+	refused ":2: 'emb' is a list of 0, the first row's one of 2: vectors of a column are equally long, and not empty" '{"emb":[1,2]}' '{}'
+	refused ":1: 'emb' is a list of 0, the first row's one of 0: vectors of a column are equally long, and not empty" '{"emb":[]}' '{"emb":[1]}'
+	refused ": --vectors: 'emb' does not have a list of numbers in each row" '{"emb":"x"}'
+	refused ": --vectors: 'emb' does not have a list of numbers in each row" '{"emb":[[1],[2]]}'
+	refused ": --vectors: 'emb' does not have a list of numbers in each row" '{"emb":[true]}'
+	refused ": there is no field 'emb' for --vectors" '{"e":[1]}'
+}
+
 @test "mts from tsv: all columns are text; --numbers converts the named ones" {
 	printf 'id\tscore\tcode\tpart\n1.50\t0.5\t007\t1\n2\t-1e-3\t008\t\n' >x.tsv
 	run -0 bash -c "mts from tsv x.tsv | mts to jsonl"

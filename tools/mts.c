@@ -17,13 +17,13 @@
 #include "search/vector_index.h"
 #include "stream/stream.h"
 
-enum { OPT_RENAME = CLI_LONG, OPT_NUMBERS, OPT_SORT };
+enum { OPT_RENAME = CLI_LONG, OPT_SORT };
 
 struct settings {
 	int64_t show, rows, max_line, seed; /* seed -1: not given */
 	double absolute, relative;
 	struct selection selection;
-	struct name_list numbers;
+	struct cli_list numbers, vectors;
 	struct row_selection chosen;
 	struct vector_index_options index;
 	bool json, spread, append, check;
@@ -67,9 +67,12 @@ static const struct cli_option options[] = {
 	    CLI_CUSTOM },
 	{ 0, "record-rows", "N", "from: rows of a record (default: 1024)",
 	    CLI_INTEGER(rows, 1, 1 << 24) },
-	{ OPT_NUMBERS, "numbers", "NAME,...",
+	{ 0, "numbers", "NAME,...",
 	    "from tsv, csv, jsonl: columns whose text is numbers; repeatable",
-	    CLI_CUSTOM },
+	    CLI_LIST(numbers) },
+	{ 0, "vectors", "NAME,...",
+	    "from jsonl: columns whose lists of numbers are vectors; repeatable",
+	    CLI_LIST(vectors) },
 	{ 0, "max-line", "BYTES",
 	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)",
 	    CLI_BYTES(max_line) },
@@ -90,7 +93,7 @@ static const struct cli_option options[] = {
 	    CLI_WORD(index.similarity, SIMILARITY_COSINE) },
 	CLI_LEVEL(level), CLI_THREADS(threads),
 	{ 'o', "output", "FILE",
-	    "write FILE instead of standard output\nsplit: prefix of the parts (default: FILE's name)\nindex: the folder",
+	    "write FILE instead of standard output\nsplit: prefix of the parts (default: FILE's name)\nindex: the folder to write",
 	    CLI_TEXT(output) },
 	{ 0 }
 };
@@ -105,12 +108,7 @@ head(void *with, char **files, int count)
 	struct reader *reader = stream_open(count ? files[0] : "-");
 	struct output *output = output_print(settings->output);
 
-	if (settings->json) {
-		head_json(reader, show);
-	} else {
-		head_header(reader);
-		head_rows(reader, show);
-	}
+	(settings->json ? head_json : head_print)(reader, show);
 	stream_close(reader);
 	output_finish(output);
 	return 0;
@@ -216,7 +214,8 @@ from(void *with, char **files, int count)
 
 	from_file(&cli, files[0], count > 1 ? files[1] : "-",
 	    &(struct from_options){ &settings->selection.kept, &settings->numbers,
-		settings->rows, settings->max_line, settings->level, settings->output });
+		&settings->vectors, settings->rows, settings->max_line, settings->level,
+		settings->output });
 	return 0;
 }
 
@@ -272,7 +271,7 @@ static const struct cli_command commands[] = {
 	    "atol rtol output", 2, 2, diff },
 	{ "to", "a stream as another kind of file", "columns spread output", 1, 2, to },
 	{ "from", "another kind of file as a stream",
-	    "columns record-rows numbers max-line level output", 1, 2, from },
+	    "columns record-rows numbers vectors max-line level output", 1, 2, from },
 	{ "cast", "vectors as other numbers: f32, f16, codes of 8 bits, single bits",
 	    "columns ranges level output", 1, 2, cast },
 	{ "index", "a folder of vectors that near(1) searches quickly",
@@ -331,7 +330,6 @@ main(int argc, char **argv)
 		switch (option) {
 		case 'c': names_add_list(&selection->kept, optarg); break;
 		case OPT_RENAME: names_add_rename(&selection->renames, optarg); break;
-		case OPT_NUMBERS: names_add_list(&settings.numbers, optarg); break;
 		case OPT_SORT: names_add_list(&settings.chosen.sorts, optarg); break;
 		}
 	if (settings.seed > 0)
@@ -342,7 +340,8 @@ main(int argc, char **argv)
 			 ->run(&settings, argv + optind + 1, argc - optind - 1);
 	names_free(&settings.selection.kept);
 	names_free(&settings.selection.renames);
-	names_free(&settings.numbers);
+	free(settings.numbers.items);
+	free(settings.vectors.items);
 	free(settings.chosen.numbers.items);
 	free(settings.chosen.conditions.items);
 	names_free(&settings.chosen.sorts);

@@ -200,35 +200,139 @@ from_safetensors(const char *path, const char *const *names, int count, int64_t 
 
 /* Lines of text. ------------------------------------------------------------------- */
 
-/* By the rules of table.h; numbers: the fields whose strings are numbers.  Closes the file. */
-static void
-from_text(struct datafile *file, const char *const *numbers, int count, int64_t rows,
-    struct writer *writer)
-{
-	struct table *table = table_open(file);
-	struct record record;
-	bool first = true;
+/* Lists of numbers of a table that become vectors of the first row's width. */
+struct vector_column {
+	bool is;
+	size_t width, room;
+	float *made; /* [rows, width] */
+};
 
-	for (int i = 0; i < count; i++)
-		table_number(table, numbers[i]);
+/* Marks the fields of `vectors`; returns the marks [table_columns]. */
+static struct vector_column *
+mark_vectors(const struct table *table, const struct name_list *vectors)
+{
+	size_t count = (size_t)table_columns(table);
+	struct vector_column *marks = mem_zero(count + 1, sizeof *marks);
+	const char *path = datafile_name(table_file(table));
+
+	for (int v = 0; v < vectors->count; v++) {
+		const char *name = vectors->items[v];
+		size_t i = 0;
+		while (i < count && strcmp(table_column(table, (int)i)->name, name) != 0)
+			i++;
+		if (i == count)
+			die("%s: there is no field '%s' for --vectors", path, name);
+		const struct column *column = table_column(table, (int)i);
+		if (column->depth != 1 || column->text || column->dtype == DTYPE_BOOL)
+			die("%s: --vectors: '%s' does not have a list of numbers in each row",
+			    path, name);
+		marks[i].is = true;
+	}
+	return marks;
+}
+
+/* A record's vectors; dies at a row with another width. */
+static struct array
+take_vectors(struct vector_column *to, const struct table *table, int index,
+    const struct record *record)
+{
+	const struct array *from = &record->columns[index];
+	const int64_t *ends = from->offsets[0];
+	bool whole = table_column(table, index)->dtype == DTYPE_I64;
+	size_t count = (size_t)(ends[record->rows] - ends[0]);
+
+	to->width = to->width ? to->width : (size_t)(ends[1] - ends[0]);
+	for (int64_t row = 0; row < record->rows; row++)
+		if (!to->width || (size_t)(ends[row + 1] - ends[row]) != to->width)
+			die("%s:%lld: '%s' is a list of %lld, the first row's one of %zu: vectors of a column are equally long, and not empty",
+			    datafile_name(table_file(table)),
+			    (long long)table_line(table, row),
+			    table_column(table, index)->name,
+			    (long long)(ends[row + 1] - ends[row]), to->width);
+	to->made = mem_grow(to->made, &to->room, count, sizeof *to->made);
+	for (size_t i = 0; i < count; i++)
+		to->made[i] = whole ? (float)((const int64_t *)from->data)[i]
+				    : (float)((const double *)from->data)[i];
+	return (struct array){ .data = to->made };
+}
+
+static struct column
+vector_column(const struct column *column, size_t width)
+{
+	return (struct column){ .name = column->name,
+		.dtype = DTYPE_F32,
+		.rank = 1,
+		.shape = { (int64_t)width } };
+}
+
+/* Makes a record of the table's columns, which are the stream's, in the same order. */
+static void
+put_table(struct writer *writer, const struct table *table, const struct record *record,
+    struct vector_column *marks, bool first)
+{
+	struct array *arrays = mem_new((size_t)table_columns(table), sizeof *arrays);
+
+	for (int i = 0; i < table_columns(table); i++) {
+		const struct column *column = table_column(table, i);
+		bool is = marks[i].is;
+		arrays[i] =
+		    is ? take_vectors(&marks[i], table, i, record) : record->columns[i];
+		struct column as = is ? vector_column(column, marks[i].width) : *column;
+		if (first && is && column_fault(&as))
+			die("%s: '%s': %s", datafile_name(table_file(table)),
+			    column->name, column_fault(&as));
+		if (first)
+			stream_add(writer, &as);
+	}
+	struct record *made = stream_make(writer, NULL);
+	made->rows = record->rows;
+	memcpy(
+	    made->columns, arrays, (size_t)table_columns(table) * sizeof *made->columns);
+	stream_put(writer, made);
+	free(arrays);
+}
+
+/* The names of a list of lists. */
+static struct name_list
+names_of(const struct cli_list *lists)
+{
+	struct name_list names = { 0 };
+
+	for (int i = 0; i < lists->count; i++)
+		names_add_list(&names, lists->items[i]);
+	return names;
+}
+
+/* By the rules of table.h.  Closes the file. */
+static void
+from_text(
+    struct datafile *file, const struct from_options *options, struct writer *writer)
+{
+	struct name_list numbers = names_of(options->numbers),
+			 vectors = names_of(options->vectors);
+	struct table *table = table_open(file);
+	struct vector_column *marks = NULL;
+	struct record record;
+
+	for (int i = 0; i < numbers.count; i++)
+		table_number(table, numbers.items[i]);
 	struct progress *progress = progress_new("rows", 0);
 
-	while (table_next(table, rows, RECORD_BYTES, &record)) {
+	while (table_next(table, options->rows, RECORD_BYTES, &record)) {
+		bool first = !marks;
 		progress_span(progress, datafile_share(file), record.rows);
-		/* the table's columns are the stream's, in the same order */
-		for (int i = 0; first && i < table_columns(table); i++)
-			stream_add(writer, table_column(table, i));
-		first = false;
-		struct record *made = stream_make(writer, NULL);
-		made->rows = record.rows;
-		memcpy(made->columns, record.columns,
-		    (size_t)table_columns(table) * sizeof *made->columns);
-		stream_put(writer, made);
+		marks = first ? mark_vectors(table, &vectors) : marks;
+		put_table(writer, table, &record, marks, first);
 		progress_add(progress, record.rows);
 	}
 	progress_free(progress);
 	datafile_warn_repaired(file);
+	for (int i = 0; marks && i < table_columns(table); i++)
+		free(marks[i].made);
+	free(marks);
 	table_close(table);
+	names_free(&numbers);
+	names_free(&vectors);
 }
 
 enum from_format { FROM_NPY, FROM_SAFETENSORS, FROM_JSONL, FROM_TSV, FROM_CSV };
@@ -241,7 +345,7 @@ find_format(const struct cli *cli, const char *word, const char *file)
 		"csv", NULL };
 	static const char *const known[] = { "columns record-rows level output",
 		"columns record-rows level output",
-		"record-rows numbers max-line level output",
+		"record-rows numbers vectors max-line level output",
 		"record-rows numbers max-line level output",
 		"record-rows numbers max-line level output" };
 	char *foreign = foreign_named(word, file);
@@ -280,8 +384,7 @@ from_file(const struct cli *cli, const char *word, const char *file,
 	else {
 		struct datafile *text = datafile_open(file, kinds[format]);
 		datafile_max_line(text, options->max_line);
-		from_text(text, options->numbers->items, options->numbers->count,
-		    options->rows, writer);
+		from_text(text, options, writer);
 	}
 	stream_finish(writer);
 }

@@ -177,6 +177,13 @@ head_rows(struct reader *reader, int64_t rows)
 	free(to.data);
 }
 
+void
+head_print(struct reader *reader, int64_t rows)
+{
+	head_header(reader);
+	head_rows(reader, rows);
+}
+
 /* As JSON. ------------------------------------------------------------------------- */
 
 void

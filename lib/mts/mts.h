@@ -21,6 +21,7 @@ void head_header(const struct reader *reader);
 /* Prints the first `rows` rows, numbered from the start of the stream, with the attributes of their records; long
  * values are shortened.  Reads no further. */
 void head_rows(struct reader *reader, int64_t rows);
+void head_print(struct reader *reader, int64_t rows); /* both */
 
 /* The same as JSON Lines: {"columns", "properties", "history"}, then for each row, unshortened:
  * {"row", "record", "attributes", "values": {NAME: VALUE, ...}}. */
@@ -126,7 +127,9 @@ void paste_streams(char **paths, int count, const char *to, int level);
  */
 
 struct from_options {
-	const struct name_list *kept, *numbers;
+	const struct name_list *kept;
+	/* of text: fields whose strings are numbers, whose lists of numbers are vectors; each item "NAME,..." */
+	const struct cli_list *numbers, *vectors;
 	int64_t rows, max_line;
 	int level;
 	const char *output;

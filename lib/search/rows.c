@@ -273,9 +273,15 @@ tell(struct rows *rows)
 		"embeddings are zero: their similarities are 0",
 		"rows repeat an id: the first one of each id counts"
 	};
+	const char *passages = /* of tok --passages */
+	    "passages repeat an id: the first one of each id counts; 'mts cat --rename' of the id keeps all";
 
 	for (int i = 0; i < ROW_FAULTS; i++)
-		warning_print(&rows->faults[i], rows_stream(rows), what[i]);
+		warning_print(&rows->faults[i], rows_stream(rows),
+		    i == ROW_REPEATED &&
+			    stream_find(rows_vectors(rows)->reader, "start") >= 0
+			? passages
+			: what[i]);
 }
 
 /* The current stream reports its progress. */

@@ -10,6 +10,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "stream/documents.h"
 #include "stream/stream_format.h"
 #include "text/json.h"
 
@@ -193,6 +194,9 @@ stream_agree(const struct reader *reader, const struct reader *other)
 struct reader *
 stream_open(const char *path)
 {
+	if (documents_is_folder(path))
+		die("%s: is a folder, not a tensor stream; near takes an index behind the queries",
+		    path);
 	return stream_open_input(input_open(path));
 }
 

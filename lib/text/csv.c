@@ -38,10 +38,14 @@ quoted(const char **at, const char *stop, const char *file, int64_t number, size
 static struct tree *
 plain(const char **at, const char *stop, const char *file, int64_t number, size_t column)
 {
-	const char *comma = memchr(*at, ',', (size_t)(stop - *at)), *from = *at;
+	const char *comma = memchr(*at, ',', (size_t)(stop - *at)), *from = *at, *quote;
 
 	*at = comma ? comma : stop;
-	if (memchr(from, '"', (size_t)(*at - from)))
+	quote = memchr(from, '"', (size_t)(*at - from));
+	if (quote && quote > from && (quote[-1] == ';' || quote[-1] == '\t'))
+		fail(file, number, column,
+		    "a quote behind a semicolon or a tab; fields are separated by commas in CSV, by tabs in TSV");
+	if (quote)
 		fail(file, number, column,
 		    "a quote inside a value that does not begin with one; put the value in quotes and write that quote twice");
 	return tree_of_bytes(from, (size_t)(*at - from));

@@ -149,6 +149,17 @@ is_open(const struct tree *values)
 	return false;
 }
 
+/* The likely reason why a row has another number of values than the header line, or "". */
+static const char *
+reason(const struct tree *names, const struct tree *values)
+{
+	if (names->count == 1 && strpbrk(names->items[0]->string, ";,\t"))
+		return "; fields are separated by commas in CSV, by tabs in TSV";
+	if (is_open(values))
+		return "; a value in quotes may have an end of line in it in CSV, not in TSV";
+	return "";
+}
+
 struct tree *
 tsv_row_of(
     const struct tree *names, struct tree *values, const char *file, int64_t number)
@@ -157,9 +168,7 @@ tsv_row_of(
 	if (values->count != names->count)
 		die("%s:%lld: %zu fields where the header line has %zu%s", file,
 		    (long long)number, values->count, names->count,
-		    is_open(values)
-			? "; a value in quotes may have an end of line in it in CSV, not in TSV"
-			: "");
+		    reason(names, values));
 	values->kind = TREE_OBJECT; /* names are unique: no search */
 	for (size_t i = 0; i < values->count; i++)
 		values->items[i]->key = mem_string(names->items[i]->string);
