@@ -96,6 +96,17 @@ setup() {
 	jq -c '.[:-1]' bare | sed 6d | cmp - <(ids qwen3_vl | sed 6d) # the sixth text is cut
 }
 
+@test "chat: without rope_parameters the base of the rotations is transformers'" {
+	folder qwen3_vl
+	embed() {
+		tok -q -m qwen3_vl "$C/texts.jsonl" | encode -q -m qwen3_vl | mts to tsv -c text.emb
+	}
+	change qwen3_vl/config.json '.text_config.rope_parameters.rope_theta = 500000'
+	embed >given
+	change qwen3_vl/config.json 'del(.text_config.rope_parameters)'
+	embed | cmp - given
+}
+
 @test "chat: settings that are not supported, and templates that are missing or too long, are refused" {
 	folder qwen3_vl
 	dies "tok: qwen3_vl/chat_template.jinja: the chat template by itself takes 34 ids, and all is to have 34 at most; give more with --max-length" \

@@ -161,7 +161,8 @@ configure(struct spec *spec, const struct tree *config, const struct family *fam
 	if (!spec->head_size)
 		family_divide_heads(spec, config, family);
 	if (!family->own_rotary)
-		family_rotary(spec, config, 10000);
+		family_rotary(
+		    spec, config, family->rotary_base ? family->rotary_base : 10000);
 	spec->prenorm = spec->gated = spec->untied = true;
 	/* decoders that were trained on to embed may see both ways */
 	spec->causal = tree_boolean(config, "is_causal", true) &&
@@ -573,6 +574,8 @@ const struct family decoder_families[] = {
 	{ "qwen3", &decoder, configure, NULL, .norm_eps = 1e-6, .head_size = 128,
 	    .windows = WINDOWS_QWEN, .qk_norm = SPEC_QK_HEAD },
 	{ "qwen3_vl", &qwen_vl, configure_vl, NULL, .norm_eps = 1e-6,
+	    .rotary_base = 500000, .head_size = 128, .qk_norm = SPEC_QK_HEAD },
+	{ "qwen3_vl_text", &qwen_vl, configure, NULL, .norm_eps = 1e-6,
 	    .rotary_base = 500000, .head_size = 128, .qk_norm = SPEC_QK_HEAD },
 	{ "ultrabert", &ultrabert, configure, adjust_ultrabert, .norm_eps = 1e-6,
 	    .windows = WINDOWS_ADJUSTED, .own_rotary = true },
