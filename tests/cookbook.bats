@@ -155,6 +155,18 @@ setup() {
 	run ! cmp dense.run both.run
 }
 
+@test "cookbook: Long documents" {
+	long=$(printf 'The boats lie in the harbour. %.0s' {1..40})
+	jq -nc --arg long "$long" '{_id: "a", text: ($long + "The keys hang behind the kitchen door.")}, {_id: "b", text: "A garden of roses."}, {_id: "c", text: $long}' >corpus.jsonl
+	printf '{"_id": "%s", "text": "%s"}\n' q "where are the keys of the kitchen" r "flowers of the garden" >queries.jsonl
+	printf 'query-id\tcorpus-id\tscore\nq\ta\t1\nr\tb\t1\n' >qrels.tsv
+	recipe 'Long documents' 1 | bash -eu -o pipefail >scores
+	[ "$(mts stat passages.mts | awk '$1 == "rows" { print $2 }')" -gt 3 ]
+	[ "$(awk '$4 == 1 { print $1, $3 }' best.run)" = $'q a\nr b' ]
+	[ "$(cut -f1,3 best.run | sort | uniq -d)" = "" ]
+	grep -qP '^ndcg_at_10\t1(\.0*)?$' scores
+}
+
 @test "cookbook: Labels without examples" {
 	recipe 'Labels without examples' 1 | bash -eu -o pipefail >out
 	[ "$(wc -l <out)" -eq 3 ]
