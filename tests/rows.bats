@@ -275,6 +275,11 @@ chosen() {
 		[ ! -e x.mts ]
 	}
 	wrong "notes.mts: row 4: column 'id': 'b' is not a number, which 'id<9' asks for" --where 'id<9' notes.mts
+	printf 'id,year\n1,1999\n2,\n3,2005\n' >years.csv
+	mts from csv years.csv >years.mts
+	for found in 'year>=2000 3' 'year<2000 1' 'year<=2005 1,3' 'year>1 1,3' 'year= 2' 'year!= 1,3'; do
+		[ "$(mts rows --where "${found% *}" years.mts | mts to tsv -c id | sed 1d | paste -sd,)" = "${found#* }" ] || { echo "$found"; false; }
+	done
 	wrong "notes.mts: there is no column 'lable'; did you mean 'label'?" --where lable=joy notes.mts
 	wrong "notes.mts: there is no column 'socre'; did you mean 'score'?" --sort -socre notes.mts
 	wrong "notes.mts: column score (f64): 'score=joy': the column is numbers, the value is none" --where score=joy notes.mts

@@ -177,9 +177,9 @@ comparison_of_text(
 		*holds = is_found(comparison, text, length) ==
 			 (comparison->relation == MATCHES);
 	} else if (comparison_is_order(comparison)) {
-		if (!number_read_long(text, length, &number))
+		if (length && !number_read_long(text, length, &number))
 			return false;
-		*holds = comparison_of_number(comparison, number);
+		*holds = length && comparison_of_number(comparison, number);
 	} else {
 		bool same = length == comparison->length &&
 			    (!length || !memcmp(text, comparison->value, length));

@@ -3,7 +3,8 @@
  *
  * Operators: =, !=, <, <=, >, >=; ~ and !~ for regular expressions; == is =.  Blanks around the operator are ignored.
  *
- *	text		= and != compare bytes: 007 is not 7.  < <= > >= parse the text as a number
+ *	text		= and != compare bytes: 007 is not 7.  < <= > >= parse the text as a number;
+ *			the empty text, an empty cell of a table, satisfies none of them
  *	numbers		by value; VALUE may be NaN, Infinity or -Infinity.  A NaN satisfies only = NaN and !=
  *	~		true if the expression is found in the text: Oniguruma with Ruby's syntax, where ^ and $ match at the
  *			ends of lines
