@@ -151,7 +151,7 @@ logs() {
 @test "listen: a client with bad queries gets the message and fails alone" {
 	listens --json c.index
 	mkstream random 3 5 1 >narrow.mts
-	dies "near: s.sock: <stdin>: its vectors have width 5, those of c.index 12; encode both with one model" near narrow.mts s.sock
+	dies "near: s.sock: <stdin>: its vectors have width 5, those of c.index 12; encode both with one model and one --dim" near narrow.mts s.sock
 	head -c 900 q.mts >cut.mts
 	dies "near: s.sock: <stdin>: record 1: the stream is cut short" near cut.mts s.sock
 	dies "near: s.sock: <stdin>: it is text, not a tensor stream" near <(echo text) s.sock

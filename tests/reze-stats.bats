@@ -302,7 +302,7 @@ refused() {
 	refused "narrow.mts: its embeddings have width 3, those of pairs.mts 4" reze-stats fit pairs.mts narrow.mts
 	jq -c '.["query.emb"] |= .[:3]' "$GOLDEN/reze_pairs.jsonl" | stream_of uneven base
 	run -1 --separate-stderr reze-stats fit uneven.mts
-	[[ $stderr == *"query.emb has width 3 and document.emb has 4; encode both with one model" ]]
+	[[ $stderr == *"query.emb has width 3 and document.emb has 4; encode both with one model and one --dim" ]]
 	run -1 --separate-stderr reze-stats fit --positive answer pairs.mts
 	[[ $stderr == *"there is no column 'answer.emb' of vectors, only: _id, dataset, query.emb, document.emb" ]]
 	mts rows --rows 1 pairs.mts | mts rows --where '_id == "nobody"' - >none.mts

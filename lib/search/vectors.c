@@ -72,7 +72,7 @@ vectors_agree_model(const struct vectors *vectors, const char *model, const char
 	const char *own = vectors_model(vectors);
 
 	if (own && model && strcmp(own, model) != 0)
-		die("%s: its vectors are of model %s, those of %s of model %s: they cannot be compared; encode both with one model, or say --any-model if the two were trained together",
+		die("%s: its vectors are of model %s, those of %s of model %s: they cannot be compared; encode both with one model and one --dim, or say --any-model if the two were trained together",
 		    stream_name(vectors->reader), own, stream, model);
 }
 
@@ -90,10 +90,10 @@ vectors_agree_with(
 		die("%s: its vectors are %s, those of %s are %s; make both alike, or say --any-model if they are to be compared",
 		    stream, kind, origin->stream, origin->kind);
 	if (vectors->width != origin->width && vectors->terms)
-		die("%s: its model has %d terms, that of %s %d; encode both with one model",
+		die("%s: its model has %d terms, that of %s %d; encode both with one model and one --dim",
 		    stream, vectors->width, origin->stream, origin->width);
 	if (vectors->width != origin->width)
-		die("%s: its vectors have width %d, those of %s %d; encode both with one model",
+		die("%s: its vectors have width %d, those of %s %d; encode both with one model and one --dim",
 		    stream, vectors->width, origin->stream, origin->width);
 }
 
@@ -103,7 +103,7 @@ vectors_agree(const struct vectors *vectors, const struct vectors *other, bool a
 	const char *stream = stream_name(vectors->reader);
 
 	if (vectors->width != other->width && vectors->reader == other->reader)
-		die("%s: %s has width %d and %s has %d; encode both with one model",
+		die("%s: %s has width %d and %s has %d; encode both with one model and one --dim",
 		    stream, name(vectors), vectors->width, name(other), other->width);
 	vectors_agree_with(other,
 	    &(struct vectors_origin){
