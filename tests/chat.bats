@@ -57,6 +57,14 @@ setup() {
 	ids qwen3_vl | cmp - task
 }
 
+@test "chat: records with different prompts, whose texts are cut" {
+	folder qwen3_vl
+	for prompt in "" "find the keeper" "a"; do
+		tok -q --keep -m qwen3_vl --prompt "$prompt" "$C/texts.jsonl" >"$T/of.${prompt%% *}.mts"
+	done
+	mts cat of.*.mts | mts cat -c text | tok -q -m qwen3_vl | mts cat -c text.ids | mts diff - <(mts cat of.*.mts | mts cat -c text.ids)
+}
+
 @test "chat: --template and --prepare take the place of the chat template" {
 	folder qwen3_vl
 	cp -r qwen3_vl plain

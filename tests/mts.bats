@@ -300,6 +300,7 @@ vectors() {
 	mts diff a.mts b.mts
 	run -0 mts head b.mts
 	[[ $output == *'column	others (text, depth 2)'* ]]
+	mts from safetensors --record-rows 10 a.safetensors | mts stat | found '^records	3$'
 	mts from safetensors -c emb,id a.safetensors | mts diff - <(mts cat -c emb,id a.mts)
 	stream_make 0 0 4 none.mts
 	mts to safetensors none.mts >none.safetensors

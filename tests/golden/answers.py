@@ -231,6 +231,9 @@ def jinja():
              "{% set m = messages[0] %}{% for m in messages if m.role == 'document' %}{{ loop.index }}{{ loop.last }}{{ m.role }}{% endfor %}",
              "{% for m in messages if loop %}a{% else %}none{% endfor %}{% for m in [] if m.role.x %}a{%- else -%} b {% endfor %}{% for m in messages %}{% else %}c{% endfor %}",
              "{% if nil %}{% for x in y %}{% else %}{{ x | tojson }}{% endfor %}{% endif %}{% for m in messages %}{{ loop.revindex }}{{ loop.revindex0 }} {% endfor %}",
+             # quotes in a comment; white space at the start of each turn of a loop; many conditions one after the other
+             "{# it's #}a{# \"b #}c{#- don't -#} d", "{% for m in messages %}\n  {% if flag %}x{% endif %}y\n  {% endfor %}\n  {% if n %}z{% endif %}",
+             "{{ 1 if n else 2 }}{{ (n if flag else nil) }}" * 50,
              # namespaces, which keep what a loop sets; numbers; slices
              "{% set ns = namespace(found=false, n=1) %}{% for m in messages %}{% set ns.n = ns.n + 2 if false else ns.n + n %}{% set ns.found = true %}"
              "{% set ns.new = m.role %}{% endfor %}{{ ns.n }}{{ ns.found }}{{ ns.new }}{{ ns.absent is defined }}",
