@@ -136,8 +136,18 @@ vectors() {
 	mts index --check c.index
 	same q.mts c.index a.mts b.mts
 	near -k 5 --json --rescore 50 q.mts c.index | cmp - <(near -k 5 --json q.mts a.mts b.mts)
-	# a second append finds no row with a new id
-	dies "mts: b.mts: there is no new row in it" mts index -q --append -o c.index b.mts
+	# a second append finds no row with a new id, and leaves each file as it is
+	for how in "" "--codes-only" "--cells 8" "--graph 8"; do
+		rm -rf d.index
+		mts index -q $how -o d.index a.mts
+		mts index --append -o d.index b.mts
+		find d.index -type f -exec md5sum {} + | sort >before
+		run -0 --separate-stderr mts index --append -o d.index b.mts
+		[[ $stderr == *"mts: warning: b.mts: there is no new row in it; the index stays as it is" ]]
+		find d.index -type f -exec md5sum {} + | sort | diff before -
+		mts index --check d.index
+	done
+	mts index -q --append -o c.index b.mts
 	same q.mts c.index a.mts b.mts
 	mts index --check c.index
 	# an index of several streams, one of them a pipe

@@ -385,6 +385,20 @@ write_about(struct addition *adding, struct tree *about)
 }
 
 /* Rows, columns and codes; then index.json. */
+/* Leaves the index as it is, since no row is new: the files' bytes behind those of index.json do not count. */
+static void
+leave(struct addition *adding)
+{
+	char hash[HASH_ROOM];
+
+	if (adding->raw) {
+		hashed_file_end(adding->raw, hash);
+		remove_raw(adding);
+	}
+	warn("%s: there is no new row in it; the index stays as it is",
+	    rows_stream(adding->rows));
+}
+
 static void
 add(struct addition *adding, struct tree *about)
 {
@@ -397,13 +411,16 @@ add(struct addition *adding, struct tree *about)
 		strings_add(adding->ids, id, length, NULL);
 	}
 	add_rows(adding, about);
-	if (!adding->count)
-		die("%s: there is no %srow in it", rows_stream(adding->rows),
-		    adding->index->rows ? "new " : "");
+	if (!adding->count && !adding->index->rows)
+		die("%s: there is no row in it", rows_stream(adding->rows));
 	if (adding->ranges)
 		write_columns(adding, about);
-	encode(adding);
-	write_about(adding, about);
+	if (adding->count) {
+		encode(adding);
+		write_about(adding, about);
+	} else {
+		leave(adding);
+	}
 	strings_free(adding->ids);
 	rows_close(adding->rows);
 }
@@ -480,10 +497,10 @@ vector_index_make(const char *folder, const struct vector_index_options *options
 {
 	struct vector_index index = { .name = (char *)folder };
 	struct addition adding = { .index = &index };
-	struct lock *lock = lock_take(folder);
 
 	if (options->cells && options->degree)
 		die_usage("index: --cells and --graph exclude each other");
+	struct lock *lock = lock_take(folder);
 	check_free(folder);
 	adding.rows = open_rows(options);
 	index.similarity = rows_similarity(adding.rows, options->similarity);
