@@ -201,18 +201,18 @@ from_safetensors(const char *path, const char *const *names, int count, int64_t 
 /* Lines of text. ------------------------------------------------------------------- */
 
 /* Lists of numbers of a table that become vectors of the first row's width. */
-struct vector_column {
+struct list_column {
 	bool is;
 	size_t width, room;
 	float *made; /* [rows, width] */
 };
 
 /* Marks the fields of `vectors`; returns the marks [table_columns]. */
-static struct vector_column *
+static struct list_column *
 mark_vectors(const struct table *table, const struct name_list *vectors)
 {
 	size_t count = (size_t)table_columns(table);
-	struct vector_column *marks = mem_zero(count + 1, sizeof *marks);
+	struct list_column *marks = mem_zero(count + 1, sizeof *marks);
 	const char *path = datafile_name(table_file(table));
 
 	for (int v = 0; v < vectors->count; v++) {
@@ -233,7 +233,7 @@ mark_vectors(const struct table *table, const struct name_list *vectors)
 
 /* A record's vectors; dies at a row with another width. */
 static struct array
-take_vectors(struct vector_column *to, const struct table *table, int index,
+take_vectors(struct list_column *to, const struct table *table, int index,
     const struct record *record)
 {
 	const struct array *from = &record->columns[index];
@@ -257,7 +257,7 @@ take_vectors(struct vector_column *to, const struct table *table, int index,
 }
 
 static struct column
-vector_column(const struct column *column, size_t width)
+column_of_vectors(const struct column *column, size_t width)
 {
 	return (struct column){ .name = column->name,
 		.dtype = DTYPE_F32,
@@ -268,7 +268,7 @@ vector_column(const struct column *column, size_t width)
 /* Makes a record of the table's columns, which are the stream's, in the same order. */
 static void
 put_table(struct writer *writer, const struct table *table, const struct record *record,
-    struct vector_column *marks, bool first)
+    struct list_column *marks, bool first)
 {
 	struct array *arrays = mem_new((size_t)table_columns(table), sizeof *arrays);
 
@@ -277,7 +277,8 @@ put_table(struct writer *writer, const struct table *table, const struct record 
 		bool is = marks[i].is;
 		arrays[i] =
 		    is ? take_vectors(&marks[i], table, i, record) : record->columns[i];
-		struct column as = is ? vector_column(column, marks[i].width) : *column;
+		struct column as =
+		    is ? column_of_vectors(column, marks[i].width) : *column;
 		if (first && is && column_fault(&as))
 			die("%s: '%s': %s", datafile_name(table_file(table)),
 			    column->name, column_fault(&as));
@@ -311,7 +312,7 @@ from_text(
 	struct name_list numbers = names_of(options->numbers),
 			 vectors = names_of(options->vectors);
 	struct table *table = table_open(file);
-	struct vector_column *marks = NULL;
+	struct list_column *marks = NULL;
 	struct record record;
 
 	for (int i = 0; i < numbers.count; i++)

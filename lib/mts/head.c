@@ -150,8 +150,8 @@ show_row(struct buffer *to, const struct reader *reader, const struct record *re
 	}
 }
 
-void
-head_rows(struct reader *reader, int64_t rows)
+static void
+show_rows(struct reader *reader, int64_t rows)
 {
 	struct record record;
 	struct buffer to = { 0 };
@@ -181,7 +181,7 @@ void
 head_print(struct reader *reader, int64_t rows)
 {
 	head_header(reader);
-	head_rows(reader, rows);
+	show_rows(reader, rows);
 }
 
 /* As JSON. ------------------------------------------------------------------------- */

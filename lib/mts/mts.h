@@ -18,10 +18,9 @@
 /* Prints columns, properties and history, one per line. */
 void head_header(const struct reader *reader);
 
-/* Prints the first `rows` rows, numbered from the start of the stream, with the attributes of their records; long
- * values are shortened.  Reads no further. */
-void head_rows(struct reader *reader, int64_t rows);
-void head_print(struct reader *reader, int64_t rows); /* both */
+/* Prints the header, and the first `rows` rows, numbered from the start of the stream, with the attributes of their records;
+ * long values are shortened.  Reads no further. */
+void head_print(struct reader *reader, int64_t rows);
 
 /* The same as JSON Lines: {"columns", "properties", "history"}, then for each row, unshortened:
  * {"row", "record", "attributes", "values": {NAME: VALUE, ...}}. */
