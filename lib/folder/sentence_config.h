@@ -28,7 +28,8 @@ bool sentence_config_predicts(const struct tree *config);
 /* Whether they are the logits of the next token ("text-generation", and "any-to-any" of one with images). */
 bool sentence_config_asks(const struct tree *config);
 
-/* What becomes of chat messages; NULL: texts are not rendered as such (token/chat.h).  config may be NULL. */
+/* The member of "modality_config" by which the model reads a text as a chat message (token/chat.h); NULL: it reads texts as they are.
+ * config may be NULL. */
 const struct tree *sentence_config_message(const struct tree *config);
 
 #endif

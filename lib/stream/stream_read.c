@@ -194,7 +194,7 @@ stream_agree(const struct reader *reader, const struct reader *other)
 struct reader *
 stream_open(const char *path)
 {
-	if (documents_is_folder(path))
+	if (strcmp(path, "-") != 0 && documents_is_folder(path))
 		die("%s: is a folder, not a tensor stream; near takes an index behind the queries",
 		    path);
 	return stream_open_input(input_open(path));

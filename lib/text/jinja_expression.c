@@ -228,21 +228,19 @@ method(struct jinja_run *run, const struct tree *of, const char *name)
 	return jinja_trimmed(run, of, left, right);
 }
 
-/* Reads a whole number of a slice, if there is one; true if so. */
+static const char bounds[] = "the bounds of a slice are whole numbers";
+
+/* Reads a bound of a slice, if there is one; true if so. */
 static bool
 bound(struct jinja_run *run, int64_t *to)
 {
-	bool back = jinja_sign(run, "-");
 	const char *before = run->at;
 
 	if (jinja_sign(run, ":") || jinja_sign(run, "]")) {
 		run->at = before;
 		return false;
 	}
-	*to = jinja_need(
-	    run, jinja_part(run), TREE_INTEGER, "the bounds of a slice are whole numbers")
-		  ->integer;
-	*to = back ? -*to : *to;
+	*to = jinja_need(run, jinja_part(run), TREE_INTEGER, bounds)->integer;
 	return true;
 }
 
@@ -253,9 +251,9 @@ clamp(int64_t at, int64_t count)
 	return at < 0 ? 0 : at > count ? count : at;
 }
 
-/* The slice [FROM:TO] of a list, where FROM and the first colon are read; [::-1] is the list backwards. */
+/* The slice [FROM:TO] of a list, where FROM (NULL: none) and the first colon are read; [::-1] is the list backwards. */
 static const struct tree *
-slice(struct jinja_run *run, const struct tree *of, int64_t from)
+slice(struct jinja_run *run, const struct tree *of, const int64_t *from)
 {
 	int64_t to = INT64_MAX, step = 1;
 
@@ -264,7 +262,7 @@ slice(struct jinja_run *run, const struct tree *of, int64_t from)
 	if (steps && (step != -1 || from || ends))
 		jinja_die(run, "a slice with a step is supported as [::-1]");
 	jinja_expect(run, "]");
-	int64_t count = (int64_t)of->count, first = clamp(from, count);
+	int64_t count = (int64_t)of->count, first = from ? clamp(*from, count) : 0;
 	struct tree *made = jinja_list(run, of->count);
 	for (int64_t i = first; i < clamp(to, count); i++)
 		made->items[made->count++] = of->items[steps ? count - 1 - i : i];
@@ -275,23 +273,20 @@ static const struct tree *
 element(struct jinja_run *run, const struct tree *of)
 {
 	if (jinja_sign(run, ":"))
-		return slice(run, of, 0);
-	bool back = jinja_sign(run, "-");
+		return slice(run, of, NULL);
 	const struct tree *at = jinja_part(run);
-	if (jinja_sign(run, ":")) {
-		int64_t from = jinja_need(
-		    run, at, TREE_INTEGER, "the bounds of a slice are whole numbers")
-				   ->integer;
-		return slice(run, of, back ? -from : from);
-	}
+	if (jinja_sign(run, ":"))
+		return slice(
+		    run, of, &jinja_need(run, at, TREE_INTEGER, bounds)->integer);
 	jinja_expect(run, "]");
 	if (at && at->kind == TREE_STRING)
 		return jinja_member(run, of, at->string);
 	at = jinja_need(
 	    run, at, TREE_INTEGER, "'[]' takes the number or the name of an element");
 	of = jinja_need(run, of, TREE_LIST, "'[]' with a number is for lists");
-	int64_t i = back ? (int64_t)of->count - at->integer : at->integer;
-	return i >= 0 && i < (int64_t)of->count ? of->items[i] : NULL;
+	int64_t count = (int64_t)of->count;
+	int64_t i = at->integer < 0 ? count + at->integer : at->integer;
+	return i >= 0 && i < count ? of->items[i] : NULL;
 }
 
 /* Whether a value passes a test; an undefined value is also an empty list. */

@@ -1,6 +1,6 @@
 /*
- * jinja_internal - the state of a rendering, shared by statements (jinja.c), values and what is applied to them (jinja_expression.c), and operators
- * (jinja_operators.c).
+ * jinja_internal - the state of a rendering.  jinja.c has the statements, jinja_operators.c the operators, jinja_expression.c the values
+ * with their members, slices, methods and tests, jinja_value.c the filters and what is known of a value.
  */
 #ifndef TEXT_JINJA_INTERNAL_H
 #define TEXT_JINJA_INTERNAL_H

@@ -31,15 +31,30 @@ integer(struct jinja_run *run, const struct tree *value, const char *what)
 	return jinja_need(run, value, TREE_INTEGER, what)->integer;
 }
 
+/* Reads a value with its signs. */
+static const struct tree *
+signed_value(struct jinja_run *run)
+{
+	bool any = false, negative = false;
+
+	for (; jinja_sign(run, "-"); negative = !negative)
+		any = true;
+	const struct tree *value = jinja_whole(run);
+	if (!any)
+		return value;
+	int64_t number = integer(run, value, "'-' is supported before whole numbers");
+	return jinja_keep(run, tree_of_integer(negative ? -number : number), false);
+}
+
 static const struct tree *
 remainder_of(struct jinja_run *run)
 {
 	const char *what = "'%' is supported for whole numbers from 0 on";
-	const struct tree *value = jinja_whole(run);
+	const struct tree *value = signed_value(run);
 
 	while (operator(run, "%")) {
 		int64_t a = integer(run, value, what),
-			b = integer(run, jinja_whole(run), what);
+			b = integer(run, signed_value(run), what);
 		if (a < 0 || b <= 0)
 			jinja_fault(run, what);
 		value = jinja_keep(run, tree_of_integer(b > 0 ? a % b : 0), false);

@@ -53,7 +53,7 @@ struct frame *frame_new_chat(
 void frame_prompt(struct frame *frame, const char *prompt);
 
 /* Number of tokens of BEFORE PROMPT with the special tokens before it, which pooling skips in a model with
- * include_prompt: false; 0: there is neither, or a chat, of which no token is skipped. */
+ * include_prompt: false.  0: without a template and a prompt, and with a chat, whose tokens are all pooled. */
 size_t frame_head(const struct frame *frame);
 
 /* Scratch memory of a thread: zero it first, free `text` at the end. */

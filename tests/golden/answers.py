@@ -240,9 +240,9 @@ def jinja():
              "{% set a = namespace() %}{% set b = a %}{% set b.x = 'one' %}{% set c = a.x %}{% set a.x = c ~ 2 %}{{ a.x }}{{ b.x }}{{ c }}",
              "{% set m = messages[0] %}{% set m.role = 'x' %}", "{% set absent.x = 1 %}", "{{ namespace(a=1, ).a }}",
              "{{ n + 2 - 1 }} {{ 7 % n }} {{ n - 5 < 0 }} {{ n > 2 }} {{ n >= 3 }} {{ n < 3 }} {{ n <= 2 }} {{ 'a' ~ n + 1 if false else 1 }} {{ 1 ~ 2 }}", "{{ n + 'a' }}",
-             "{{ 1 - 'a' }}", "{{ messages < n }}", "{{ absent > 1 }}", "{{- n -}} x {{+ n }} {%- if n - 1 %}y{%- endif -%} z", "{{ n % 2 == 1 and (messages | length) % 2 == 0 }}",
+             "{{ 1 - 'a' }}", "{{ -n + 5 }} {{ 2 - -n }} {{ --n }} {{ messages[-n + 2].role }}", "{{ -'a' }}", "{{ messages < n }}", "{{ absent > 1 }}", "{{- n -}} x {{+ n }} {%- if n - 1 %}y{%- endif -%} z", "{{ n % 2 == 1 and (messages | length) % 2 == 0 }}",
              "{% for m in messages[1:] %}{{ m.role }}{% endfor %}{% for m in messages[:1] %}{{ m.role }}{% endfor %}{% for m in messages[::-1] %}{{ m.role }}{% endfor %}"
-             "{{ messages[-1:][0].role }}{{ messages[:-1] | length }}{{ messages[5:] | length }}{{ messages[n - 2:n] | length }}{{ messages[:] | length }}{{ messages[::] | length }}",
+             "{{ messages[-n + 2:][0].role }}{{ messages[-1:][0].role }}{{ messages[:-1] | length }}{{ messages[5:] | length }}{{ messages[n - 2:n] | length }}{{ messages[:] | length }}{{ messages[::] | length }}",
              "{{ messages[0].content.startswith('the') }}{{ messages[0].content.endswith('} ') }}{{ 'a'.startswith('ab') }}{{ ''.endswith('') }}", "{{ n.startswith('a') }}",
              "{{ messages is iterable }}{{ n is iterable }}{{ messages[0] is sequence }}{{ 'a' is iterable }}{{ absent is iterable }}{{ n is number }}{{ flag is number }}"
              "{{ flag is integer }}{{ n is integer }}{{ flag is boolean }}{{ nil is iterable }}"]
@@ -253,7 +253,7 @@ def jinja():
             text = None
         yield {"template": template, "variables": variables, "text": text}
     # parts that transformers knows, and the reader of templates refuses
-    for template in ["{% for m in messages %}{{ loop.previtem }}{% endfor %}", "{{ 'a' if messages[0].items else 'b' }}",
+    for template in ["{{ messages[0::-1] | length }}", "{% for m in messages %}{{ loop.previtem }}{% endfor %}", "{{ 'a' if messages[0].items else 'b' }}",
                      "{{ messages | selectattr('content.0', 'eq', 't') | list | length }}", "{{ messages | rejectattr('0') | list | length }}"]:
         yield {"template": template, "variables": variables, "text": None}
 
