@@ -130,9 +130,12 @@ static int64_t
 find_query(
     const struct run *run, const struct strings *ids, int64_t id, const char *ending)
 {
-	char *name = mem_format("%s%s", strings_get(ids, id), ending);
-	int64_t number = strings_find(run->queries, name, strlen(name));
+	size_t length = strings_length(ids, id), end = strlen(ending);
+	char *name = mem_new(length + end, 1);
 
+	memcpy(name, strings_get(ids, id), length); /* which may hold a NUL */
+	memcpy(name + length, ending, end);
+	int64_t number = strings_find(run->queries, name, length + end);
 	free(name);
 	return number;
 }
