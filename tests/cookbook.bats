@@ -273,6 +273,18 @@ start() {
 	sh -eu line
 	[ "$(mts to jsonl -c path notes.mts | jq -r .path | paste -sd' ')" = 'notes/house.md notes/new.md' ]
 	[ "$(stat -c %Y index/notes/house.md.mts)" -eq "$before" ]
+	# an index follows the notes
+	recipe cron 3 >>notes.mk
+	make -sf notes.mk notes.index
+	echo 'where is the lamp' | tok --keep | encode >q.mts
+	near --json q.mts notes.index | cmp - <(near --json q.mts notes.mts)
+	touch -d '1 minute ago' notes notes/* index/notes/*
+	printf '# Lamp\n\nThe lamp hangs at the door.\n' >notes/house.md
+	rm notes/new.md
+	make -sf notes.mk notes.index
+	near --json q.mts notes.index | cmp - <(near --json q.mts notes.mts)
+	near q.mts notes.index | grep 'notes/house.md:1 '
+	[ "$(jq '.removed.rows' notes.index/index.json)" -ge 2 ]
 }
 
 @test "cookbook: systemd" {

@@ -225,7 +225,7 @@ vectors() {
 	printf X | dd of=x.index/columns.f32 bs=1 seek=7 conv=notrunc status=none
 	dies "near: x.index/columns.f32: it does not agree with its checksum" near c.mts x.index
 	# index.json changed, truncated or of another kind
-	for change in 's/"rows": 200/"rows": 100/' 's/cosine/dot/' 's/"width": 20/"width": 2/' 's/"version": 1/"version": 3/' '$d' 's/motes index/other/'; do
+	for change in 's/"rows": 200/"rows": 100/' 's/cosine/dot/' 's/"width": 20/"width": 2/' 's/"version": 1/"version": 4/' '$d' 's/motes index/other/'; do
 		rm -r x.index
 		cp -r c.index x.index
 		sed -i "$change" x.index/index.json

@@ -81,12 +81,37 @@ notes() {
 	(cd notes && cut_into .) | diff - expected
 }
 
+@test "passages: an id is folder, path and line, as grep -rn writes them; on the same line also the column, in characters" {
+	notes
+	cd "$T"
+	for folder in notes notes/ ./notes "$T/notes" .; do
+		tok -m "$TINY" "$folder" | mts to jsonl -c _id | jq -r ._id >got
+		[ "$folder" != . ] || folder=notes # found below the folder itself
+		printf '%s\n' a.text.gz:1 below/lamp.txt:1 below/sea.rst:1 below/sea.rst:7 house.md:1 house.md:5 |
+			sed "s|^|${folder%/}/|; s|^\./||" | diff - got
+	done
+	printf 'keys\n\na lämp and the séa. The s\u00e9a is here. A keeper.\n\nthe lamp\n' >line.md
+	tok -m "$TINY" --passages 9 line.md >line.mts
+	mts to jsonl -c _id,start,text line.mts | jq -c '[._id, .text]' >got
+	jq -r .[0] got | paste -sd' ' | grep -x 'line.md:1 line.md:3 line.md:3:16 line.md:3:32 line.md:3:38'
+	# at this column, in characters, the text is found in its line
+	jq -e -s --rawfile file line.md 'map(select(.[0] | test(":3:")) | . as [$id, $text] | $file | split("\n")[2] | .[($id | split(":")[2] | tonumber) - 1:] |
+		startswith($text)) | length == 3 and all' <(jq -c '.[1] |= split("\n")[0]' got)
+	# several folders, and standard input
+	tok -m "$TINY" notes/below notes | mts to jsonl -c _id | jq -r ._id | sort | uniq -d | paste -sd' ' | grep -x 'notes/below/lamp.txt:1 notes/below/sea.rst:1 notes/below/sea.rst:7'
+	tok -m "$TINY" --passages 9 <line.md | mts to jsonl -c _id | jq -r ._id | sed 's/<stdin>/line.md/' | diff - <(jq -r .[0] got)
+	# overlapping passages have ids of their own
+	tok -m "$TINY" --passages 9 --overlap 3 line.md | mts to jsonl -c _id | jq -r ._id | sort | uniq -d | diff - /dev/null
+	# a row's own id stays
+	echo '{"_id": "d", "text": "the sea. the lamp. the sea. the lamp"}' | tok -m "$TINY" --passages 8 --format jsonl -f text | mts to jsonl -c _id | jq -r ._id | uniq | diff - <(echo d)
+}
+
 @test "passages: equal folders give equal bytes, with any number of threads and any order on the disk" {
 	notes
 	cd "$T"
 	mkdir again again/below
 	for file in house.md below/sea.rst below/lamp.txt blank.md a.text.gz; do cp "notes/$file" "again/$file"; done
-	tok -m "$TINY" -j 1 notes | mts to jsonl >one
+	(cd notes && tok -m "$TINY" -j 1 .) | mts to jsonl >one
 	(cd again && tok -m "$TINY" -j 4 .) | mts to jsonl >two
 	cmp one two
 }

@@ -14,7 +14,6 @@
 #include "base/output.h"
 #include "mts/mts.h"
 #include "nn/nn.h"
-#include "search/vector_index.h"
 #include "stream/stream.h"
 
 enum { OPT_RENAME = CLI_LONG, OPT_SORT };
@@ -25,8 +24,8 @@ struct settings {
 	struct selection selection;
 	struct cli_list numbers, vectors;
 	struct row_selection chosen;
-	struct vector_index_options index;
-	bool json, spread, append, check;
+	struct index_request index;
+	bool json, spread;
 	int level, threads; /* level -1: the default */
 	const char *ranges, *output;
 };
@@ -76,21 +75,29 @@ static const struct cli_option options[] = {
 	{ 0, "max-line", "BYTES",
 	    "from tsv, csv, jsonl: refuse longer lines (default: 64M)",
 	    CLI_BYTES(max_line) },
-	{ 0, "append", NULL, "index: add the rows to the index", CLI_FLAG(append) },
+	{ 0, "append", NULL, "index: add the rows with new ids to the index",
+	    CLI_FLAG(index.append) },
+	{ 0, "replace", NULL, "index: add the rows; they replace those with their ids",
+	    CLI_FLAG(index.replace) },
+	{ 0, "sync", NULL,
+	    "index: as --replace, and remove the rows that the streams lack",
+	    CLI_FLAG(index.sync) },
+	{ 0, "remove", "FILE", "index: remove the rows whose ids are lines of FILE",
+	    CLI_TEXT(index.remove) },
 	{ 0, "check", NULL, "index: compare an index with its checksums",
-	    CLI_FLAG(check) },
+	    CLI_FLAG(index.check) },
 	{ 0, "cells", "N",
 	    "index: lay similar rows together in N cells, for near --probe",
-	    CLI_INTEGER(index.cells, 1, 1 << 24) },
+	    CLI_INTEGER(index.options.cells, 1, 1 << 24) },
 	{ 0, "graph", "N", "index: link each row to N others, for near --beam (try 32)",
-	    CLI_INTEGER(index.degree, 2, GRAPH_LINKS_MOST) },
+	    CLI_INTEGER(index.options.degree, 2, GRAPH_LINKS_MOST) },
 	{ 0, "codes-only", NULL, "index: keep 8 bits of a number, no floats",
-	    CLI_FLAG(index.codes_only) },
+	    CLI_FLAG(index.options.codes_only) },
 	{ 'f', "field", "NAME", "index: embeddings are NAME.emb (default: the only ones)",
-	    CLI_TEXT(index.field) },
+	    CLI_TEXT(index.options.field) },
 	{ 0, "similarity", "cosine|dot",
 	    "index: similarity function (default: the model's, else cosine)",
-	    CLI_WORD(index.similarity, SIMILARITY_COSINE) },
+	    CLI_WORD(index.options.similarity, SIMILARITY_COSINE) },
 	CLI_LEVEL(level), CLI_THREADS(threads),
 	{ 'o', "output", "FILE",
 	    "write FILE instead of standard output\nsplit: prefix of the parts (default: FILE's name)\nindex: the folder to write",
@@ -232,28 +239,11 @@ cast(void *with, char **files, int count)
 static int
 make_index(void *with, char **files, int count)
 {
-	const struct settings *settings = with;
-	struct vector_index_options index = settings->index;
-	char dash[] = "-", *standard[] = { dash };
+	struct settings *settings = with;
 
-	if (settings->check) {
-		cli_only(&cli, "index --check", "check");
-		if (count != 1)
-			die_usage("index --check takes one index");
-		vector_index_check(files[0]);
-		return 0;
-	}
-	if (settings->append)
-		cli_only(
-		    &cli, "index --append", "append field similarity threads output");
-	if (!strcmp(settings->output, "-") || !*settings->output)
-		die_usage("index: -o names the folder to make");
-	index.streams = (const char *const *)(count ? files : standard);
-	index.count = count ? count : 1;
-	index.kept = settings->selection.kept.items;
-	index.kept_count = settings->selection.kept.count;
-	(settings->append ? vector_index_append : vector_index_make)(
-	    settings->output, &index);
+	settings->index.options.kept = settings->selection.kept.items;
+	settings->index.options.kept_count = settings->selection.kept.count;
+	index_command(&cli, &settings->index, settings->output, files, count);
 	return 0;
 }
 
@@ -275,7 +265,7 @@ static const struct cli_command commands[] = {
 	{ "cast", "vectors as other numbers: f32, f16, codes of 8 bits, single bits",
 	    "columns ranges level output", 1, 2, cast },
 	{ "index", "a folder of vectors that near(1) searches quickly",
-	    "append cells graph codes-only check columns field similarity threads output",
+	    "append replace sync remove cells graph codes-only check columns field similarity threads output",
 	    0, -1, make_index },
 	{ 0 },
 };
@@ -290,9 +280,10 @@ static const struct cli cli = { "mts",
 	"       mts paste FILE FILE...\n"
 	"       mts diff [--atol X] [--rtol X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv|csv [-c NAME,...] [FILE]\n"
-	"       mts from npy|safetensors|jsonl|tsv|csv [--record-rows N] [FILE]\n"
+	"       mts from npy|safetensors|jsonl|tsv|csv|index [--record-rows N] [FILE]\n"
 	"       mts cast f32|f16|i8|bit [-c NAME,...] [--ranges FILE] [FILE]\n"
-	"       mts index [--append] [OPTION]... -o DIR [FILE]...\n"
+	"       mts index [OPTION]... -o DIR [FILE]...\n"
+	"       mts index [--append|--replace|--sync] [--remove FILE] -o DIR [FILE]...\n"
 	"       mts index --check DIR",
 	options,
 	"  tok -m DIR text.jsonl | encode -m DIR | mts head\n"
@@ -305,12 +296,13 @@ static const struct cli cli = { "mts",
 	"  mts to npy -c text.emb x.mts > x.npy\n"
 	"  mts from npy -c text.emb x.npy > x.mts\n"
 	"  mts cast i8 --ranges c.mts c.mts > small.mts\n"
-	"  mts index -o c.index c.mts\n",
+	"  mts index -o c.index c.mts\n"
+	"  mts index --replace --remove gone.txt -o c.index changed.mts\n",
 	NULL, commands,
 	".mts\n"
 	"to: npy|safetensors|jsonl|tsv|csv .mts\n"
 	"cast: f32|f16|i8|bit .mts\n"
-	"from: npy|safetensors|jsonl|tsv|csv .npy|.safetensors|.jsonl|.tsv|.csv" };
+	"from: npy|safetensors|jsonl|tsv|csv|index .npy|.safetensors|.jsonl|.tsv|.csv" };
 
 int
 main(int argc, char **argv)
@@ -334,7 +326,8 @@ main(int argc, char **argv)
 		}
 	if (settings.seed > 0)
 		settings.chosen.seed = (uint64_t)settings.seed;
-	if (settings.append || settings.index.cells || settings.index.degree)
+	if (settings.index.append || settings.index.replace || settings.index.sync ||
+	    settings.index.options.cells || settings.index.options.degree)
 		nn_start(settings.threads, argv);
 	int status = cli_find(&cli, argc, argv)
 			 ->run(&settings, argv + optind + 1, argc - optind - 1);

@@ -336,19 +336,26 @@ from_text(
 	names_free(&vectors);
 }
 
-enum from_format { FROM_NPY, FROM_SAFETENSORS, FROM_JSONL, FROM_TSV, FROM_CSV };
+enum from_format {
+	FROM_NPY,
+	FROM_SAFETENSORS,
+	FROM_JSONL,
+	FROM_TSV,
+	FROM_CSV,
+	FROM_INDEX
+};
 
 /* The format of that name. */
 static enum from_format
 find_format(const struct cli *cli, const char *word, const char *file)
 {
 	static const char *const formats[] = { "npy", "safetensors", "jsonl", "tsv",
-		"csv", NULL };
+		"csv", "index", NULL };
 	static const char *const known[] = { "columns record-rows level output",
 		"columns record-rows level output",
 		"record-rows numbers vectors max-line level output",
 		"record-rows numbers max-line level output",
-		"record-rows numbers max-line level output" };
+		"record-rows numbers max-line level output", "record-rows level output" };
 	char *foreign = foreign_named(word, file);
 
 	if (foreign)
@@ -375,6 +382,8 @@ from_file(const struct cli *cli, const char *word, const char *file,
 		    "from npy: an array is one column; --columns names %d", kept->count);
 	if (format == FROM_SAFETENSORS && !strcmp(file, "-"))
 		die_usage("from: a safetensors file is mapped into memory: name it");
+	if (format == FROM_INDEX && !vector_index_is(file))
+		die("%s: there is no index; 'mts index' makes one", file);
 	struct writer *writer = stream_create(options->output, NULL);
 	stream_level(writer, options->level);
 	if (format == FROM_NPY)
@@ -382,6 +391,8 @@ from_file(const struct cli *cli, const char *word, const char *file,
 		    file, kept->count ? kept->items[0] : "emb", options->rows, writer);
 	else if (format == FROM_SAFETENSORS)
 		from_safetensors(file, kept->items, kept->count, options->rows, writer);
+	else if (format == FROM_INDEX)
+		from_index(file, options->rows, writer);
 	else {
 		struct datafile *text = datafile_open(file, kinds[format]);
 		datafile_max_line(text, options->max_line);

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/cli.h"
+#include "search/vector_index.h"
 #include "stream/cast.h"
 #include "stream/stream.h"
 #include "text/datafile.h"
@@ -134,9 +135,13 @@ struct from_options {
 	const char *output;
 };
 
-/* format: npy, safetensors, jsonl, tsv or csv.  Usage errors if it is another, or if options, columns or the file do not fit it. */
+/* format: npy, safetensors, jsonl, tsv, csv or index.  Usage errors if it is another, or if options, columns or the file do not fit it. */
 void from_file(const struct cli *cli, const char *format, const char *file,
     const struct from_options *options);
+
+/* Writes the rows of the index that are not removed, in records of at most `most` rows: the columns that it keeps; ids, texts and
+ * vectors, unless it keeps columns of their names.  Dies if it keeps columns of several types. */
+void from_index(const char *path, int64_t most, struct writer *writer);
 
 /*
  * cast - writes vectors as another kind of numbers (stream/cast.h): f32, f16, i8 or bit.  A usage error if it is none of
@@ -147,6 +152,18 @@ void from_file(const struct cli *cli, const char *format, const char *file,
 
 void cast_stream(const char *kind, const char *path, const struct name_list *columns,
     const char *ranges, const char *to, int level);
+
+/* index - makes, changes or checks an index (vector_index.h). */
+
+struct index_request {
+	struct vector_index_options options; /* index_command sets its streams */
+	bool append, replace, sync, check;
+	const char *remove; /* a file of ids; NULL: none */
+};
+
+/* files [count]: the streams, or the index to check.  Usage errors if the options exclude each other. */
+void index_command(const struct cli *cli, const struct index_request *request,
+    const char *folder, char **files, int count);
 
 /*
  * to - converts tensor streams to files of other programs.

@@ -411,7 +411,8 @@ open_index(struct corpus_search *searching)
 	const struct search_options *options = searching->options;
 	const struct rows *queries = searching->queries_rows;
 
-	searching->similarity = rows_similarity(queries, options->similarity);
+	searching->similarity = vectors_said_similarity(rows_vectors(queries)->reader,
+	    "similarity", searching->index->similarity, options->similarity);
 	index_search_agree(searching->index, queries, searching->similarity, options);
 	searching->live = options->live;
 }

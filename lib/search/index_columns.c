@@ -36,8 +36,8 @@ struct index_columns {
 	struct array *arrays;	/* [columns] */
 };
 
-static int64_t
-count_files(const struct tree *about)
+int64_t
+index_columns_files(const struct tree *about)
 {
 	const struct tree *parts = tree_get(about, "parts");
 	int64_t count = 0;
@@ -56,7 +56,7 @@ index_columns_new(const struct tree *about, const char *folder)
 
 	columns->keeps = tree_get(about, "keeps");
 	columns->folder = folder;
-	columns->files = count_files(about);
+	columns->files = index_columns_files(about);
 	columns->kept = tree_list();
 	columns->stream = -1;
 	return columns;
@@ -199,7 +199,8 @@ each_file(const struct vector_index *index,
 
 /* Rows that are being chosen. */
 struct row_choice {
-	struct vector_index *index;
+	const struct vector_index *index;
+	bool *pass; /* [rows] */
 	const char *const *texts;
 	int count;
 	int64_t rows;
@@ -211,7 +212,7 @@ static void
 choose_in(void *context, const char *path, int64_t rows)
 {
 	struct row_choice *choice = context;
-	struct vector_index *index = choice->index;
+	const struct vector_index *index = choice->index;
 	struct reader *reader = stream_open(path);
 	struct record record;
 
@@ -230,10 +231,8 @@ choose_in(void *context, const char *path, int64_t rows)
 		if (record.rows > index->rows - choice->rows)
 			die("%s: it has more rows than the index: the index is damaged; make it again",
 			    path);
-		for (int64_t i = 0; i < record.rows; i++) {
-			index->pass[choice->rows++] = pass[i];
-			index->passing += pass[i];
-		}
+		for (int64_t i = 0; i < record.rows; i++)
+			choice->pass[choice->rows++] = pass[i];
 	}
 	if (conditions_rows(conditions) != rows)
 		die("%s: it has %lld rows, and its index says %lld: the index is damaged; make it again",
@@ -243,13 +242,14 @@ choose_in(void *context, const char *path, int64_t rows)
 void
 index_columns_choose(struct vector_index *index, const char *const *conditions, int count)
 {
-	struct row_choice choice = { index, conditions, count, 0, NULL, NULL };
+	struct row_choice choice = {
+		.index = index, .texts = conditions, .count = count
+	};
 
 	if (!tree_get(index->about, "keeps"))
 		die("%s: it keeps no columns, which --where asks for: make it with 'mts index --columns NAME'",
 		    index->name);
-	index->pass = mem_new((size_t)index->rows + 1, sizeof *index->pass);
-	index->passing = 0;
+	choice.pass = mem_new((size_t)index->rows + 1, sizeof *choice.pass);
 	each_file(index, choose_in, &choice);
 	if (choice.conditions)
 		conditions_end(choice.conditions);
@@ -259,13 +259,13 @@ index_columns_choose(struct vector_index *index, const char *const *conditions, 
 	if (choice.rows != index->rows)
 		die("%s: it keeps the columns of %lld rows, and has %lld: it is damaged; make it again",
 		    index->name, (long long)choice.rows, (long long)index->rows);
-	if (!index->cells)
-		return;
-	bool *pass = mem_new((size_t)index->rows + 1, sizeof *pass);
-	for (int64_t i = 0; i < index->rows; i++)
-		pass[i] = index->pass[vector_index_row(index, i)];
-	free(index->pass);
-	index->pass = pass;
+	vector_index_let_pass(index, choice.pass);
+}
+
+char *
+index_columns_path(const struct vector_index *index, int64_t number)
+{
+	return path_of(index->name, number);
 }
 
 void

@@ -23,10 +23,14 @@ void index_columns_add(
 /* Ends the files and frees.  Returns the part's "kept", to be freed. */
 struct tree *index_columns_end(struct index_columns *columns);
 
-/* Reading: sets index->pass and index->passing to the rows for which all conditions hold.  Dies if the index does not keep
+/* Reading: lets a search find only rows for which all conditions hold (vector_index_let_pass).  Dies if the index does not keep
  * their columns. */
 void index_columns_choose(
     struct vector_index *index, const char *const *conditions, int count);
+
+/* The number of these files, and the path of one, from 1, to be freed. */
+int64_t index_columns_files(const struct tree *about);
+char *index_columns_path(const struct vector_index *index, int64_t number);
 
 /* Dies naming the first file that is damaged. */
 void index_columns_check(const struct vector_index *index);

@@ -238,6 +238,8 @@ name_hits(const struct vector_index *index, const struct search_options *options
 
 	for (int64_t row = 0; (places || options->named) && row < index->rows; row++) {
 		size_t length = 0;
+		if (!places && index->removed && index->removed[row])
+			continue;
 		const char *id = places ? "" : vector_index_id(index, row, &length);
 		strings_add(run->documents, id, length, NULL);
 	}

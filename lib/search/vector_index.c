@@ -11,10 +11,10 @@
 #include "text/json.h"
 
 /*
- * index.json: {"format": "motes index", "version": 1, or 2 with "cells" or "codes_only", "width", "similarity", "ids":
+ * index.json: {"format": "motes index", "version": 1, or 2 with "cells" or "codes_only", or 3 with "removed", "width", "similarity", "ids":
  * "names"|"numbers"|"places", "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns":
  * hash, "graph": links of a row, "cells": number, "centroids": hash, "keeps", "parts": [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash},
- * "kept", "command"}], "checksum"}.  A part has the rows that one run of mts index added.
+ * "kept", "command"}], "removed": {"rows", "hash"}, "checksum"}.  A part has the rows that one run of mts index added.
  */
 
 const char *const vector_index_names[INDEX_FILES] = { "vectors.f32", "codes.u8",
@@ -147,12 +147,12 @@ parse(struct vector_index *index)
 
 	if (strcmp(tree_string(about, "format", ""), INDEX_FORMAT) != 0)
 		tree_die(about, "not the description of an index; 'mts index' makes one");
-	if (version != 1 && version != LATER)
+	if (version < 1 || version > INDEX_CHANGED)
 		tree_die(about,
-		    "another version of the format; this program reads versions 1 and 2: make the index again");
+		    "another version of the format; this program reads versions 1 to 3: make the index again");
 	check_seal(about);
 	index->width = (int)tree_integer_in(about, "width", 1, WIDTH_MOST);
-	if (version == LATER && tree_get(about, "cells"))
+	if (version >= LATER && tree_get(about, "cells"))
 		index->cells = (int)tree_integer_in(about, "cells", 1, CELLS_MOST);
 	if (tree_get(about, "graph"))
 		index->degree = (int)tree_integer_in(about, "graph", 1, GRAPH_LINKS_MOST);
@@ -243,6 +243,59 @@ check_ends(const struct vector_index *index, enum vector_index_file ends,
 		    index->name, vector_index_names[ends], vector_index_names[file]);
 }
 
+/* Rows that a search may find. ------------------------------------------------------- */
+
+void
+vector_index_let_pass(struct vector_index *index, bool *pass)
+{
+	index->passing = 0;
+	for (int64_t row = 0; row < index->rows; row++) {
+		pass[row] = pass[row] && !(index->removed && index->removed[row]);
+		index->passing += pass[row];
+	}
+	free(index->pass);
+	index->pass = pass;
+	if (!index->places)
+		return;
+	index->pass = mem_new((size_t)index->rows + 1, sizeof *pass);
+	for (int64_t place = 0; place < index->rows; place++)
+		index->pass[place] = pass[vector_index_row(index, place)];
+	free(pass);
+}
+
+static void
+read_removed(struct vector_index *index)
+{
+	const struct tree *removed = tree_get(index->about, "removed");
+	struct file_view view;
+
+	if (!removed)
+		return;
+	char *path = path_of(index, INDEX_REMOVED), hash[HASH_ROOM];
+	int64_t count = tree_integer_in(removed, "rows", 0, index->rows);
+	if (!file_view(path, &view))
+		die("%s: no such file; the index is not whole: make it again", path);
+	size_t bytes = (size_t)count * sizeof(uint32_t);
+	if (view.length >= bytes)
+		hash_bytes(hash, view.text, bytes);
+	if (view.length < bytes || strcmp(hash, tree_string(removed, "hash", "")) != 0)
+		die("%s: it does not agree with its checksum: the index is damaged; make it again",
+		    path);
+	index->removed = mem_zero((size_t)index->rows + 1, sizeof *index->removed);
+	for (int64_t i = 0; i < count; i++) {
+		uint32_t row = ((const uint32_t *)(const void *)view.text)[i];
+		if (row >= index->rows)
+			die("%s: there is no row %u: the index is damaged; make it again",
+			    path, row + 1);
+		index->removed[row] = true;
+	}
+	bool *pass = mem_new((size_t)index->rows + 1, sizeof *pass);
+	memset(pass, true, (size_t)index->rows);
+	vector_index_let_pass(index, pass);
+	file_view_close(&view);
+	free(path);
+}
+
 struct vector_index *
 vector_index_open(const char *path)
 {
@@ -259,6 +312,7 @@ vector_index_open(const char *path)
 	index->links = start_of(index, INDEX_LINKS);
 	check_ends(index, INDEX_ID_ENDS, INDEX_IDS);
 	check_ends(index, INDEX_TEXT_ENDS, INDEX_TEXTS);
+	read_removed(index);
 	return index;
 }
 
@@ -272,6 +326,7 @@ vector_index_close(struct vector_index *index)
 	free(index->part_starts);
 	tree_free(index->about);
 	free(index->pass);
+	free(index->removed);
 	free(index->name);
 	free(index);
 }

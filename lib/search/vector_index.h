@@ -16,10 +16,11 @@
  *	ids.u64, ids	the end of each id in ids; none if rows have no ids
  *	texts.u64, texts	the same of texts
  *	kept.1.mts, ...	columns for conditions (index_columns.h)
+ *	removed.u32	u32 [removed rows], their numbers; none if all rows count
  *
  * Numbers are little-endian.  Rows are added behind the others in each file; index.json, which is replaced at once, says how
- * many rows count.  So an index that is being added to, or whose writer was killed, is valid.  Rows with an id that was
- * before are left out.
+ * many rows count.  So an index that is being added to, or whose writer was killed, is valid.  A removed row keeps its place
+ * in each file, and no search finds it.  Of the rows that are not removed no two have the same id.
  */
 #ifndef SEARCH_VECTOR_INDEX_H
 #define SEARCH_VECTOR_INDEX_H
@@ -50,16 +51,18 @@ enum vector_index_file {
 #define INDEX_ABOUT "index.json"
 #define INDEX_COLUMNS "columns.f32"
 #define INDEX_CENTROIDS "cells.f32"
+#define INDEX_REMOVED "removed.u32"
 extern const char *const vector_index_names[INDEX_FILES];
 
 /* Values of "format", and of "ids" by enum row_ids, in index.json. */
 #define INDEX_FORMAT "motes index"
+enum { INDEX_CHANGED = 3 }; /* the version with removed rows */
 extern const char *const vector_index_ids[];
 
 struct vector_index {
-	char *name;	    /* the folder, for messages */
-	struct tree *about; /* index.json */
-	int64_t rows;
+	char *name;		    /* the folder, for messages */
+	struct tree *about;	    /* index.json */
+	int64_t rows;		    /* with the removed ones */
 	int width, cells;	    /* cells 0: none */
 	int degree;		    /* links of a row; 0: there is no graph */
 	enum similarity similarity; /* cosine or dot */
@@ -80,7 +83,8 @@ struct vector_index {
 	const uint32_t *links;
 	const float *centroids;
 	struct code_columns columns;
-	/* of a search under conditions: */
+	bool *removed; /* [rows]; NULL: none is */
+	/* rows that a search may find: not removed, and conditions hold */
 	bool *pass;	 /* [rows], in the order of the vectors; NULL: all pass */
 	int64_t passing; /* rows */
 };
@@ -115,6 +119,9 @@ const char *vector_index_id(
 const char *vector_index_text(
     const struct vector_index *index, int64_t row, size_t *length);
 
+/* Lets a search find those rows of pass [rows] alone that are not removed.  Takes `pass`, which is in the order of rows. */
+void vector_index_let_pass(struct vector_index *index, bool *pass);
+
 /* The order of equal scores: by id, or by row if there are none.  Its context is the index. */
 int vector_index_order(const void *index, uint32_t a, uint32_t b);
 void vector_index_close(struct vector_index *index);
@@ -141,7 +148,18 @@ struct vector_index_options {
 /* Makes a new folder of the rows of the streams, whole or not at all.  Dies if `folder` exists and is not empty. */
 void vector_index_make(const char *folder, const struct vector_index_options *options);
 
-/* Adds rows to an index.  Their codes are those of the columns' first ranges.  The similarity is that of the index. */
-void vector_index_append(const char *folder, const struct vector_index_options *options);
+/* Which rows of an index a change removes. */
+enum index_change {
+	INDEX_APPEND,  /* none: rows whose ids the index has are left out */
+	INDEX_REPLACE, /* those whose ids the streams have */
+	INDEX_SYNC     /* these and all whose ids the streams lack */
+};
+
+/* Removes the rows whose ids the lines of the file `ids` are (NULL: no such file); then adds the streams' rows, as `change`
+ * says.  With INDEX_REPLACE and INDEX_SYNC a row that has the same text and vector in the index stays, unless the index keeps
+ * columns.  New rows have codes of the columns' first ranges.  The similarity is that of the index.  Without streams it only
+ * removes. */
+void vector_index_change(const char *folder, const struct vector_index_options *options,
+    enum index_change change, const char *ids);
 
 #endif

@@ -162,6 +162,9 @@ struct writer *stream_create_as(
 /* zstd level 1..19, or 0: store (fastest); -1: the default, STREAM_STORE into a pipe, else STREAM_LEVEL. */
 void stream_level(struct writer *writer, int level);
 void stream_seed(struct writer *writer, uint64_t seed); /* noted in the history */
+/* Puts the entries of a history before those of the writer. */
+void stream_earlier(struct writer *writer, const struct tree *history);
+
 /* A NULL value removes the property. */
 void stream_property(struct writer *writer, const char *key, const char *value);
 

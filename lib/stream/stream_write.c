@@ -99,6 +99,18 @@ stream_level(struct writer *writer, int level)
 }
 
 void
+stream_earlier(struct writer *writer, const struct tree *history)
+{
+	struct tree *all = history ? tree_copy(history) : tree_list();
+
+	before_records(writer);
+	for (size_t i = 0; i < writer->history->count; i++)
+		tree_add(all, tree_copy(writer->history->items[i]));
+	tree_free(writer->history);
+	writer->history = all;
+}
+
+void
 stream_seed(struct writer *writer, uint64_t seed)
 {
 	before_records(writer);

@@ -1,5 +1,6 @@
 #include "token/passage_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +10,14 @@
 #include "stream/gather.h"
 #include "stream/text_column.h"
 
-const struct column passage_start = { .name = "start", .dtype = DTYPE_I64 };
+const struct column passage_columns[2] = { { .name = "start", .dtype = DTYPE_I64 },
+	{ .name = "_id", .dtype = DTYPE_U8, .text = true, .depth = 1 } };
 
 struct passage_rows {
 	struct passages *passages;
 	const struct column *columns;
-	int count, text, path;
+	int count, text, path, new_columns;
+	const char *folder;
 	struct record from;
 	struct passage_list *lists; /* [rows] */
 	size_t rows, rows_capacity;
@@ -23,13 +26,14 @@ struct passage_rows {
 	size_t places_capacity;
 	struct gather *gathers;
 	struct array *arrays;
-	struct text_column made;
+	struct text_column made, ids;
 	struct numbers starts;
+	int64_t column; /* in its line, of the row's last passage, from 1 */
 };
 
 struct passage_rows *
 passage_rows_new(struct passages *passages, const struct column *columns, int count,
-    int text, int path)
+    int text, int path, int made)
 {
 	struct passage_rows *cut = mem_zero(1, sizeof *cut);
 
@@ -38,9 +42,17 @@ passage_rows_new(struct passages *passages, const struct column *columns, int co
 		.count = count,
 		.text = text,
 		.path = path,
+		.new_columns = made,
+		.folder = "",
 		.gathers = mem_zero((size_t)count, sizeof *cut->gathers),
-		.arrays = mem_zero((size_t)count + 1, sizeof *cut->arrays) };
+		.arrays = mem_zero((size_t)(count + made), sizeof *cut->arrays) };
 	return cut;
+}
+
+void
+passage_rows_folder(struct passage_rows *cut, const char *folder)
+{
+	cut->folder = folder;
 }
 
 /* The text of a row. */
@@ -85,10 +97,42 @@ passage_rows_cut(struct passage_rows *cut, const struct record *from)
 	cut->row = cut->passage = 0;
 }
 
+/* The column on which the passage starts, if one before it starts on the same line; else 1. */
+static int64_t
+column_of(struct passage_rows *cut, const struct passage *passage, const char *text)
+{
+	const struct passage *before = passage - 1;
+
+	if (!cut->passage || before->line != passage->line)
+		return 1;
+	for (size_t i = before->from; i < passage->from; i++)
+		cut->column +=
+		    (text[i] & 0xc0) != 0x80; /* the first byte of a character */
+	return cut->column;
+}
+
+/* Adds the id of the next passage. */
+static void
+put_id(struct passage_rows *cut, const struct passage *passage, const char *text)
+{
+	size_t length;
+	const char *path = text_of(cut, cut->path, cut->row, &length);
+
+	cut->column = column_of(cut, passage, text);
+	char place[64];
+	int digits =
+	    snprintf(place, sizeof place, cut->column > 1 ? ":%lld:%lld" : ":%lld",
+		(long long)passage->line, (long long)cut->column);
+	buffer_add(&cut->ids.bytes, cut->folder, strlen(cut->folder));
+	buffer_add(&cut->ids.bytes, path, length);
+	buffer_add(&cut->ids.bytes, place, (size_t)digits);
+	text_column_end(&cut->ids);
+}
+
 static void
 put(struct passage_rows *cut, int64_t row)
 {
-	const struct passage *passage = &cut->lists[cut->row].items[cut->passage++];
+	const struct passage *passage = &cut->lists[cut->row].items[cut->passage];
 	size_t length;
 	const char *text = text_of(cut, cut->text, cut->row, &length);
 
@@ -97,6 +141,9 @@ put(struct passage_rows *cut, int64_t row)
 	cut->places[row] = (struct row_ref){ cut->from.columns, (int64_t)cut->row };
 	text_column_add(&cut->made, text + passage->from, passage->to - passage->from);
 	numbers_add(&cut->starts, passage->line);
+	if (cut->new_columns > 1)
+		put_id(cut, passage, text);
+	cut->passage++;
 }
 
 bool
@@ -106,6 +153,7 @@ passage_rows_next(
 	int64_t count = 0;
 
 	text_column_clear(&cut->made);
+	text_column_clear(&cut->ids);
 	cut->starts.count = 0;
 	while (count < rows && (int64_t)cut->made.bytes.used < bytes &&
 	       cut->row < cut->rows) {
@@ -122,6 +170,8 @@ passage_rows_next(
 			    &cut->gathers[c], &cut->columns[c], c, cut->places, count);
 	cut->arrays[cut->text] = text_column_array(&cut->made);
 	cut->arrays[cut->count] = (struct array){ .data = cut->starts.data };
+	if (cut->new_columns > 1)
+		cut->arrays[cut->count + 1] = text_column_array(&cut->ids);
 	*record = (struct record){
 		.rows = count, .attributes = cut->from.attributes, .columns = cut->arrays
 	};
@@ -141,6 +191,7 @@ passage_rows_free(struct passage_rows *cut)
 	free(cut->gathers);
 	free(cut->arrays);
 	text_column_free(&cut->made);
+	text_column_free(&cut->ids);
 	free(cut->starts.data);
 	free(cut);
 }

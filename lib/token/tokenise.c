@@ -152,26 +152,27 @@ drop_texts(struct tokenise *stream)
 	free(dropped);
 }
 
-/* The columns of an input, and with passages their start; to be freed. */
+/* The columns of an input, and `made` ones of its passages; to be freed. */
 static struct column *
-columns_of(const struct tokenise *stream, const char *name, const struct column *columns,
-    int count)
+columns_of(const char *name, const struct column *columns, int count, int made)
 {
-	struct column *all = mem_new((size_t)count + 1, sizeof *all);
+	struct column *all = mem_new((size_t)(count + made), sizeof *all);
 
 	for (int i = 0; i < count; i++) {
 		all[i] = columns[i];
-		if (stream->cuts && !strcmp(columns[i].name, passage_start.name))
-			die("%s: has a column '%s', which --passages makes; rename it",
-			    name, passage_start.name);
+		for (int j = 0; j < made; j++)
+			if (!strcmp(columns[i].name, passage_columns[j].name))
+				die("%s: has a column '%s', which --passages makes; rename it",
+				    name, columns[i].name);
 	}
-	all[count] = passage_start;
+	for (int i = 0; i < made; i++)
+		all[count + i] = passage_columns[i];
 	return all;
 }
 
-/* Prepares cutting passages of the text column. */
+/* Prepares cutting passages of the text column, which have `made` columns more. */
 static void
-set_passage_rows(struct tokenise *stream, int count)
+set_passage_rows(struct tokenise *stream, int count, int made)
 {
 	const struct text_field_list *fields = stream->fields;
 	int text = fields->items[0]->columns[0], path = -1;
@@ -184,7 +185,7 @@ set_passage_rows(struct tokenise *stream, int count)
 		    stream->columns[i].text && stream->columns[i].depth == 1)
 			path = i;
 	stream->passage_rows =
-	    passage_rows_new(stream->passages, stream->columns, count, text, path);
+	    passage_rows_new(stream->passages, stream->columns, count, text, path, made);
 	stream->passages = NULL;
 }
 
@@ -230,8 +231,9 @@ static void
 set_columns(struct tokenise *stream, const char *name, struct reader *reader,
     const struct column *columns, int count)
 {
-	struct column *all = columns_of(stream, name, columns, count);
-	int of_all = count + stream->cuts;
+	int made = !stream->cuts ? 0 : columns == documents_columns ? 2 : 1;
+	struct column *all = columns_of(name, columns, count, made);
+	int of_all = count + made;
 
 	if (stream->writer && !same_columns(stream, all, of_all))
 		die("%s: its fields differ from those of %s; make one stream of each",
@@ -251,7 +253,7 @@ set_columns(struct tokenise *stream, const char *name, struct reader *reader,
 		all[i].name = mem_string(all[i].name);
 	create(stream, reader, reader ? count : 0);
 	if (stream->cuts)
-		set_passage_rows(stream, count);
+		set_passage_rows(stream, count, made);
 }
 
 /* Records. ------------------------------------------------------------------------- */
@@ -373,17 +375,38 @@ add_rows(struct tokenise *stream, struct datafile *file, const struct shard_piec
 	table_close(table);
 }
 
+/* folder: where the paths are, for ids. */
 static void
-add_documents(struct tokenise *stream, struct documents *documents, const char *name)
+add_documents(struct tokenise *stream, struct documents *documents, const char *name,
+    const char *folder)
 {
 	struct record record;
 	int64_t number = 0;
 
 	while (documents_next(documents, stream->options->rows, RECORD_BYTES, &record)) {
 		set_columns(stream, name, NULL, documents_columns, DOCUMENTS_COLUMNS);
+		passage_rows_folder(stream->passage_rows, folder);
 		put(stream, name, ++number, &record, false, documents_share(documents));
 	}
 	documents_close(documents);
+}
+
+/* The folder before paths in it, as grep -r writes it, to be freed: "notes/"; of ".", nothing. */
+static char *
+before_paths(const char *folder)
+{
+	size_t length = strlen(folder);
+
+	while (length > 1 && folder[length - 1] == '/')
+		length--;
+	while (length > 1 && folder[0] == '.' && folder[1] == '/') {
+		folder += 2;
+		length -= 2;
+	}
+	bool here = length == 1 && *folder == '.';
+	return here || !length ? mem_string("")
+			       : mem_format("%.*s%s", (int)length, folder,
+				     folder[length - 1] == '/' ? "" : "/");
 }
 
 static void
@@ -394,7 +417,9 @@ add_folder(struct tokenise *stream, const char *path)
 
 	if (stream->options->format != DATAFILE_GUESS)
 		die_usage("--format does not apply to a folder");
-	add_documents(stream, documents_open(path), path);
+	char *folder = before_paths(path);
+	add_documents(stream, documents_open(path), path, folder);
+	free(folder);
 	if (counts->texts == before)
 		die("%s: its files hold no text", path);
 }
@@ -415,7 +440,7 @@ tokenise_add(struct tokenise *stream, const char *path)
 	if (stream->cuts && stream->options->format == DATAFILE_GUESS &&
 	    datafile_guess(input) == DATAFILE_LINES) {
 		char *name = mem_string(input_name(input)); /* outlives the input */
-		add_documents(stream, documents_of(input), name);
+		add_documents(stream, documents_of(input), name, "");
 		free(name);
 	} else {
 		add_rows(

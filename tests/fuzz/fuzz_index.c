@@ -1,6 +1,6 @@
 /*
- * The folder of an index.  Each file follows its length (u32): index.json, columns.f32, cells.f32, then the files of
- * vector_index_names.  Checksums are computed here, because a change would otherwise stop at them.  Reads all rows, and
+ * The folder of an index.  Each file follows its length (u32): index.json, columns.f32, cells.f32, the files of
+ * vector_index_names, removed.u32.  Checksums are computed here, because a change would otherwise stop at them.  Reads all rows, and
  * searches the graph for a query.
  */
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FILES = INDEX_FILES + 3, MOST_ROWS = 4096, MOST_WIDTH = 256 };
+enum { FILES = INDEX_FILES + 4, MOST_ROWS = 4096, MOST_WIDTH = 256 };
 
 struct piece {
 	const char *name;
@@ -45,6 +45,9 @@ seal(const struct piece *pieces)
 	}
 	set_hash(about, "columns", pieces[1].data, pieces[1].size);
 	set_hash(about, "centroids", pieces[2].data, pieces[2].size);
+	struct tree *removed = tree_get(about, "removed");
+	if (removed && removed->kind == TREE_OBJECT)
+		set_hash(removed, "hash", pieces[FILES - 1].data, pieces[FILES - 1].size);
 	char *sealed = vector_index_seal(about);
 	set_hash(about, "checksum", sealed, strlen(sealed));
 	char *text = json_text(about, 0);
@@ -130,7 +133,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct piece pieces[FILES] = { { INDEX_ABOUT, NULL, 0 },
 		{ INDEX_COLUMNS, NULL, 0 }, { INDEX_CENTROIDS, NULL, 0 } };
 
-	for (int i = 3; i < FILES; i++)
+	pieces[FILES - 1].name = INDEX_REMOVED;
+	for (int i = 3; i < FILES - 1; i++)
 		pieces[i].name = vector_index_names[i - 3];
 	for (int i = 0; i < FILES; i++) {
 		uint32_t length = 0;
