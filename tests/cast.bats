@@ -268,3 +268,27 @@ random() { mkstream random "$1" "$2" "$3"; }
 	# a stream without rows
 	mts rows --rows 9999- c.mts 2>/dev/null | mts cast i8 | mts cast f32 | mts stat --json | jq -e '.rows == 0'
 }
+
+@test "cast: --dim keeps the first numbers of each vector, of floats and of codes, in each kind" {
+	seeded_awk 'BEGIN { srand(3); for (i = 0; i < 300; i++) { printf "{\"_id\":\"d%d\",\"x.emb\":[", i; for (j = 0; j < 24; j++) printf "%.5f%s", rand() - 0.5, j < 23 ? "," : "]}\n" } }' >rows.jsonl
+	mkstream <rows.jsonl >x.mts
+	jq -c '."x.emb" |= .[:10]' rows.jsonl | mkstream >short.mts
+	mts cast f32 --dim 10 x.mts | mts diff short.mts -
+	for kind in f16 i8 bit; do
+		mts cast $kind short.mts >want.mts
+		mts cast $kind --dim 10 x.mts >got.mts
+		mts diff want.mts got.mts
+		diff <(mts stat want.mts | grep -v history) <(mts stat got.mts | grep -v history)
+		mts cast $kind --dim 10 got.mts | mts diff want.mts -
+	done
+	mts cast i8 x.mts >codes.mts
+	mts cast f32 codes.mts | mts cast f32 --dim 7 | mts diff <(mts cast f32 --dim 7 codes.mts) -
+	mts cast f32 --dim 24 x.mts | mts diff x.mts -
+	near --json -k 5 short.mts short.mts | cmp - <(near --json -k 5 <(mts cast f32 --dim 10 x.mts) <(mts cast f32 --dim 10 x.mts))
+	run -1 --separate-stderr mts cast f32 --dim 25 x.mts
+	[ "$stderr" = "mts: x.mts: column 'x.emb' has vectors of 24 numbers, fewer than --dim 25" ]
+	run -2 mts cat --dim 3 x.mts
+	# as encode --dim
+	printf 'a sea\nthe ship\n' | tok -q -m "$GOLDEN/bert" | tee ids.mts | encode -q -m "$GOLDEN/bert" --dim 5 >want.mts
+	encode -q -m "$GOLDEN/bert" ids.mts | mts cast f32 --dim 5 | mts diff want.mts -
+}

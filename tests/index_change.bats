@@ -165,6 +165,8 @@ kinds=("" "--cells 9" "--graph 8" "-c part" "-c part --cells 5")
 	mts index -o i.index coded.mts
 	mts from index i.index >floats.mts
 	near --json q.mts floats.mts | cmp - <(near --json q.mts coded.mts)
+	mts head --json coded.mts | jq -e -s '.[0].properties | has("x.emb.ranges")'
+	mts head --json floats.mts | jq -e -s '.[0].properties | has("x.emb.ranges") | not'
 }
 
 # 2. faults

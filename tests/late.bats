@@ -232,6 +232,14 @@ run_is() {
 		cat "$L/documents.jsonl"
 	} | tok -q -m "$L/colbert" --task document --format jsonl | encode -q -m "$L/colbert" >"$T/twice.mts"
 	near -q --run - "$T/q.mts" "$T/twice.mts" | awk '{ print $1, substr($3, 2), $5 }' | uniq -c | awk '$1 != 2 { bad = 1 } END { exit bad }'
+	# the better of two rows of an id: the document, and another text
+	{
+		jq -c '.text = "the"' "$L/documents.jsonl"
+		cat "$L/documents.jsonl"
+	} | tok -q -m "$L/colbert" --task document --format jsonl | encode -q -m "$L/colbert" >"$T/twice.mts"
+	near -q --best --run - "$T/q.mts" "$T/twice.mts" | cut -f1,3,5 >"$T/best"
+	for half in 1-7 8-14; do near -q --run - "$T/q.mts" <(mts rows --rows $half "$T/twice.mts"); done | cut -f1,3,5 | sort -k1,2 -k3,3gr | sort -su -k1,2 |
+		diff - <(sort "$T/best")
 }
 
 @test "late: near --candidates compares only the pairs of a run; missing ids are refused by name" {

@@ -122,7 +122,7 @@ few() {
 	[[ $stderr == *"aa.mts: 40 rows repeat an id: the first one of each id counts; first: "* ]]
 	printf '{"_id":"x","start":%s,"text.emb":[1,2,3,4,5,6]}\n' 1 5 | stream_of passages
 	run -0 --separate-stderr near --json "$T/queries.mts" "$T/passages.mts"
-	[[ $stderr == *"1 passages repeat an id: the first one of each id counts; 'mts cat --rename' of the id keeps all; first: 'x'" ]]
+	[[ $stderr == *"1 passages repeat an id: the first one of each id counts; 'near --best' takes the best one, 'mts cat --rename' of the id all; first: 'x'" ]]
 	echo '{"_id":"x","text.emb":[1,2]}' | stream_of narrow
 	run -1 --separate-stderr near "$T/queries.mts" "$T/aa.mts" "$T/narrow.mts"
 	[[ $stderr == *"narrow.mts: its vectors have width 2, those of "*"queries.mts 6; "* ]]

@@ -226,6 +226,18 @@ brute() {
 	near -q "$T/q.mts" "$T"/part.* -k 10 --run - | diff - <(near -q "$T/q.mts" "$T/c.mts" -k 10 --run -)
 }
 
+@test "sparse: near --best ranks a document by the best of its rows" {
+	draw 21 q >"$T/q.mts"
+	draw 300 d >"$T/c.mts"
+	{ echo _id; seq 300 | awk '{ print "e" $1 % 23 }'; } >"$T/ids.tsv"
+	mts cat --rename _id=row "$T/c.mts" | mts paste - <(mts from tsv "$T/ids.tsv") >"$T/e.mts"
+	mts to jsonl -c _id "$T/c.mts" | jq -r ._id | paste - <(tail -n +2 "$T/ids.tsv") >"$T/of"
+	near -q -k 300 --run - "$T/q.mts" "$T/c.mts" | awk -v OFS='\t' 'FILENAME != "-" { of[$1] = $2; next }
+		!(($1, of[$3]) in seen) { seen[$1, of[$3]]; print $1, of[$3], $5 }' "$T/of" - | sort >"$T/want"
+	near -q --best -k 300 --run - "$T/q.mts" "$T/e.mts" | cut -f1,3,5 | sort | diff "$T/want" -
+	[ "$(near -q --best -k 4 --json "$T/q.mts" "$T/e.mts" | jq '.hits | length' | sort -u)" = 4 ]
+}
+
 @test "sparse: near's --threshold, --exclude-self, --self, --json and --memory apply to terms" {
 	draw 40 d >"$T/c.mts"
 	near -q "$T/c.mts" "$T/c.mts" -k 5 --exclude-self --run - | awk '$1 == $3 { exit 1 }'

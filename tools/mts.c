@@ -26,7 +26,7 @@ struct settings {
 	struct row_selection chosen;
 	struct index_request index;
 	bool json, spread;
-	int level, threads; /* level -1: the default */
+	int level, threads, dim; /* level -1: the default */
 	const char *ranges, *output;
 };
 
@@ -59,6 +59,8 @@ static const struct cli_option options[] = {
 	{ 0, "ranges", "FILE",
 	    "cast i8: ranges of the codes are those of the vectors in FILE (default: of the first 10,000)",
 	    CLI_TEXT(ranges) },
+	{ 0, "dim", "K", "cast: keep the first K numbers of a vector (Matryoshka)",
+	    CLI_INTEGER(dim, 1, 1 << 20) },
 	{ 0, "spread", NULL,
 	    "to tsv, csv: a column for each number of a vector, X_0, X_1, ...",
 	    CLI_FLAG(spread) },
@@ -232,7 +234,8 @@ cast(void *with, char **files, int count)
 	const struct settings *settings = with;
 
 	cast_stream(files[0], count > 1 ? files[1] : "-", &settings->selection.kept,
-	    settings->ranges, settings->output, settings->level);
+	    &(struct cast_options){
+		settings->ranges, settings->dim, settings->level, settings->output });
 	return 0;
 }
 
@@ -263,7 +266,7 @@ static const struct cli_command commands[] = {
 	{ "from", "another kind of file as a stream",
 	    "columns record-rows numbers vectors max-line level output", 1, 2, from },
 	{ "cast", "vectors as other numbers: f32, f16, codes of 8 bits, single bits",
-	    "columns ranges level output", 1, 2, cast },
+	    "columns ranges dim level output", 1, 2, cast },
 	{ "index", "a folder of vectors that near(1) searches quickly",
 	    "append replace sync remove cells graph codes-only check columns field similarity threads output",
 	    0, -1, make_index },
@@ -281,7 +284,7 @@ static const struct cli cli = { "mts",
 	"       mts diff [--atol X] [--rtol X] FILE FILE\n"
 	"       mts to npy|safetensors|jsonl|tsv|csv [-c NAME,...] [FILE]\n"
 	"       mts from npy|safetensors|jsonl|tsv|csv|index [--record-rows N] [FILE]\n"
-	"       mts cast f32|f16|i8|bit [-c NAME,...] [--ranges FILE] [FILE]\n"
+	"       mts cast f32|f16|i8|bit [-c NAME,...] [--dim K] [--ranges FILE] [FILE]\n"
 	"       mts index [OPTION]... -o DIR [FILE]...\n"
 	"       mts index [--append|--replace|--sync] [--remove FILE] -o DIR [FILE]...\n"
 	"       mts index --check DIR",

@@ -52,6 +52,9 @@ static const struct cli_option options[] = {
 	{ 0, "self", NULL,
 	    "print the similar pairs of one stream, the most similar first, of -k neighbours a row (default: 100)",
 	    CLI_FLAG(self) },
+	{ 0, "best", NULL,
+	    "rank documents by their best passages: rows with the same id (default: the first)",
+	    CLI_FLAG(search.best) },
 	{ 0, "rescore", "N",
 	    "of an index: choose N times -k documents by bits and compare these exactly (default: exact by all)",
 	    CLI_INTEGER(search.rescore, 1, 1000000) },
@@ -270,12 +273,7 @@ mine_run(struct settings *settings, int argc, char **argv)
 	o->count = settings->search.depth ? settings->search.depth : 3;
 	o->least = settings->search.threshold;
 	o->texts = settings->text;
-	mine_check(o);
-	struct output *output = output_print(settings->output);
-	mine(o);
-	if (fflush(stdout) || ferror(stdout))
-		die("%s:", output_name(output));
-	output_finish(output);
+	mine(o, settings->output);
 	return 0;
 }
 
@@ -287,7 +285,7 @@ check(const struct settings *settings)
 		    "top candidates run field similarity any-model memory threads");
 	else if (settings->run)
 		cli_only(&cli, "--run",
-		    "listen top threshold exclude-self rescore probe beam where run field similarity any-model memory threads");
+		    "listen top threshold exclude-self best rescore probe beam where run field similarity any-model memory threads");
 	if (settings->search.candidates && !settings->run)
 		die_usage("--candidates needs --run");
 	if (settings->self)
@@ -295,7 +293,7 @@ check(const struct settings *settings)
 		    "self top threshold where show json field similarity any-model memory output threads");
 	if (settings->listen)
 		cli_only(&cli, "--listen",
-		    "listen top threshold exclude-self rescore probe beam where show texts json run field similarity any-model memory threads");
+		    "listen top threshold exclude-self best rescore probe beam where show texts json run field similarity any-model memory threads");
 	if (settings->text && settings->search.show)
 		die_usage("--texts and --show exclude each other");
 }
@@ -321,7 +319,7 @@ main(int argc, char **argv)
 	if (settings.run_weights)
 		die_usage("--run-weights needs --fuse");
 	cli_only(&cli, "a search",
-	    "top threshold exclude-self self rescore probe beam where candidates show texts json run field similarity any-model memory output threads listen");
+	    "top threshold exclude-self self best rescore probe beam where candidates show texts json run field similarity any-model memory output threads listen");
 	take_streams(
 	    search, argv + optind, argc - optind, settings.self, settings.listen);
 	check(&settings);

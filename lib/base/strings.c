@@ -196,25 +196,45 @@ take(struct strings *names, size_t bytes)
 	return names->block->bytes + names->used - bytes;
 }
 
-static void
-append(struct strings *names, const char *bytes, size_t length)
+/* Where the pointer to the next name goes. */
+static char **
+next_place(struct strings *names)
 {
-	uint32_t prefix = (uint32_t)length;
 	size_t index;
 	char ***chunk = chunk_of(names, names->count, &index);
 
-	if (length >= UINT32_MAX)
-		die("a name of %zu bytes is too long", length);
+	if (names->count == NAMES_MOST)
+		die("more than %lld different names", (long long)NAMES_MOST);
 	if (!*chunk) { /* a new chunk doubles the capacity */
 		*chunk = mem_new(names->count + FIRST, sizeof **chunk);
 		names->taken += (names->count + FIRST) * sizeof **chunk;
 	}
+	return &(*chunk)[index];
+}
+
+static void
+append(struct strings *names, const char *bytes, size_t length)
+{
+	uint32_t prefix = (uint32_t)length;
+	char **place = next_place(names);
+
+	if (length >= UINT32_MAX)
+		die("a name of %zu bytes is too long", length);
 	char *name = take(names, sizeof prefix + length + 1);
 	memcpy(name, &prefix, sizeof prefix);
 	name += sizeof prefix;
 	memcpy(name, bytes, length);
 	name[length] = 0;
-	(*chunk)[index] = name;
+	*place = name;
+}
+
+int64_t
+strings_repeat(struct strings *names, int64_t number)
+{
+	char *name = (char *)strings_get(names, number);
+
+	*next_place(names) = name;
+	return (int64_t)names->count++;
 }
 
 int64_t
@@ -228,7 +248,7 @@ strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh
 		*fresh = !known;
 	if (known)
 		return (int64_t)slot->number - 1;
-	if (names->count == NAMES_MOST)
+	if (!slot && names->count == NAMES_MOST)
 		die("more than %lld different names", (long long)NAMES_MOST);
 	if (!slot)
 		return (int64_t)names->count++;

@@ -21,6 +21,8 @@ struct strings *strings_numbers(int64_t first);
 
 /* Returns the number of a name; a new name gets the next number.  *fresh, if not NULL: whether it is new. */
 int64_t strings_add(struct strings *names, const char *bytes, size_t length, bool *fresh);
+/* Gives a name one number more, which strings_find does not return; not with strings_numbers. */
+int64_t strings_repeat(struct strings *names, int64_t number);
 int64_t strings_find(
     const struct strings *names, const char *bytes, size_t length); /* or -1 */
 

@@ -46,15 +46,16 @@ choose_columns(
 
 void
 cast_stream(const char *word, const char *path, const struct name_list *columns,
-    const char *ranges, const char *to, int level)
+    const struct cast_options *options)
 {
-	enum cast_kind kind = parse(word, ranges);
+	enum cast_kind kind = parse(word, options->ranges);
 	struct reader *reader = stream_open(path);
-	struct writer *writer = stream_create(to, reader);
-	struct cast *cast = cast_new(reader, writer, kind, ranges);
+	struct writer *writer = stream_create(options->output, reader);
+	struct cast *cast = cast_new(reader, writer, kind, options->ranges);
 	struct record record;
 
-	stream_level(writer, level);
+	stream_level(writer, options->level);
+	cast_keep(cast, options->keep);
 	choose_columns(cast, reader, columns);
 	struct progress *progress = stream_progress(reader);
 	while (stream_next(reader, &record))

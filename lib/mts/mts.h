@@ -149,9 +149,14 @@ void from_index(const char *path, int64_t most, struct writer *writer);
  *
  * Casts the columns, or without any those called emb, X.emb or X.tokens, and passes all others on.
  */
-
+struct cast_options {
+	const char *ranges; /* NULL: none */
+	int keep;	    /* numbers of a vector, the first ones; 0: all */
+	int level;
+	const char *output;
+};
 void cast_stream(const char *kind, const char *path, const struct name_list *columns,
-    const char *ranges, const char *to, int level);
+    const struct cast_options *options);
 
 /* index - makes, changes or checks an index (vector_index.h). */
 

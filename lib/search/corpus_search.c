@@ -49,8 +49,9 @@ struct corpus_search {
 	bool live;
 	enum similarity similarity;
 	struct compared queries;
-	bool *same;    /* [streams]: whether it is the file of the queries */
-	int64_t block; /* vectors, or terms, per block */
+	bool *same;	 /* [streams]: whether it is the file of the queries */
+	int64_t block;	 /* vectors, or terms, per block */
+	int64_t repeats; /* rows of the run's documents whose id an earlier row has */
 	struct document_block blocks[2], *next;
 	struct warning unwanted;
 	struct search *search; /* of candidates only if these have vectors of tokens */
@@ -155,9 +156,13 @@ take_document(
 	bool fresh;
 	int64_t number = strings_add(run->documents, row->id, row->length, &fresh);
 
-	if (!fresh) {
+	if (!fresh && !searching->options->best) {
 		rows_note(searching->corpus, ROW_REPEATED, row);
 		return false;
+	}
+	if (!fresh) {
+		number = strings_repeat(run->documents, number);
+		searching->repeats++;
 	}
 	if (searching->candidates)
 		compared_clear(&block->documents);
@@ -293,6 +298,8 @@ start_search(struct corpus_search *searching)
 	run->hits = mem_zero((size_t)strings_count(run->queries), sizeof *run->hits);
 	searching->search = compared_search(
 	    queries, options->depth, options->threshold, run_order(run), run->documents);
+	if (options->best)
+		search_passages(searching->search);
 }
 
 static void
@@ -400,6 +407,9 @@ open_streams(struct corpus_search *searching)
 			rows_where(searching->queries_rows, options->where,
 			    options->where_count);
 	}
+	if (options->best && rows_ids(searching->corpus) == ROW_PLACES)
+		die("%s: its rows have no ids, by which --best knows the passages of a document",
+		    options->corpus[0]);
 	searching->similarity = find_similarity(searching);
 	searching->live = options->live && !options->candidates && is_of_files(options);
 	find_same(searching);
@@ -492,6 +502,7 @@ search_streams(struct corpus_search *searching)
 {
 	if (searching->runs > 1)
 		rows_rewind(searching->corpus);
+	searching->repeats = 0;
 	start_search(searching);
 	search_all(searching);
 }
@@ -532,8 +543,9 @@ corpus_search_next(struct corpus_search *searching)
 	run->origin = (struct run_origin){ .known = true,
 		.similarity = searching->similarity,
 		.depth = options->depth,
-		.documents = searching->index ? searching->index->passing
-					      : strings_count(run->documents),
+		.documents = searching->index
+				 ? searching->index->passing
+				 : strings_count(run->documents) - searching->repeats,
 		.threshold = options->threshold,
 		.candidates = options->candidates != NULL,
 		.others = options->exclude_self };

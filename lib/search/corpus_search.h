@@ -1,8 +1,8 @@
 /*
  * corpus_search - exact search: the nearest documents of one or several streams for each query of another stream.
  *
- * Vectors with NaN or infinity have similarity -1, as in mteb; of rows with equal ids the first counts; both with a
- * warning.  Documents are read in two blocks: a second thread reads one while the other is searched.
+ * Vectors with NaN or infinity have similarity -1, as in mteb; of rows with equal ids the first counts, unless they are passages;
+ * both with a warning.  Documents are read in two blocks: a second thread reads one while the other is searched.
  */
 #ifndef SEARCH_CORPUS_SEARCH_H
 #define SEARCH_CORPUS_SEARCH_H
@@ -33,6 +33,8 @@ struct search_options {
 	/* not with candidates: */
 	const char *const *where; /* conditions that documents must meet (condition.h) */
 	int where_count;
+	bool
+	    best; /* rows with the same id are passages of one document, which the best one ranks */
 	int64_t
 	    rescore; /* of an index: rows to compare exactly, times depth (vector_scan.h) */
 	int64_t probe; /* cells of an index to search; 0: all */

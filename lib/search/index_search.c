@@ -36,6 +36,8 @@ index_search_open(const struct search_options *options)
 		die_usage("--beam and --probe exclude each other");
 	if (!found)
 		return NULL;
+	if (options->best)
+		die_usage("--best reads streams: an index has one row of each id");
 	if (options->streams > 1)
 		die_usage(
 		    "an index is searched alone: 'mts index --append' adds streams to it, and near --merge merges the runs of several");

@@ -251,9 +251,25 @@ last_of(const struct mine *mine)
 		       : o->first + o->count * (limited ? 10 : 1) + mine->positives;
 }
 
-void
-mine(const struct mine_options *options)
+static void
+check(const struct mine_options *options)
 {
+	if (!options->texts != !options->query_texts)
+		die_usage("--texts and --query-texts are given together, or neither");
+	if (options->seed && !options->random)
+		die_usage("--seed needs --random");
+	if (options->last && options->last - options->first < options->count)
+		die_usage(
+		    "--depth %lld after --skip %lld leaves fewer candidates than -k %lld",
+		    (long long)options->last, (long long)options->first,
+		    (long long)options->count);
+}
+
+void
+mine(const struct mine_options *options, const char *to)
+{
+	check(options);
+	struct output *output = output_print(to);
 	struct mine mine = { .options = options,
 		.run = run_read(options->run),
 		.qrels = qrels_read(options->qrels) };
@@ -287,18 +303,7 @@ mine(const struct mine_options *options)
 	if (without)
 		inform(
 		    "%lld pairs have no negatives and are left out", (long long)without);
-}
-
-void
-mine_check(const struct mine_options *options)
-{
-	if (!options->texts != !options->query_texts)
-		die_usage("--texts and --query-texts are given together, or neither");
-	if (options->seed && !options->random)
-		die_usage("--seed needs --random");
-	if (options->last && options->last - options->first < options->count)
-		die_usage(
-		    "--depth %lld after --skip %lld leaves fewer candidates than -k %lld",
-		    (long long)options->last, (long long)options->first,
-		    (long long)options->count);
+	if (fflush(stdout) || ferror(stdout))
+		die("%s:", output_name(output));
+	output_finish(output);
 }

@@ -30,10 +30,8 @@ struct mine_options {
 	int64_t seed;
 };
 
-/* Prints a JSON object for each query and relevant document that has negatives; says how many pairs have none. */
-void mine(const struct mine_options *options);
-
-/* A usage error if the options contradict each other. */
-void mine_check(const struct mine_options *options);
+/* Writes a JSON object for each query and relevant document that has negatives to the file `output`, "-": standard output; says how
+ * many pairs have none.  A usage error if the options contradict each other. */
+void mine(const struct mine_options *options, const char *output);
 
 #endif

@@ -274,7 +274,7 @@ tell(struct rows *rows)
 		"rows repeat an id: the first one of each id counts"
 	};
 	const char *passages = /* of tok --passages */
-	    "passages repeat an id: the first one of each id counts; 'mts cat --rename' of the id keeps all";
+	    "passages repeat an id: the first one of each id counts; 'near --best' takes the best one, 'mts cat --rename' of the id all";
 
 	for (int i = 0; i < ROW_FAULTS; i++)
 		warning_print(&rows->faults[i], rows_stream(rows),

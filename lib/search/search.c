@@ -117,7 +117,7 @@ search_begin(int64_t count, int64_t depth, float threshold, search_order *order,
 	struct search *search = mem_zero(1, sizeof *search);
 
 	search->count = count;
-	search->ranking = (struct hit_ranking){ depth, order, context };
+	search->ranking = (struct hit_ranking){ depth, order, context, false };
 	int64_t room = top_hits_room(depth);
 	search->memory = mem_new(
 	    mem_multiply((size_t)count, (size_t)room, "search"), sizeof *search->memory);
@@ -159,12 +159,28 @@ struct block_scan {
 };
 
 void
+search_passages(struct search *search)
+{
+	search->ranking.passages = true;
+}
+
+static bool
+is_excluded(const struct search *search, const struct query_hits *best, uint32_t document)
+{
+	const struct hit_ranking *ranking = &search->ranking;
+
+	return best->excluded == document ||
+	       (ranking->passages && best->excluded != UINT32_MAX &&
+		   !ranking->order(ranking->context, best->excluded, document));
+}
+
+void
 search_take(const struct search *search, int64_t query, int64_t document, double exact)
 {
 	struct query_hits *best = &search->best[query];
 	float score = isnan(exact) ? -1 : (float)exact;
 
-	if (document != best->excluded)
+	if (!is_excluded(search, best, (uint32_t)document))
 		top_hits_put(&best->top, &search->ranking,
 		    (struct hit){ score, (uint32_t)document });
 }

@@ -22,10 +22,13 @@ struct search;
 struct search *search_new(const float *queries, int64_t count, int width, int64_t depth,
     float threshold, search_order *order, const void *context);
 
+/* Documents that order equally are passages of one, which its best passage ranks.  Call before search_add. */
+void search_passages(struct search *search);
+
 /* Host memory in bytes for hits and work space, without the queries. */
 size_t search_memory(int64_t count, int64_t depth);
 
-/* Excludes a document, not yet added, from the hits of a query; at most one per query. */
+/* Excludes a document, not yet added, from the hits of a query; at most one per query, with all of its passages. */
 void search_exclude(struct search *search, int64_t query, uint32_t document);
 
 /* Searches the next documents [count, width]; their lengths are at most `norm`. */

@@ -15,9 +15,9 @@ compare(const struct hit_ranking *ranking, struct hit a, struct hit b)
 		return a.score > b.score ? -1 : 1;
 	if (a.document == b.document)
 		return 0;
-	if (!ranking->order)
-		return a.document < b.document ? -1 : 1;
-	return -ranking->order(ranking->context, a.document, b.document);
+	int order =
+	    ranking->order ? ranking->order(ranking->context, a.document, b.document) : 0;
+	return order ? -order : a.document < b.document ? -1 : 1;
 }
 
 static void
@@ -55,9 +55,39 @@ select_best(const struct hit_ranking *ranking, struct hit *hits, int64_t count)
 	}
 }
 
+/* glibc's qsort_r; the order needs the context. */
+static int
+by_document(const void *a, const void *b, void *context)
+{
+	const struct hit_ranking *ranking = context;
+	const struct hit *x = a, *y = b;
+	int order = ranking->order(ranking->context, x->document, y->document);
+
+	return order ? order : compare(ranking, *x, *y);
+}
+
+/* Keeps the best passage of each document. */
+static void
+keep_best(struct top_hits *top, const struct hit_ranking *ranking)
+{
+	int64_t kept = 0;
+
+	qsort_r(top->hits, (size_t)top->count, sizeof *top->hits, by_document,
+	    (void *)ranking);
+	for (int64_t i = 0; i < top->count; i++)
+		if (!kept || ranking->order(ranking->context, top->hits[i].document,
+				 top->hits[kept - 1].document))
+			top->hits[kept++] = top->hits[i];
+	top->count = kept;
+}
+
 static void
 cut_back(struct top_hits *top, const struct hit_ranking *ranking)
 {
+	if (ranking->passages)
+		keep_best(top, ranking);
+	if (top->count < ranking->depth)
+		return;
 	select_best(ranking, top->hits, top->count);
 	top->count = ranking->depth;
 	top->least = top->hits[ranking->depth - 1].score;
@@ -83,7 +113,7 @@ by_rank(const void *a, const void *b, void *ranking)
 void
 top_hits_sort(struct top_hits *top, const struct hit_ranking *ranking)
 {
-	if (top->count > ranking->depth)
+	if (top->count > ranking->depth || ranking->passages)
 		cut_back(top, ranking);
 	qsort_r(
 	    top->hits, (size_t)top->count, sizeof *top->hits, by_rank, (void *)ranking);

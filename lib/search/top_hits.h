@@ -1,9 +1,12 @@
 /*
  * top_hits - the best `depth` hits of one query, kept in an array that is cut back when it is full.
+ *
+ * A document may be several numbers that order equally, its passages: then its best one counts, the first of equal ones.
  */
 #ifndef SEARCH_TOP_HITS_H
 #define SEARCH_TOP_HITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hit {
@@ -18,6 +21,7 @@ struct hit_ranking {
 	int64_t depth;
 	search_order *order; /* NULL: the lower number first */
 	const void *context;
+	bool passages; /* numbers that order equally are one document; needs an order */
 };
 
 struct top_hits {

@@ -302,7 +302,7 @@ vector_scan(const struct vector_index *index, const float *queries, int64_t coun
 		.options = options,
 		.code_sums = code_sums_best(),
 		.bit_sums = bit_sums_best(),
-		.exact = { depth, vector_index_order, index },
+		.exact = { depth, vector_index_order, index, false },
 		.rough = { .depth = wanted } };
 	int64_t room = top_hits_room(options->rescore ? wanted : depth);
 	size_t workers = nn_workers() * GROUP;

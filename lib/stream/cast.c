@@ -14,10 +14,12 @@ enum { FEW = 100 };
 static const float F16_MOST = 65504;
 
 struct cast_column {
-	int index, width; /* floats */
+	int index, width; /* floats that are written of a vector */
 	struct column from;
 	struct coded *read, *coded; /* of the data that come and go; NULL: floats */
 	struct floats floats;
+	float *kept; /* [vectors, width], if vectors are longer */
+	size_t kept_room;
 	char *data;
 	size_t room;
 	int64_t sample; /* vectors that its ranges were taken from */
@@ -34,6 +36,7 @@ struct cast {
 	struct writer *out;
 	enum cast_kind kind;
 	const char *ranges;
+	int keep; /* numbers of a vector; 0: all */
 	struct cast_column *columns;
 	int count;
 	int64_t sample; /* vectors in held records */
@@ -54,6 +57,12 @@ cast_new(
 	cast->ranges = ranges;
 	cast->holds = kind == CAST_I8 && !ranges;
 	return cast;
+}
+
+void
+cast_keep(struct cast *cast, int numbers)
+{
+	cast->keep = numbers;
 }
 
 /* The coding of a column of `in`; NULL: it has none, or the column was added. */
@@ -183,7 +192,11 @@ cast_column(struct cast *cast, int index)
 	const struct column *column = stream_made_column(cast->out, index);
 	struct coded *read = open_coded(cast, index);
 
-	if (is_done(cast, column, read)) {
+	int width = read ? read->width : (int)column->shape[0];
+	if (cast->keep > width)
+		die("%s: column '%s' has vectors of %d numbers, fewer than --dim %d",
+		    stream_name(cast->in), column->name, width, cast->keep);
+	if ((!cast->keep || cast->keep == width) && is_done(cast, column, read)) {
 		coded_free(read);
 		return;
 	}
@@ -191,7 +204,7 @@ cast_column(struct cast *cast, int index)
 	    mem_resize(cast->columns, (size_t)cast->count + 1, sizeof *cast->columns);
 	struct cast_column *to = &cast->columns[cast->count++];
 	*to = (struct cast_column){ .index = index,
-		.width = read ? read->width : (int)column->shape[0],
+		.width = cast->keep ? cast->keep : width,
 		.from = *column,
 		.read = read };
 	to->coded = new_coded(cast, index, column->name, to->width);
@@ -222,14 +235,32 @@ check_range(const struct cast *cast, const struct cast_column *column, const flo
 	}
 }
 
-/* The column's vectors as floats. */
+/* The first numbers of vectors [count, whole]. */
+static const float *
+first_numbers(struct cast_column *column, const float *x, int64_t count, size_t whole)
+{
+	size_t width = (size_t)column->width;
+
+	if (whole == width)
+		return x;
+	column->kept = mem_grow(column->kept, &column->kept_room,
+	    (size_t)count * width + 1, sizeof *column->kept);
+	for (size_t i = 0; i < (size_t)count; i++)
+		memcpy(column->kept + i * width, x + i * whole, width * sizeof *x);
+	return column->kept;
+}
+
+/* The column's vectors as floats, as many numbers as are written. */
 static const float *
 floats_of(struct cast_column *column, const struct record *record, int64_t *count)
 {
 	const struct array *array = &record->columns[column->index];
 
 	*count = column_elements(&column->from, array, record->rows);
-	return coded_floats(column->read, &column->from, array, *count, &column->floats);
+	const float *x =
+	    coded_floats(column->read, &column->from, array, *count, &column->floats);
+	return first_numbers(column, x, *count,
+	    column->read ? (size_t)column->read->width : (size_t)column->from.shape[0]);
 }
 
 static void
@@ -362,6 +393,7 @@ cast_finish(struct cast *cast)
 		coded_free(column->read);
 		coded_free(column->coded);
 		free(column->floats.data);
+		free(column->kept);
 		free(column->data);
 	}
 	free(cast->columns);

@@ -29,10 +29,13 @@ struct cast;
 struct cast *cast_new(
     const struct reader *in, struct writer *out, enum cast_kind kind, const char *ranges);
 
+/* Keeps the first `numbers` of each vector (Matryoshka); 0: all, as at first.  Call before cast_column. */
+void cast_keep(struct cast *cast, int numbers);
+
 /* Whether `index` is written, as vectors that can be cast; `usual`: and called emb, X.emb or X.tokens. */
 bool cast_fits(const struct cast *cast, int index, bool usual);
 
-/* Casts a column of made records that fits. */
+/* Casts a column of made records that fits.  Dies if its vectors are shorter than those to keep. */
 void cast_column(struct cast *cast, int index);
 
 /* stream_put of the record.  Dies on NaN and infinity, and numbers too large for f16. */

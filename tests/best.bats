@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+load helper
+load scores
+
+# near --best: rows with the same id are passages of one document, which its best passage ranks.
+
+setup() { cd "$T" || return; }
+
+# rows COUNT DOCUMENTS SEED [WIDTH] [WHOLE]: rows of documents d0, d1, ... at random; WHOLE: small whole numbers, so that scores tie
+rows() {
+	seeded_awk -v count="$1" -v documents="$2" -v seed="$3" -v width="${4:-9}" -v whole="${5-}" 'BEGIN { srand(seed)
+		for (i = 0; i < count; i++) {
+			printf "{\"_id\":\"d%d\",\"text\":\"row %d\",\"part\":%d,\"x.emb\":[", int(rand() * documents), i, i % 4
+			for (j = 0; j < width; j++) printf "%.4f%s", whole ? int(rand() * 5) - 2 : rand() - 0.5, j < width - 1 ? "," : "]}\n" } }'
+}
+
+# best K [FILTER]: the answer of near to all rows of c.mts, each called by its number and its document, cut to the best of each
+# document; equal scores by id, descending, and of a document's equal rows the first
+best() {
+	mts to jsonl c.mts | jq -c "${2:-.}"' | .id = "\(input_line_number - 1) \(._id)" | ._id = .id | del(.id)' | mkstream >all.mts
+	near --json --similarity "${similarity:-cosine}" -k 100000 ${threshold+--threshold $threshold} q.mts all.mts | jq -c --argjson k "$1" '
+		.hits |= (map(.row = (.id | split(" ")[0] | tonumber) | .id |= split(" ")[1]) | group_by(.id) | map(max_by([.score, -.row])) |
+			sort_by(-.score, (.id | explode | map(-.) + [1])) | .[:$k] | map(del(.row)))'
+}
+
+# 1. known answers
+
+@test "best: a document ranks by its best row, which is shown; exact for any depth, in one stream and in several" {
+	rows 2000 150 1 | mkstream 300 >c.mts
+	rows 5 5 2 | jq -c '._id = "q\(input_line_number)"' | mkstream >q.mts
+	for k in 1 3 10 149 1000; do
+		best $k >want
+		near --json --best -k $k q.mts c.mts | jq -c . | diff want -
+	done
+	[ "$(jq '.hits | length' want | uniq)" = 150 ]
+	mts split -n 3 c.mts
+	near --json --best -k 1000 -j 1 q.mts c.01.mts c.02.mts c.03.mts | jq -c . | diff want -
+	# few at a time
+	near --json --best -k 1000 --memory 2M q.mts c.mts | jq -c . | diff want -
+	similarity=dot best 7 >want
+	near --json --best --similarity dot -k 7 q.mts c.mts | jq -c . | diff want -
+	threshold=0.6 best 10 >want
+	near --json --best --threshold 0.6 q.mts c.mts | jq -c . | diff want -
+	best 10 'select(.part == 2)' >want
+	near --json --best --where part=2 q.mts c.mts | jq -c . | diff want -
+	# another column of the best row
+	near --json --best --show part q.mts c.mts | jq -r '.hits[] | .text' | sort -u | paste -sd' ' | grep -x '0 1 2 3'
+	# without repeated ids it is the usual answer
+	mts to jsonl c.mts | jq -c '._id = "r\(input_line_number)"' | mkstream >once.mts
+	near --json --best q.mts once.mts | cmp - <(near --json q.mts once.mts)
+}
+
+@test "best: equal scores, rows that repeat exactly, many queries" {
+	rows 1500 40 3 4 whole | mkstream >c.mts
+	rows 70 70 4 4 whole | jq -c '._id = "q\(input_line_number)"' | mkstream >q.mts
+	for k in 1 5 30; do
+		best $k >want
+		near -q --json --best -k $k q.mts c.mts | jq -c . | diff want -
+		MOTES_ISA=plain near -q -j 1 --json --best -k $k q.mts c.mts | jq -c . | diff want -
+	done
+	# one document
+	mts to jsonl c.mts | jq -c '._id = "d"' | mkstream >one.mts
+	[ "$(near -q --json --best q.mts one.mts | jq -c '[.hits | length, .[0].id]' | sort | uniq -c | awk '{ print $1, $2 }')" = '70 [1,"d"]' ]
+}
+
+@test "best: a run has each document once, and its score is that of the best row; mteb-score takes it" {
+	rows 600 60 5 | mkstream >c.mts
+	rows 9 9 6 | jq -c '._id = "q\(input_line_number)"' | mkstream >q.mts
+	near --best --run x.run q.mts c.mts
+	best 1000 | jq -r '.id as $q | .hits[] | "\($q)\t\(.id)\t\(.score)"' >want
+	cut -f1,3 x.run | diff <(cut -f1,2 want) -
+	cut -f5 x.run | within <(cut -f3 want) 1e-6
+	cut -f6 x.run | sort -u | grep -x 'motes:cosine:1000/60'
+	printf 'query-id\tcorpus-id\tscore\nq1\td3\t1\nq2\td5\t1\n' >qrels.tsv
+	mteb-score -q retrieval --qrels qrels.tsv --from-run x.run >got
+	# as of the best rows alone
+	near -q --run y.run q.mts c.mts
+	run ! cmp -s x.run y.run
+	awk -F'\t' '{ print $1 }' x.run | uniq -c | awk '{ print $1 }' | uniq | grep -x 60
+}
+
+@test "best: --exclude-self drops all rows of the query's document" {
+	rows 400 50 7 | mkstream 50 >c.mts
+	mts to jsonl c.mts | jq -c -s 'unique_by(._id)[:6][]' | mkstream >q.mts
+	best 100 | jq -c '.id as $q | .hits |= map(select(.id != $q))' >want
+	near --json --best --exclude-self -k 100 q.mts c.mts | jq -c . | diff want -
+	[ "$(jq '.hits | length' want | sort -n | tail -n 1)" = 49 ]
+}
+
+@test "best: passages of tok; the recipe's documents" {
+	for i in {1..12}; do
+		jq -nc --arg id "d$i" --arg text "$(for j in {1..6}; do echo "the ship $i and the sea $j of the river $((i * j)), a boat."; done)" '{_id: $id, text: $text}'
+	done >corpus.jsonl
+	tok -q -m "$GOLDEN/bert" --passages 20 --keep -f text corpus.jsonl | encode -q -m "$GOLDEN/bert" >c.mts
+	[ "$(mts to jsonl -c _id c.mts | wc -l)" -gt 24 ]
+	echo 'the river 30' | tok -q -m "$GOLDEN/bert" --keep | encode -q -m "$GOLDEN/bert" >q.mts
+	run -0 --separate-stderr near -k 12 q.mts c.mts
+	[[ $stderr == *"passages repeat an id: the first one of each id counts; 'near --best' takes the best one"* ]]
+	run -0 --separate-stderr near --best --json -k 12 q.mts c.mts
+	[ -z "$stderr" ]
+	jq -r '.hits[].id' <<<"$output" | sort | diff - <(printf 'd%s\n' {1..12} | sort)
+	near -q --json -k 100 q.mts <(mts cat --rename _id=document c.mts) | jq '.hits[0].score' | diff - <(jq '.hits[0].score' <<<"$output")
+}
+
+# 2. faults
+
+@test "best: rows without ids, an index, pairs and candidates are refused" {
+	rows 20 5 1 | mkstream >c.mts
+	mts cat -c x.emb c.mts >places.mts
+	dies "near: places.mts: its rows have no ids, by which --best knows the passages of a document" near --best c.mts places.mts
+	mts index -q -o c.index c.mts
+	for words in "c.mts c.index" "--self c.mts" "--candidates x --run - c.mts c.mts"; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr near --best $words
+		[ -z "$output" ]
+	done
+}
