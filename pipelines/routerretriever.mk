@@ -102,7 +102,7 @@ $Q/base/config.json: $(ROUTER_BASE)/config.json $Q/from
 
 # The base model's embeddings: corpus/SET, learned/SET, told/WHAT/SPLIT/SET; WHAT is emb, or layer-2 and so on.
 .SECONDEXPANSION:
-HEAVY += $Q/corpus/%.mts $Q/learned/%.mts $Q/told/%.mts $W/gates/%/adapter_config.json $W/single/%.tsv
+HEAVY += $Q/corpus/%.mts $Q/learned/%.mts $Q/told/%.mts $W/gates/%/adapter_config.json $W/single/%.tsv $W/embedded/%.mts
 
 $Q/corpus/%.mts: $(ROUTER_DATA)/%/made $Q/base/config.json | $X/leaderboard $X/tok $X/encode
 	echo "encode $*" >&2; mkdir -p $(@D); \
@@ -174,10 +174,16 @@ $Q/learned.mts: $$(patsubst %,$Q/learned/%.mts,$$(ROUTER_GATES)) | $X/mts
 adapter    = $(if $(filter-out base,$(call at,1)),$W/gates/$(call at,3)/$(call at,1)/adapter_config.json)
 through    = $(if $(adapter),$X/encode -q -m $Q/base $(ROUTER_BITS) --adapter $(patsubst %/,%,$(dir $(adapter))),cat) $1
 
-$W/single/%.tsv: $Q/told/emb/$$(call at,2)/$$(call at,4).mts $Q/corpus/$$(call at,4).mts $$(adapter) | $X/encode $X/mteb-score
+searched   = $(if $(filter frozen,$(DOCUMENTS))$(filter base,$(call at,1)),$Q/corpus/$(call at,4).mts,$W/embedded/$(call at,1)/$(call at,4)/$(call at,3).mts)
+
+$W/single/%.tsv: $Q/told/emb/$$(call at,2)/$$(call at,4).mts $$(searched) $$(adapter) | $X/encode $X/mteb-score
 	mkdir -p $(@D); \
 	$(call through,$<) | $X/mteb-score retrieval -q $(ROUTER_SCORE) --qrels $(ROUTER_DATA)/$(call at,4)/qrels/$(call at,2).tsv --per-query $@ \
-		- $(if $(filter frozen,$(DOCUMENTS)),$(word 2,$^),<($(call through,$(word 2,$^)))) >/dev/null
+		- $(word 2,$^) >/dev/null
+
+# DOCUMENTS=trained: a gate's embeddings of a set's documents, embedded/GATE/SET/SEED.
+$W/embedded/%.mts: $Q/corpus/$$(call at,2).mts $$(adapter) | $X/encode
+	echo "embed $*" >&2; mkdir -p $(@D); $(call through,$<) > $@.part; mv $@.part $@
 
 # choice NAME, GATES, VECTORS: what a router chooses from, and by which vectors of the query
 define router_choice

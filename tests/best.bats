@@ -11,7 +11,9 @@ rows() {
 	seeded_awk -v count="$1" -v documents="$2" -v seed="$3" -v width="${4:-9}" -v whole="${5-}" 'BEGIN { srand(seed)
 		for (i = 0; i < count; i++) {
 			printf "{\"_id\":\"d%d\",\"text\":\"row %d\",\"part\":%d,\"x.emb\":[", int(rand() * documents), i, i % 4
-			for (j = 0; j < width; j++) printf "%.4f%s", whole ? int(rand() * 5) - 2 : rand() - 0.5, j < width - 1 ? "," : "]}\n" } }'
+			for (j = 0; j < width; j++) {
+				x = sprintf("%.4f", whole ? int(rand() * 5) - 2 : rand() - 0.5)
+				printf "%s%s", x + 0 == 0 ? 0 : x, j < width - 1 ? "," : "]}\n" } } }' # jq would make 0 of -0
 }
 
 # best K [FILTER]: the answer of near to all rows of c.mts, each called by its number and its document, cut to the best of each
@@ -102,6 +104,59 @@ best() {
 	near -q --json -k 100 q.mts <(mts cat --rename _id=document c.mts) | jq '.hits[0].score' | diff - <(jq '.hits[0].score' <<<"$output")
 }
 
+@test "best: an index keeps passages; its answer is that of the streams, and changes go by documents" {
+	rows 900 80 8 | mkstream 100 >c.mts
+	rows 60 60 9 | jq -c '._id = "q\(input_line_number)"' | mkstream >many.mts
+	mts rows --rows 1-5 many.mts >q.mts
+	for how in "" "--cells 7" "--graph 8" "-c part"; do
+		rm -rf c.index
+		# shellcheck disable=SC2086
+		mts index --best $how -o c.index c.mts
+		mts index --check c.index
+		for queries in q many; do
+			for k in 1 7 100; do
+				near --json --best -k $k $queries.mts c.mts >want
+				near --json -k $k $queries.mts c.index | cmp want -
+				near --json --best -k $k $queries.mts c.index | cmp want -
+			done
+		done
+		near -q --json --exclude-self --best -k 90 c.mts c.mts >want
+		near -q --json --exclude-self -k 90 c.mts c.index | cmp want -
+		near --best --run want q.mts c.mts
+		near --run - q.mts c.index | cut -f1-5 | diff <(cut -f1-5 want) -
+	done
+	near --json --best --where part=1 q.mts c.mts | cmp - <(near --json --where part=1 q.mts c.index)
+	[ "$(mts from index c.index | mts to jsonl -c _id | wc -l)" = 900 ]
+	printf 'query-id\tcorpus-id\tscore\nq1\td3\t1\nq2\td5\t1\n' >qrels.tsv
+	near --best --run x.run q.mts c.mts
+	mteb-score -q retrieval --qrels qrels.tsv q.mts c.index | grep ndcg_at_10 | diff - <(mteb-score -q retrieval --qrels qrels.tsv --from-run x.run | grep ndcg_at_10)
+	# d3 loses a passage, d5 gets another one, d7 goes, e comes with two
+	mts to jsonl c.mts | jq -c 'select(._id != "d7") | select(.text != $gone) | if ._id == "d5" then ., (.text += "." | ."x.emb"[0] += 0.5) else . end' \
+		--arg gone "$(mts to jsonl c.mts | jq -r 'select(._id == "d3").text' | head -n 1)" >now.jsonl
+	rows 2 1 3 | jq -c '._id = "e"' >>now.jsonl
+	mkstream 100 <now.jsonl >now.mts
+	passages=$(grep -c '"_id":"d5"' now.jsonl)
+	for how in "" "--cells 7" --codes-only; do
+		rm -rf c.index
+		# shellcheck disable=SC2086
+		mts index --best $how -o c.index c.mts
+		run -0 --separate-stderr mts index -v --sync -o c.index now.mts
+		[[ $stderr == *"mts: c.index: $((passages / 2 + 2)) rows added, $(mts to jsonl c.mts | jq -r ._id | grep -cx d7 | awk '{ print $1 + 1 }') removed"* ]]
+		[ "$(mts from index c.index | mts to jsonl -c _id,text | sort | cksum)" = "$(mts to jsonl -c _id,text now.mts | sort | cksum)" ]
+		near --json --best -k 100 q.mts now.mts >want
+		[[ $how == --codes* ]] || near --json -k 100 q.mts c.index | cmp want -
+	done
+	# --append leaves known documents out, --replace takes the stream's passages of a document, --remove all
+	rm -rf c.index
+	mts index --best -o c.index c.mts
+	mts index -q --append -o c.index now.mts
+	[ "$(mts from index c.index | mts to jsonl -c _id | wc -l)" = 902 ]
+	rows 3 1 5 | jq -c '._id = "d9"' | mkstream | mts index -q --replace -o c.index
+	[ "$(mts from index c.index | mts to jsonl -c _id | grep -cx '{"_id":"d9"}')" = 3 ]
+	printf 'e\nd9\n' | mts index --remove - -o c.index
+	mts from index c.index | mts to jsonl -c _id | sort -u | diff - <(mts to jsonl -c _id c.mts | sort -u | grep -v d9\")
+}
+
 # 2. faults
 
 @test "best: rows without ids, an index, pairs and candidates are refused" {
@@ -109,7 +164,11 @@ best() {
 	mts cat -c x.emb c.mts >places.mts
 	dies "near: places.mts: its rows have no ids, by which --best knows the passages of a document" near --best c.mts places.mts
 	mts index -q -o c.index c.mts
-	for words in "c.mts c.index" "--self c.mts" "--candidates x --run - c.mts c.mts"; do
+	run -2 --separate-stderr near --best c.mts c.index
+	[[ $stderr == "near: --best: c.index has one row of each id; 'mts index --best' keeps all"* ]]
+	dies "mts: places.mts: its rows have no ids, by which --best knows the passages of a document" mts index --best -o p.index places.mts
+	run -2 mts index --best --append -o c.index c.mts
+	for words in "--self c.mts" "--candidates x --run - c.mts c.mts"; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr near --best $words
 		[ -z "$output" ]

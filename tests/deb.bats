@@ -15,7 +15,7 @@ needed() {
 
 setup_file() {
 	[ -z "$(needed)" ] || return 0
-	env -u MAKEFLAGS make -s -C "$ROOT" ARCH=any B="$BUILD-any-quick" DEB="$BATS_FILE_TMPDIR/deb" deb 3>&- >"$BATS_FILE_TMPDIR/out"
+	env -u MAKEFLAGS make -s -C "$ROOT" ARCH=any B="${BUILD#"$ROOT"/}-any-quick" DEB="$BATS_FILE_TMPDIR/deb" deb 3>&- >"$BATS_FILE_TMPDIR/out"
 	dpkg-deb -x "$BATS_FILE_TMPDIR"/deb/motes_*.deb "$BATS_FILE_TMPDIR/root"
 }
 
@@ -50,7 +50,7 @@ setup() {
 }
 
 @test "deb: the package has the files of make install in Debian's places, and control files" {
-	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/installed" PREFIX=/usr SHIPPED="$ROOT/share/models/base"
+	make -s -C "$ROOT" B="${BUILD#"$ROOT"/}" install DESTDIR="$T/installed" PREFIX=/usr SHIPPED="$ROOT/share/models/base"
 	(cd "$T/installed" && find . -type f) | sed -e '/motes\/folders$/d' -e 's/^\(.*\/man\/.*\)/\1.gz/' \
 		-e 's/site-functions/vendor-completions/' >"$T/files"
 	printf './usr/share/doc/motes/%s\n' README.md changelog.gz copyright >>"$T/files"

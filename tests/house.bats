@@ -190,7 +190,7 @@ overview() {
 
 @test "house: make install writes below PREFIX in DESTDIR; make uninstall removes that" {
 	[[ $BUILD == */build/cpu ]] || skip "for the plain build"
-	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/root" PREFIX=/usr
+	make -s -C "$ROOT" B="${BUILD#"$ROOT"/}" install DESTDIR="$T/root" PREFIX=/usr
 	for name in $(programs); do
 		[ -x "$T/root/usr/bin/$name" ]
 		[ -e "$T/root/usr/share/man/man1/$name.1" ]
@@ -211,7 +211,7 @@ overview() {
 	# folders that existed before stay, also empty ones, and so do files of others
 	mkdir -p "$T/root/usr/bin" "$T/root/usr/share/man/man1" "$T/root/usr/share/fonts"
 	touch "$T/root/usr/share/man/man1/other.1"
-	make -s -C "$ROOT" B="$BUILD" install DESTDIR="$T/root" PREFIX=/usr
+	make -s -C "$ROOT" B="${BUILD#"$ROOT"/}" install DESTDIR="$T/root" PREFIX=/usr
 	make -s -C "$ROOT" uninstall DESTDIR="$T/root" PREFIX=/usr
 	diff <(cd "$T/root/usr" && find . | sort) \
 		<(printf '%s\n' . ./bin ./share ./share/fonts ./share/man ./share/man/man1 ./share/man/man1/other.1)

@@ -86,6 +86,9 @@ static const struct cli_option options[] = {
 	    CLI_FLAG(index.sync) },
 	{ 0, "remove", "FILE", "index: remove the rows whose ids are lines of FILE",
 	    CLI_TEXT(index.remove) },
+	{ 0, "best", NULL,
+	    "index: rows with the same id are passages; the best ranks their document",
+	    CLI_FLAG(index.options.passages) },
 	{ 0, "check", NULL, "index: compare an index with its checksums",
 	    CLI_FLAG(index.check) },
 	{ 0, "cells", "N",
@@ -268,7 +271,7 @@ static const struct cli_command commands[] = {
 	{ "cast", "vectors as other numbers: f32, f16, codes of 8 bits, single bits",
 	    "columns ranges dim level output", 1, 2, cast },
 	{ "index", "a folder of vectors that near(1) searches quickly",
-	    "append replace sync remove cells graph codes-only check columns field similarity threads output",
+	    "append replace sync remove best cells graph codes-only check columns field similarity threads output",
 	    0, -1, make_index },
 	{ 0 },
 };

@@ -515,6 +515,15 @@ search_index(struct corpus_search *searching)
 	    searching->queries.longest, searching->options, searching->run);
 }
 
+/* Of an index whose ids the run does not name, its rows. */
+static int64_t
+count_documents(const struct corpus_search *searching)
+{
+	return searching->index && !searching->options->named
+		   ? searching->index->passing
+		   : strings_count(searching->run->documents) - searching->repeats;
+}
+
 struct run *
 corpus_search_next(struct corpus_search *searching)
 {
@@ -543,9 +552,7 @@ corpus_search_next(struct corpus_search *searching)
 	run->origin = (struct run_origin){ .known = true,
 		.similarity = searching->similarity,
 		.depth = options->depth,
-		.documents = searching->index
-				 ? searching->index->passing
-				 : strings_count(run->documents) - searching->repeats,
+		.documents = count_documents(searching),
 		.threshold = options->threshold,
 		.candidates = options->candidates != NULL,
 		.others = options->exclude_self };

@@ -8,18 +8,28 @@
 #include "base/strings.h"
 #include "text/datafile.h"
 
-/* The state of a row of the index. */
-enum { UNTOUCHED, REMOVED, MET /* and kept */, REPLACED };
+/* An id of the index. */
+struct known_id {
+	int64_t first; /* its first row, a place in `rows` */
+	bool removed;  /* by index_changes_remove */
+	bool met;      /* the streams have it */
+};
+
+/* A row of the index that counts before the change. */
+struct known_row {
+	uint32_t row;
+	int64_t id, next; /* next: of the same id; -1: none */
+	bool same;	  /* the streams have the same row */
+};
 
 struct index_changes {
 	const struct vector_index *index;
 	enum index_change change;
-	struct strings *
-	    ids; /* of the index, in the order of its rows that count; then of new rows */
-	int64_t known;	/* of the index */
-	uint32_t *rows; /* [known], the row of each id */
-	uint8_t *state; /* [known] */
-	bool *again;	/* [known]: a removed one that the streams have */
+	struct strings *names; /* of the index's ids; then those of new rows */
+	struct known_id *ids;
+	int64_t known; /* ids */
+	struct known_row *rows;
+	int64_t rows_count;
 	uint32_t *
 	    places; /* [index->rows], of each row's vector; NULL: not asked for, or their order is that of the rows */
 	int64_t
@@ -27,40 +37,49 @@ struct index_changes {
 	char *first_missing;
 };
 
+static void
+add_known(struct index_changes *changes, int64_t row)
+{
+	const struct vector_index *index = changes->index;
+	size_t length;
+	bool fresh;
+	const char *name = vector_index_id(index, row, &length);
+	int64_t id = strings_add(changes->names, name, length, &fresh), next = -1;
+
+	if (!fresh && !index->passages)
+		die("%s: it has two rows with the id '%.*s': the index is damaged; make it again",
+		    index->name, (int)(length < 60 ? length : 60), name);
+	if (!fresh)
+		next = changes->ids[id].first;
+	changes->known += fresh;
+	changes->ids[id].first = changes->rows_count;
+	changes->rows[changes->rows_count++] =
+	    (struct known_row){ (uint32_t)row, id, next, false };
+}
+
 struct index_changes *
 index_changes_new(const struct vector_index *index, enum index_change change)
 {
 	struct index_changes *changes = mem_zero(1, sizeof *changes);
-	size_t most = (size_t)index->passing + 1;
+	size_t most = index->ids == ROW_PLACES ? 1 : (size_t)index->passing + 1;
 
 	*changes = (struct index_changes){ .index = index,
 		.change = change,
-		.ids = strings_new(),
-		.rows = mem_new(most, sizeof *changes->rows),
-		.state = mem_zero(most, sizeof *changes->state),
-		.again = mem_zero(most, sizeof *changes->again) };
-	for (int64_t row = 0; index->ids != ROW_PLACES && row < index->rows; row++) {
-		size_t length;
-		bool fresh;
-		if (index->removed && index->removed[row])
-			continue;
-		const char *id = vector_index_id(index, row, &length);
-		strings_add(changes->ids, id, length, &fresh);
-		if (!fresh)
-			die("%s: it has two rows with the id '%.*s': the index is damaged; make it again",
-			    index->name, (int)(length < 60 ? length : 60), id);
-		changes->rows[changes->known++] = (uint32_t)row;
-	}
+		.names = strings_new(),
+		.ids = mem_zero(most, sizeof *changes->ids),
+		.rows = mem_new(most, sizeof *changes->rows) };
+	for (int64_t row = 0; index->ids != ROW_PLACES && row < index->rows; row++)
+		if (!index->removed || !index->removed[row])
+			add_known(changes, row);
 	return changes;
 }
 
 void
 index_changes_free(struct index_changes *changes)
 {
-	strings_free(changes->ids);
+	strings_free(changes->names);
+	free(changes->ids);
 	free(changes->rows);
-	free(changes->state);
-	free(changes->again);
 	free(changes->places);
 	free(changes->first_missing);
 	free(changes);
@@ -71,10 +90,10 @@ index_changes_free(struct index_changes *changes)
 static void
 remove_id(struct index_changes *changes, const char *id, size_t length)
 {
-	int64_t number = strings_find(changes->ids, id, length);
+	int64_t number = strings_find(changes->names, id, length);
 
 	if (number >= 0) {
-		changes->state[number] = REMOVED;
+		changes->ids[number].removed = true;
 		return;
 	}
 	if (!length) /* a blank line */
@@ -129,24 +148,19 @@ index_changes_remove(struct index_changes *changes, const char *path)
 bool
 index_changes_meet(struct index_changes *changes, const struct row *row, int64_t *old)
 {
-	bool fresh;
-	int64_t number = strings_add(changes->ids, row->id, row->length, &fresh);
+	bool fresh, passages = changes->index->passages;
+	int64_t number = strings_add(changes->names, row->id, row->length, &fresh);
 
 	*old = -1;
-	if (fresh)
-		return true;
 	if (number >= changes->known)
-		return false;
-	if (changes->state[number] == REMOVED) {
-		bool first = !changes->again[number];
-		changes->again[number] = true;
-		return first;
-	}
-	if (changes->state[number] != UNTOUCHED)
-		return false;
-	changes->state[number] = MET;
+		return fresh || passages;
+	struct known_id *id = &changes->ids[number];
+	bool first = !id->met;
+	id->met = true;
+	if (id->removed)
+		return first || passages;
 	*old = number;
-	return changes->change != INDEX_APPEND;
+	return changes->change != INDEX_APPEND && (first || passages);
 }
 
 static int64_t
@@ -198,27 +212,39 @@ index_changes_replace(struct index_changes *changes, int64_t old, const struct r
     const float *vector)
 {
 	const struct vector_index *index = changes->index;
-	uint32_t number = changes->rows[old];
 
-	if (!tree_get(index->about, "keeps") && same_text(index, number, row) &&
-	    same_vector(index, place_of(changes, number), vector))
+	if (tree_get(index->about, "keeps"))
+		return true;
+	for (int64_t i = changes->ids[old].first; i >= 0; i = changes->rows[i].next) {
+		struct known_row *known = &changes->rows[i];
+		if (known->same || !same_text(index, known->row, row) ||
+		    !same_vector(index, place_of(changes, known->row), vector))
+			continue;
+		known->same = true;
 		return false;
-	changes->state[old] = REPLACED;
+	}
 	return true;
+}
+
+static bool
+is_gone(const struct index_changes *changes, const struct known_row *row)
+{
+	const struct known_id *id = &changes->ids[row->id];
+
+	if (id->removed)
+		return true;
+	return id->met ? changes->change != INDEX_APPEND && !row->same
+		       : changes->change == INDEX_SYNC;
 }
 
 uint32_t *
 index_changes_end(struct index_changes *changes, int64_t *count)
 {
-	uint32_t *removed = mem_new((size_t)changes->known + 1, sizeof *removed);
+	uint32_t *removed = mem_new((size_t)changes->rows_count + 1, sizeof *removed);
 
 	*count = 0;
-	for (int64_t i = 0; i < changes->known; i++) {
-		uint8_t state = changes->state[i];
-		bool gone = state == REMOVED || state == REPLACED ||
-			    (state == UNTOUCHED && changes->change == INDEX_SYNC);
-		if (gone)
-			removed[(*count)++] = changes->rows[i];
-	}
+	for (int64_t i = 0; i < changes->rows_count; i++)
+		if (is_gone(changes, &changes->rows[i]))
+			removed[(*count)++] = changes->rows[i].row;
 	return removed;
 }

@@ -20,13 +20,13 @@ struct index_changes *index_changes_new(
  * index does not have. */
 void index_changes_remove(struct index_changes *changes, const char *path);
 
-/* Whether a row of the streams has an id that counts: not that of an earlier one of the streams, nor, with INDEX_APPEND, one of
- * the index.  *old: the row of the index that it may replace; -1: there is none. */
+/* Whether a row of the streams counts: with INDEX_APPEND its id must be new; without passages it must be the first of its id.  *old: the
+ * id of the index whose rows it may be or replace; -1: none. */
 bool index_changes_meet(
     struct index_changes *changes, const struct row *row, int64_t *old);
 
-/* Removes the row `old` unless it has this text and vector, to search with, and the index keeps no columns.  Returns whether it is
- * removed. */
+/* Whether the row is to be added: no row of the id has this text and vector, to search with, or the index keeps columns.  The rows of
+ * the id that the streams do not have are removed in the end. */
 bool index_changes_replace(struct index_changes *changes, int64_t old,
     const struct row *row, const float *vector);
 

@@ -36,8 +36,6 @@ index_search_open(const struct search_options *options)
 		die_usage("--beam and --probe exclude each other");
 	if (!found)
 		return NULL;
-	if (options->best)
-		die_usage("--best reads streams: an index has one row of each id");
 	if (options->streams > 1)
 		die_usage(
 		    "an index is searched alone: 'mts index --append' adds streams to it, and near --merge merges the runs of several");
@@ -55,6 +53,10 @@ index_search_open(const struct search_options *options)
 		    index->name);
 	if (options->beam && !index->degree)
 		die_usage("--beam: %s has no graph, which 'mts index --graph' makes",
+		    index->name);
+	if (options->best && !index->passages)
+		die_usage(
+		    "--best: %s has one row of each id; 'mts index --best' keeps all",
 		    index->name);
 	if (options->where_count)
 		index_columns_choose(index, options->where, options->where_count);
@@ -214,6 +216,8 @@ search_all(const struct vector_index *index, const float *queries, int64_t count
 	struct search *search = search_new(queries, count, index->width, options->depth,
 	    options->threshold, searched_order, &searched);
 
+	if (index->passages)
+		search_passages(search);
 	if (options->exclude_self)
 		exclude_own(search, &searched, own, count);
 	for (int64_t first = 0; first < index->passing; first += BLOCK_ROWS) {
@@ -231,12 +235,33 @@ search_all(const struct vector_index *index, const float *queries, int64_t count
 	return memory;
 }
 
+/* The number of a row of the index in the run's documents.  passages: the rows so far; then each has its own number, since it has
+ * its own text.  NULL: rows with the same id have one. */
+static int64_t
+name_row(const struct vector_index *index, struct run *run, struct strings *passages,
+    uint32_t row)
+{
+	size_t length;
+	const char *id = vector_index_id(index, row, &length);
+	bool fresh;
+
+	if (!passages)
+		return strings_add(run->documents, id, length, NULL);
+	int64_t number = strings_add(passages, (const char *)&row, sizeof row, &fresh);
+	if (!fresh)
+		return number;
+	int64_t first = strings_add(run->documents, id, length, &fresh);
+	return fresh ? first : strings_repeat(run->documents, first);
+}
+
 /* Names the documents of the hits, whose numbers are rows, in the run; all documents if these have no ids, or as the options ask. */
 static void
 name_hits(const struct vector_index *index, const struct search_options *options,
     struct run *run)
 {
 	bool places = index->ids == ROW_PLACES;
+	struct strings *passages =
+	    index->passages && options->texts ? strings_new() : NULL;
 
 	for (int64_t row = 0; (places || options->named) && row < index->rows; row++) {
 		size_t length = 0;
@@ -250,16 +275,14 @@ name_hits(const struct vector_index *index, const struct search_options *options
 			uint32_t *document = &run->hits[i].at[j].document,
 				 row = *document;
 			size_t length;
-			if (!places) {
-				const char *id = vector_index_id(index, row, &length);
-				*document = (uint32_t)strings_add(
-				    run->documents, id, length, NULL);
-			}
+			if (!places)
+				*document = (uint32_t)name_row(index, run, passages, row);
 			if (!options->texts || !index->texts)
 				continue;
 			const char *text = vector_index_text(index, row, &length);
 			row_texts_put(&run->document_texts, *document, text, length);
 		}
+	strings_free(passages);
 }
 
 void

@@ -164,23 +164,13 @@ search_passages(struct search *search)
 	search->ranking.passages = true;
 }
 
-static bool
-is_excluded(const struct search *search, const struct query_hits *best, uint32_t document)
-{
-	const struct hit_ranking *ranking = &search->ranking;
-
-	return best->excluded == document ||
-	       (ranking->passages && best->excluded != UINT32_MAX &&
-		   !ranking->order(ranking->context, best->excluded, document));
-}
-
 void
 search_take(const struct search *search, int64_t query, int64_t document, double exact)
 {
 	struct query_hits *best = &search->best[query];
 	float score = isnan(exact) ? -1 : (float)exact;
 
-	if (!is_excluded(search, best, (uint32_t)document))
+	if (!top_hits_same(&search->ranking, (uint32_t)document, best->excluded))
 		top_hits_put(&best->top, &search->ranking,
 		    (struct hit){ score, (uint32_t)document });
 }

@@ -8,6 +8,13 @@ top_hits_room(int64_t depth)
 	return depth + (depth > 16 ? depth / 4 : 4);
 }
 
+bool
+top_hits_same(const struct hit_ranking *ranking, uint32_t a, uint32_t b)
+{
+	return a == b || (ranking->passages && b != UINT32_MAX &&
+			     !ranking->order(ranking->context, a, b));
+}
+
 static int
 compare(const struct hit_ranking *ranking, struct hit a, struct hit b)
 {
@@ -75,7 +82,7 @@ keep_best(struct top_hits *top, const struct hit_ranking *ranking)
 	qsort_r(top->hits, (size_t)top->count, sizeof *top->hits, by_document,
 	    (void *)ranking);
 	for (int64_t i = 0; i < top->count; i++)
-		if (!kept || ranking->order(ranking->context, top->hits[i].document,
+		if (!kept || !top_hits_same(ranking, top->hits[i].document,
 				 top->hits[kept - 1].document))
 			top->hits[kept++] = top->hits[i];
 	top->count = kept;

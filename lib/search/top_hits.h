@@ -24,6 +24,9 @@ struct hit_ranking {
 	bool passages; /* numbers that order equally are one document; needs an order */
 };
 
+/* Whether number a is of the document of number b; false if b is UINT32_MAX, none. */
+bool top_hits_same(const struct hit_ranking *ranking, uint32_t a, uint32_t b);
+
 struct top_hits {
 	struct hit *hits; /* [top_hits_room(depth)], unordered */
 	int64_t count;

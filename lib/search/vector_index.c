@@ -11,7 +11,7 @@
 #include "text/json.h"
 
 /*
- * index.json: {"format": "motes index", "version": 1, or 2 with "cells" or "codes_only", or 3 with "removed", "width", "similarity", "ids":
+ * index.json: {"format": "motes index", "version": 1, or 2 with "cells" or "codes_only", or 3 with "removed" or "passages", "width", "similarity", "ids":
  * "names"|"numbers"|"places", "texts": true|false, "longest", "field", "column", "kind", "properties", "history", "columns":
  * hash, "graph": links of a row, "cells": number, "centroids": hash, "keeps", "parts": [{"rows", "ids": bytes, "texts": bytes, "hashes": {file: hash},
  * "kept", "command"}], "removed": {"rows", "hash"}, "checksum"}.  A part has the rows that one run of mts index added.
@@ -157,6 +157,7 @@ parse(struct vector_index *index)
 	if (tree_get(about, "graph"))
 		index->degree = (int)tree_integer_in(about, "graph", 1, GRAPH_LINKS_MOST);
 	index->codes_only = tree_boolean(about, "codes_only", false);
+	index->passages = tree_boolean(about, "passages", false);
 	index->longest = tree_real(about, "longest", 0);
 	index->texts = tree_boolean(about, "texts", false);
 	index->field = tree_string(about, "field", "");

@@ -20,7 +20,8 @@
  *
  * Numbers are little-endian.  Rows are added behind the others in each file; index.json, which is replaced at once, says how
  * many rows count.  So an index that is being added to, or whose writer was killed, is valid.  A removed row keeps its place
- * in each file, and no search finds it.  Of the rows that are not removed no two have the same id.
+ * in each file, and no search finds it.  Of the rows that are not removed no two have the same id, unless they are passages of
+ * one document, which its best passage ranks.
  */
 #ifndef SEARCH_VECTOR_INDEX_H
 #define SEARCH_VECTOR_INDEX_H
@@ -56,7 +57,7 @@ extern const char *const vector_index_names[INDEX_FILES];
 
 /* Values of "format", and of "ids" by enum row_ids, in index.json. */
 #define INDEX_FORMAT "motes index"
-enum { INDEX_CHANGED = 3 }; /* the version with removed rows */
+enum { INDEX_CHANGED = 3 }; /* the version with removed rows, or passages */
 extern const char *const vector_index_ids[];
 
 struct vector_index {
@@ -67,6 +68,7 @@ struct vector_index {
 	int degree;		    /* links of a row; 0: there is no graph */
 	enum similarity similarity; /* cosine or dot */
 	enum row_ids ids;
+	bool passages; /* rows with the same id are passages of one document */
 	bool texts,
 	    codes_only; /* codes_only: the index has no floats; vectors are decoded from codes */
 	double longest;		  /* maximum length of a vector */
@@ -141,8 +143,8 @@ struct vector_index_options {
 	enum similarity similarity;
 	const char *const *kept; /* columns to keep for conditions; not of an appendix */
 	int kept_count;
-	int cells, degree; /* 0: none; not of an appendix, as the next */
-	bool codes_only;
+	int cells, degree;	   /* 0: none; not of an appendix, as the next */
+	bool codes_only, passages; /* of a new one */
 };
 
 /* Makes a new folder of the rows of the streams, whole or not at all.  Dies if `folder` exists and is not empty. */

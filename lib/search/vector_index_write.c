@@ -53,6 +53,10 @@ describe(const struct index_addition *adding, const struct vector_index_options 
 	tree_set(about, "history", tree_copy(tree_get(stream, "history")));
 	if (index->codes_only)
 		tree_set(about, "codes_only", tree_of_boolean(true));
+	if (index->passages) {
+		tree_set(about, "passages", tree_of_boolean(true));
+		tree_set(about, "version", tree_of_integer(INDEX_CHANGED));
+	}
 	if (index->cells)
 		tree_set(about, "cells", tree_of_integer(index->cells));
 	if (index->degree)
@@ -111,6 +115,10 @@ vector_index_make(const char *folder, const struct vector_index_options *options
 	index.cells = options->cells;
 	index.degree = options->degree;
 	index.codes_only = options->codes_only;
+	index.passages = options->passages;
+	if (index.passages && index.ids == ROW_PLACES)
+		die("%s: its rows have no ids, by which --best knows the passages of a document",
+		    rows_stream(adding.rows));
 	struct tree *about = describe(&adding, options);
 	char *temporary = folder_begin(folder);
 	adding.folder = temporary;

@@ -56,7 +56,7 @@ vector_rescore(const struct vector_index *index, const float *q, uint32_t exclud
 		similarity_dots(score, a, b, width);
 		for (int j = 0; j < AT_ONCE && i + j < count; j++) {
 			uint32_t row = vector_index_row(index, places[i + j]);
-			if (row != excluded)
+			if (!top_hits_same(ranking, row, excluded))
 				top_hits_put(top, ranking,
 				    (struct hit){
 					isnan(score[j]) ? -1 : (float)score[j], row });
@@ -121,7 +121,8 @@ scan_bits(const struct scan *scan, int64_t query, struct top_hits *top, int64_t 
 	    scan->index->bits + (size_t)first * words, (size_t)rows, words);
 	for (int64_t r = 0; r < rows; r++)
 		if ((float)sums[r] >= top->least &&
-		    vector_index_row(scan->index, first + r) != scan->excluded[query])
+		    !top_hits_same(&scan->exact, vector_index_row(scan->index, first + r),
+			scan->excluded[query]))
 			top_hits_put(top, &scan->rough,
 			    (struct hit){ (float)sums[r], (uint32_t)(first + r) });
 }
@@ -302,7 +303,7 @@ vector_scan(const struct vector_index *index, const float *queries, int64_t coun
 		.options = options,
 		.code_sums = code_sums_best(),
 		.bit_sums = bit_sums_best(),
-		.exact = { depth, vector_index_order, index, false },
+		.exact = { depth, vector_index_order, index, index->passages },
 		.rough = { .depth = wanted } };
 	int64_t room = top_hits_room(options->rescore ? wanted : depth);
 	size_t workers = nn_workers() * GROUP;

@@ -16,10 +16,11 @@
 struct vector_search_options {
 	int64_t depth;
 	float threshold;
-	const uint32_t *excluded; /* [count], a row for each query; UINT32_MAX: none */
-	int64_t rescore;	  /* of a scan; 0: exact */
-	int64_t probe; /* of a scan: cells, at most those of the index; 0: all rows */
-	int64_t beam;  /* of vector_walk.h: at least depth */
+	const uint32_t *
+	    excluded; /* [count], a row for each query, left out with all rows of its document; UINT32_MAX: none */
+	int64_t rescore; /* of a scan; 0: exact */
+	int64_t probe;	 /* of a scan: cells, at most those of the index; 0: all rows */
+	int64_t beam;	 /* of vector_walk.h: at least depth */
 };
 
 /* Writes the best rows of queries [count, width] to hits [count], which lie in the returned memory; the caller frees it. */

@@ -154,7 +154,7 @@ vector_walk(const struct vector_index *index, const float *queries, int64_t coun
 		.queries = queries,
 		.beam = wide_beam(index, options->beam),
 		.parts = mem_new((size_t)index->parts, sizeof *all.parts),
-		.ranking = { depth, vector_index_order, index, false },
+		.ranking = { depth, vector_index_order, index, index->passages },
 		.hits = hits };
 	struct hit *memory =
 	    mem_new(mem_multiply((size_t)count, (size_t)depth, "hits"), sizeof *memory);
