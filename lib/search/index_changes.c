@@ -10,15 +10,16 @@
 
 /* An id of the index. */
 struct known_id {
-	int64_t first; /* its first row, a place in `rows` */
-	bool removed;  /* by index_changes_remove */
-	bool met;      /* the streams have it */
+	int64_t
+	    at; /* a row of its ring: the last one, later the one that the streams had last */
+	bool removed; /* by index_changes_remove */
+	bool met;     /* the streams have it */
 };
 
 /* A row of the index that counts before the change. */
 struct known_row {
 	uint32_t row;
-	int64_t id, next; /* next: of the same id; -1: none */
+	int64_t id, next; /* next: of the ring of rows with the same id, in their order */
 	bool same;	  /* the streams have the same row */
 };
 
@@ -44,17 +45,20 @@ add_known(struct index_changes *changes, int64_t row)
 	size_t length;
 	bool fresh;
 	const char *name = vector_index_id(index, row, &length);
-	int64_t id = strings_add(changes->names, name, length, &fresh), next = -1;
+	int64_t id = strings_add(changes->names, name, length, &fresh);
+	int64_t own = changes->rows_count++, next = own;
 
 	if (!fresh && !index->passages)
 		die("%s: it has two rows with the id '%.*s': the index is damaged; make it again",
 		    index->name, (int)(length < 60 ? length : 60), name);
-	if (!fresh)
-		next = changes->ids[id].first;
+	if (!fresh) {
+		struct known_row *last = &changes->rows[changes->ids[id].at];
+		next = last->next;
+		last->next = own;
+	}
 	changes->known += fresh;
-	changes->ids[id].first = changes->rows_count;
-	changes->rows[changes->rows_count++] =
-	    (struct known_row){ (uint32_t)row, id, next, false };
+	changes->ids[id].at = own;
+	changes->rows[own] = (struct known_row){ (uint32_t)row, id, next, false };
 }
 
 struct index_changes *
@@ -215,14 +219,18 @@ index_changes_replace(struct index_changes *changes, int64_t old, const struct r
 
 	if (tree_get(index->about, "keeps"))
 		return true;
-	for (int64_t i = changes->ids[old].first; i >= 0; i = changes->rows[i].next) {
+	struct known_id *id = &changes->ids[old];
+	int64_t i = id->at;
+	do { /* usually the rows come in their order */
+		i = changes->rows[i].next;
 		struct known_row *known = &changes->rows[i];
 		if (known->same || !same_text(index, known->row, row) ||
 		    !same_vector(index, place_of(changes, known->row), vector))
 			continue;
 		known->same = true;
+		id->at = i;
 		return false;
-	}
+	} while (i != id->at);
 	return true;
 }
 
