@@ -106,6 +106,25 @@ notes() {
 	echo '{"_id": "d", "text": "the sea. the lamp. the sea. the lamp"}' | tok -m "$TINY" --passages 8 --format jsonl -f text | mts to jsonl -c _id | jq -r ._id | uniq | diff - <(echo d)
 }
 
+@test "passages: of joined columns the last is cut, and the others stand before each passage" {
+	cd "$T"
+	text=$(for i in {1..9}; do printf 'the sea and the lamp. he is here. the keeper is old. '; done)
+	jq -nc --arg text "$text" '{_id: "a", title: "the lamp", text: $text}, {_id: "b", title: "", text: "the sea"}, {_id: "c", title: ("the keeper " * 20), text: $text}' >rows.jsonl
+	tok -m "$TINY" --passages 16 -f document=title+text rows.jsonl >x.mts
+	mts to jsonl x.mts >x.jsonl
+	jq -e -s 'map(select(._id != "c")."document.ids" | length <= 16) | all' x.jsonl
+	jq -e -s 'map(select(._id == "a")."document.ids" | length > 8) | all and length > 4' x.jsonl
+	# the ids are those of title and passage, and the passages are the text
+	jq -c '{_id, text: (if .title == "" then .text else "\(.title) \(.text)" end)}' x.jsonl | tok -m "$TINY" --format jsonl | mts to jsonl -c text.ids | jq -c '."text.ids"' |
+		diff - <(jq -c '."document.ids"' x.jsonl)
+	for id in a c; do [ "$(jq -r --arg id $id 'select(._id == $id).text' x.jsonl | paste -sd' ')" = "${text% }" ]; done
+	[ "$(jq -r 'select(._id == "a").title' x.jsonl | sort -u)" = "the lamp" ]
+	# without the title more of the text fits
+	[ "$(tok -m "$TINY" --passages 16 -f text rows.jsonl | mts to jsonl -c _id | grep -c a)" -lt "$(grep -c '"_id":"a"' x.jsonl)" ]
+	# a title of more than half of the ids takes no room of the text
+	tok -m "$TINY" --passages 16 -f text rows.jsonl | mts to jsonl -c _id,text | grep '"c"' | diff - <(jq -c 'select(._id == "c") | {_id, text}' x.jsonl)
+}
+
 @test "passages: equal folders give equal bytes, with any number of threads and any order on the disk" {
 	notes
 	cd "$T"

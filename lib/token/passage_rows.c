@@ -18,6 +18,7 @@ struct passage_rows {
 	const struct column *columns;
 	int count, text, path, new_columns;
 	const char *folder;
+	struct text_field head; /* the columns before the text; count 0: none */
 	struct record from;
 	struct passage_list *lists; /* [rows] */
 	size_t rows, rows_capacity;
@@ -33,14 +34,17 @@ struct passage_rows {
 
 struct passage_rows *
 passage_rows_new(struct passages *passages, const struct column *columns, int count,
-    int text, int path, int made)
+    const struct text_field *field, int path, int made)
 {
 	struct passage_rows *cut = mem_zero(1, sizeof *cut);
 
 	*cut = (struct passage_rows){ .passages = passages,
 		.columns = columns,
 		.count = count,
-		.text = text,
+		.text = field->columns[field->count - 1],
+		.head = { .name = field->name,
+		    .columns = field->columns,
+		    .count = field->count - 1 },
 		.path = path,
 		.new_columns = made,
 		.folder = "",
@@ -76,6 +80,22 @@ is_rst(const struct passage_rows *cut, size_t row)
 	return input_name_ends(path, length, ".rst");
 }
 
+/* heads: of the rows, or NULL. */
+static void
+cut_row(const struct passage_rows *cut, size_t row, const struct array *heads)
+{
+	struct passage_text text = { .rst = is_rst(cut, row) };
+
+	text.text = text_of(cut, cut->text, row, &text.length);
+	if (heads) {
+		const int64_t *ends = heads->offsets[0] + row;
+		text.head = (const char *)heads->data + ends[0];
+		text.head_length = (size_t)(ends[1] - ends[0]);
+	}
+	cut->lists[row].count = 0;
+	passages_cut(cut->passages, &text, &cut->lists[row]);
+}
+
 void
 passage_rows_cut(struct passage_rows *cut, const struct record *from)
 {
@@ -87,13 +107,12 @@ passage_rows_cut(struct passage_rows *cut, const struct record *from)
 	    mem_grow(cut->lists, &cut->rows_capacity, cut->rows, sizeof *cut->lists);
 	for (size_t i = old; i < cut->rows_capacity; i++)
 		cut->lists[i] = (struct passage_list){ 0 };
+	struct array heads = { 0 };
+	if (cut->head.count)
+		heads = text_field_texts(&cut->head, from);
 #pragma omp parallel for schedule(dynamic, 1) if (cut->rows > 1)
-	for (size_t i = 0; i < cut->rows; i++) {
-		size_t length;
-		const char *text = text_of(cut, cut->text, i, &length);
-		cut->lists[i].count = 0;
-		passages_cut(cut->passages, text, length, is_rst(cut, i), &cut->lists[i]);
-	}
+	for (size_t i = 0; i < cut->rows; i++)
+		cut_row(cut, i, cut->head.count ? &heads : NULL);
 	cut->row = cut->passage = 0;
 }
 
@@ -193,5 +212,6 @@ passage_rows_free(struct passage_rows *cut)
 	text_column_free(&cut->made);
 	text_column_free(&cut->ids);
 	free(cut->starts.data);
+	text_column_free(&cut->head.joined);
 	free(cut);
 }

@@ -17,16 +17,19 @@
 
 #include "stream/stream.h"
 #include "token/passages.h"
+#include "token/text_field.h"
 
 /* The new columns: start, and _id. */
 extern const struct column passage_columns[2];
 
 struct passage_rows;
 
-/* columns [count]: of the records, borrowed.  text: index of the column to cut.  path: index of the column of file
+/* columns [count]: of the records, borrowed.  field: the last of its columns is cut, and the others stand before each passage
+ * (passages.h); borrowed.  path: index of the column of file
  * names, where .rst means reStructuredText; -1: none.  made: the number of new columns; 2 needs a path.  Takes over `passages`. */
 struct passage_rows *passage_rows_new(struct passages *passages,
-    const struct column *columns, int count, int text, int path, int made);
+    const struct column *columns, int count, const struct text_field *field, int path,
+    int made);
 
 /* From now on the paths of _id are in this folder, borrowed; "": they stand alone, as at first. */
 void passage_rows_folder(struct passage_rows *cut, const char *folder);

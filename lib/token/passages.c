@@ -21,6 +21,10 @@ struct cutter {
 	const struct passages *passages;
 	const char *text;
 	size_t length;
+	const char *head; /* [head_length]; 0: none */
+	size_t head_length;
+	char *headed; /* the head, a blank and a piece of the text */
+	size_t headed_room;
 	struct outline outline;
 	struct framed string;
 	struct ids ids;
@@ -96,9 +100,21 @@ place_inside(
 static bool
 fits(struct cutter *cutter, size_t from, size_t to)
 {
+	const char *text = cutter->text + from;
+	size_t length = to - from, head = cutter->head_length;
+
 	cutter->ids.count = 0;
-	return !frame_encode(cutter->passages->frame, cutter->text + from, to - from,
-	    &cutter->string, &cutter->ids);
+	if (head) {
+		cutter->headed =
+		    mem_grow(cutter->headed, &cutter->headed_room, head + 1 + length, 1);
+		memcpy(cutter->headed, cutter->head, head);
+		cutter->headed[head] = ' ';
+		memcpy(cutter->headed + head + 1, text, length);
+		text = cutter->headed;
+		length += head + 1;
+	}
+	return !frame_encode(
+	    cutter->passages->frame, text, length, &cutter->string, &cutter->ids);
 }
 
 /* The last such place up to which the text makes a passage, where it does not up to `high`; `from`: there is none.
@@ -332,15 +348,32 @@ cut_section(struct cutter *cutter, size_t from, size_t end)
 	}
 }
 
+/* Sets the head if it leaves half of the ids to the text. */
+static void
+set_head(struct cutter *cutter, const char *head, size_t length)
+{
+	cutter->ids.count = 0;
+	tokenizer_encode(
+	    cutter->passages->tokenizer, head, length, 0, false, &cutter->ids);
+	if (cutter->ids.count > cutter->passages->most / 2)
+		return;
+	cutter->head = head;
+	cutter->head_length = length;
+}
+
 void
-passages_cut(const struct passages *passages, const char *text, size_t length, bool rst,
+passages_cut(const struct passages *passages, const struct passage_text *text,
     struct passage_list *to)
 {
-	struct cutter cutter = {
-		.passages = passages, .text = text, .length = length, .line = 1, .to = to
-	};
+	struct cutter cutter = { .passages = passages,
+		.text = text->text,
+		.length = text->length,
+		.line = 1,
+		.to = to };
 
-	outline_read(&cutter.outline, text, length, rst);
+	if (text->head_length)
+		set_head(&cutter, text->head, text->head_length);
+	outline_read(&cutter.outline, text->text, text->length, text->rst);
 	for (size_t m = 0; m < cutter.outline.count;) {
 		size_t from = cutter.outline.marks[m].at;
 		do
@@ -349,10 +382,11 @@ passages_cut(const struct passages *passages, const char *text, size_t length, b
 		       (cutter.outline.marks[m].kind != OUTLINE_SECTION ||
 			   cutter.outline.marks[m].bound));
 		cut_section(&cutter, from,
-		    m < cutter.outline.count ? cutter.outline.marks[m].at : length);
+		    m < cutter.outline.count ? cutter.outline.marks[m].at : text->length);
 	}
 	outline_free(&cutter.outline);
 	free(cutter.string.text);
+	free(cutter.headed);
 	ids_free(&cutter.ids);
 }
 

@@ -35,9 +35,17 @@ struct passage_list {
 	size_t count, capacity;
 };
 
-/* Appends the passages of a text of valid UTF-8; rst: reStructuredText.  Thread-safe, with a list for each thread. */
-void passages_cut(const struct passages *passages, const char *text, size_t length,
-    bool rst, struct passage_list *to);
+/* A text of valid UTF-8.  head [head_length]: what stands before each passage, with a blank, and counts among its ids unless it
+ * takes more than half of them; rst: reStructuredText. */
+struct passage_text {
+	const char *head, *text;
+	size_t head_length, length;
+	bool rst;
+};
+
+/* Appends the passages of a text.  Thread-safe, with a list for each thread. */
+void passages_cut(const struct passages *passages, const struct passage_text *text,
+    struct passage_list *to);
 void passages_free(struct passages *passages);
 
 #endif

@@ -175,17 +175,18 @@ static void
 set_passage_rows(struct tokenise *stream, int count, int made)
 {
 	const struct text_field_list *fields = stream->fields;
-	int text = fields->items[0]->columns[0], path = -1;
+	const struct text_field *field = fields->items[0];
+	int path = -1;
 
-	if (fields->count > 1 || fields->items[0]->count > 1 ||
-	    stream->columns[text].depth > 1)
+	if (fields->count > 1 ||
+	    stream->columns[field->columns[field->count - 1]].depth > 1)
 		die_usage("--passages cuts one text a row; name it with -f");
 	for (int i = 0; i < count; i++)
 		if (!strcmp(stream->columns[i].name, documents_columns->name) &&
 		    stream->columns[i].text && stream->columns[i].depth == 1)
 			path = i;
 	stream->passage_rows =
-	    passage_rows_new(stream->passages, stream->columns, count, text, path, made);
+	    passage_rows_new(stream->passages, stream->columns, count, field, path, made);
 	stream->passages = NULL;
 }
 
