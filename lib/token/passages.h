@@ -35,8 +35,8 @@ struct passage_list {
 	size_t count, capacity;
 };
 
-/* A text of valid UTF-8.  head [head_length]: what stands before each passage, with a blank, and counts among its ids unless it
- * takes more than half of them; rst: reStructuredText. */
+/* A text of valid UTF-8.  head [head_length]: a title that stands before each passage, with a blank between them; its ids count among
+ * those of the passage unless they are more than half.  rst: reStructuredText. */
 struct passage_text {
 	const char *head, *text;
 	size_t head_length, length;
