@@ -648,6 +648,7 @@ failing() {
 		o/reze/small/mlm/1e-4/pre/%/config.json
 		o/reze/small/mlm/1e-4/views/%.mts
 		o/reze/small/mlm/statistics/%/all.mts
+		o/routerretriever/small/base/1e-4/embedded/%.mts
 		o/routerretriever/small/base/1e-4/gates/%/adapter_config.json
 		o/routerretriever/small/base/1e-4/knowledge/%.tsv
 		o/routerretriever/small/base/1e-4/single/%.tsv
