@@ -155,8 +155,9 @@ kinds=("" "--cells 9" "--graph 8" "-c part" "-c part --cells 5")
 	echo '{"id":5,"x.emb":[3,4]}' | mkstream 1 f32 aaaa dot >n.mts
 	mts index -o n.index n.mts
 	mts from index n.index | mts diff n.mts -
-	[ "$(mts from index n.index | mts head --json | jq -rs '.[0].properties | .model, .similarity')" = "$(mts head --json n.mts | jq -rs '.[0].properties | .model, .similarity')" ]
-	mts from index n.index | mts head --json | jq -se '.[0].history | length == 2'
+	mts from index -o back.mts n.index
+	[ "$(mts head --json back.mts | jq -rs '.[0].properties | .model, .similarity')" = "$(mts head --json n.mts | jq -rs '.[0].properties | .model, .similarity')" ]
+	mts head --json back.mts | jq -se '.[0].history | length == 2'
 	# no ids
 	mts cat -c x.emb a.mts | mts index -o p.index
 	[ "$(mts from index p.index | mts stat | grep -c ^column)" = 1 ]
