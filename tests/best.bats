@@ -45,6 +45,13 @@ best() {
 	near --json --best --threshold 0.6 q.mts c.mts | jq -c . | diff want -
 	best 10 'select(.part == 2)' >want
 	near --json --best --where part=2 q.mts c.mts | jq -c . | diff want -
+	# texts of a file are those of documents
+	jq -nc 'range(150) | {_id: "d\(.)", text: "document \(.)"}' >texts.jsonl
+	run -0 --separate-stderr near --json --best --texts texts.jsonl q.mts c.mts
+	[ -z "$stderr" ]
+	jq -e -s 'map(.hits[] | .text == "document \(.id[1:])") | all' <<<"$output"
+	mts index --best -o t.index c.mts
+	near --json --texts texts.jsonl q.mts t.index | cmp - <(echo "$output")
 	# another column of the best row
 	near --json --best --show part q.mts c.mts | jq -r '.hits[] | .text' | sort -u | paste -sd' ' | grep -x '0 1 2 3'
 	# without repeated ids it is the usual answer

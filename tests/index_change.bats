@@ -147,6 +147,9 @@ kinds=("" "--cells 9" "--graph 8" "-c part" "-c part --cells 5")
 	mts index -c part -o c.index a.mts b.mts 2>/dev/null
 	mts from index c.index >back.mts
 	mts rows --rows 1-300 back.mts | mts cat -c _id,text,part | mts diff <(mts cat -c _id,text,part a.mts) -
+	# columns that the index keeps are as they were, also its ids, texts and vectors
+	mts index -q -c x.emb,text,_id -o all.index a.mts
+	mts from index all.index | mts diff <(mts cat -c _id,text,x.emb a.mts) -
 	# unit vectors of cosine
 	mts to jsonl -c x.emb back.mts | jq -e -s 'map(."x.emb" | map(. * .) | add - 1 | fabs < 1e-6) | all'
 	mts index --similarity dot --cells 7 -o dot.index a.mts

@@ -25,7 +25,7 @@ struct index_rows {
 	struct writer *writer;
 	struct kept_files kept;
 	int id, text, vector; /* made columns; -1: none */
-	int64_t *places;      /* [index->rows], of their vectors; NULL: as rows */
+	uint32_t *places;     /* vector_index_places */
 	int64_t *rows;	      /* of the record [count] */
 	int64_t count;
 	int64_t *numbers; /* [room], ids that are integers */
@@ -150,10 +150,10 @@ add_columns(struct index_rows *to)
 	to->id = index->ids == ROW_PLACES ? -1 : add_column(to, &id);
 	to->text = index->texts ? add_column(to, &text) : -1;
 	add_kept(to);
-	to->vector = stream_add(to->writer, &vector);
+	to->vector = add_column(to, &vector);
 }
 
-/* Bytes of the record's rows, one after another, to be freed, and in to->ends where each starts and ends. */
+/* Bytes of the record's rows, one after another, to be freed; ends [count + 1]: where each starts and ends. */
 static char *
 take_texts(struct index_rows *to,
     const char *(*get)(const struct vector_index *, int64_t, size_t *), int64_t *ends)
@@ -190,6 +190,8 @@ put_vectors(struct index_rows *to, struct record *made)
 {
 	size_t width = (size_t)to->index->width;
 
+	if (to->vector < 0)
+		return;
 	for (int64_t i = 0; i < to->count; i++) {
 		float *at = to->vectors + (size_t)i * width;
 		int64_t row = to->rows[i], place = to->places ? to->places[row] : row;
@@ -237,18 +239,6 @@ put_rows(struct index_rows *to, int64_t first, int64_t count)
 
 /* The whole index. ------------------------------------------------------------------- */
 
-static void
-find_places(struct index_rows *to)
-{
-	const struct vector_index *index = to->index;
-
-	if (!index->places)
-		return;
-	to->places = mem_zero((size_t)index->rows + 1, sizeof *to->places);
-	for (int64_t place = 0; place < index->rows; place++)
-		to->places[vector_index_row(index, place)] = place;
-}
-
 /* The properties and the history of the streams that the index was made of. */
 static void
 put_header(const struct index_rows *to)
@@ -281,7 +271,7 @@ from_index(const char *path, int64_t most, struct writer *writer)
 	if (to.kept.files)
 		open_kept(&to);
 	add_columns(&to);
-	find_places(&to);
+	to.places = vector_index_places(to.index);
 	to.rows = mem_new(room, sizeof *to.rows);
 	to.numbers = mem_new(room, sizeof *to.numbers);
 	to.ends = mem_new(room + 1, sizeof *to.ends);

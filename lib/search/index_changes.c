@@ -31,10 +31,8 @@ struct index_changes {
 	int64_t known; /* ids */
 	struct known_row *rows;
 	int64_t rows_count;
-	uint32_t *
-	    places; /* [index->rows], of each row's vector; NULL: not asked for, or their order is that of the rows */
-	int64_t
-	    missing; /* ids that are to be removed, and that the index does not have */
+	uint32_t *places; /* vector_index_places; NULL also if not asked for */
+	int64_t missing;  /* ids to remove that the index does not have */
 	char *first_missing;
 };
 
@@ -174,11 +172,8 @@ place_of(struct index_changes *changes, uint32_t row)
 
 	if (!index->places)
 		return row;
-	if (!changes->places) {
-		changes->places = mem_zero((size_t)index->rows, sizeof *changes->places);
-		for (int64_t place = 0; place < index->rows; place++)
-			changes->places[vector_index_row(index, place)] = (uint32_t)place;
-	}
+	if (!changes->places)
+		changes->places = vector_index_places(index);
 	return changes->places[row];
 }
 

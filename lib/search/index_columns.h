@@ -28,7 +28,7 @@ struct tree *index_columns_end(struct index_columns *columns);
 void index_columns_choose(
     struct vector_index *index, const char *const *conditions, int count);
 
-/* The number of these files, and the path of one, from 1, to be freed. */
+/* The number of files kept.N.mts, and the path of the file of a number, to be freed. */
 int64_t index_columns_files(const struct tree *about);
 char *index_columns_path(const struct vector_index *index, int64_t number);
 

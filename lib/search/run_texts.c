@@ -57,14 +57,29 @@ check_texts(const struct run *run, const char *name, const bool *hit, int64_t re
 		    strings_get(run->documents, first));
 }
 
+/* Gives each hit the first number of its id: the passages of a document have the text that the file has for the id. */
+static void
+join_passages(struct run *run)
+{
+	if (run->document_ids == ROW_PLACES)
+		return;
+	for (int64_t i = 0; i < strings_count(run->queries); i++)
+		for (int64_t j = 0; j < run->hits[i].count; j++) {
+			uint32_t *document = &run->hits[i].at[j].document;
+			*document = (uint32_t)strings_find_from(
+			    run->documents, run->documents, *document);
+		}
+}
+
 void
 run_read_texts(struct run *run, const char *path)
 {
 	struct datafile *file = datafile_open(path, DATAFILE_GUESS);
-	bool *hit = run_mark_hits(run);
 	const struct tree *record;
 	int64_t records = 0;
 
+	join_passages(run);
+	bool *hit = run_mark_hits(run);
 	row_texts_free(&run->document_texts);
 	while ((record = datafile_next(file))) {
 		int64_t document = find_document(run, file, record, records++);

@@ -419,6 +419,18 @@ vector_index_row(const struct vector_index *index, int64_t place)
 	return row;
 }
 
+uint32_t *
+vector_index_places(const struct vector_index *index)
+{
+	uint32_t *places = NULL;
+
+	if (index->places)
+		places = mem_zero((size_t)index->rows + 1, sizeof *places);
+	for (int64_t place = 0; places && place < index->rows; place++)
+		places[vector_index_row(index, place)] = (uint32_t)place;
+	return places;
+}
+
 struct cell_span
 vector_index_cell(const struct vector_index *index, int64_t part, uint32_t cell)
 {

@@ -107,6 +107,9 @@ struct vectors_origin vector_index_origin(const struct vector_index *index);
 const float *vector_index_vector(
     const struct vector_index *index, int64_t place, float *room);
 
+/* The place of the vector of each row [rows], to be freed; NULL: vectors are in the order of rows. */
+uint32_t *vector_index_places(const struct vector_index *index);
+
 /* The row of a vector; vectors first .. end of a cell in a part.  Die if the file is damaged. */
 uint32_t vector_index_row(const struct vector_index *index, int64_t place);
 struct cell_span {

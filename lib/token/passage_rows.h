@@ -24,9 +24,9 @@ extern const struct column passage_columns[2];
 
 struct passage_rows;
 
-/* columns [count]: of the records, borrowed.  field: the last of its columns is cut, and the others stand before each passage
- * (passages.h); borrowed.  path: index of the column of file
- * names, where .rst means reStructuredText; -1: none.  made: the number of new columns; 2 needs a path.  Takes over `passages`. */
+/* columns [count]: of the records, borrowed.  field, borrowed: its last column is cut, and its other columns stand before each
+ * passage (passages.h).  path: index of the column of file names, where .rst means reStructuredText; -1: none.  made: the number of
+ * new columns; 2 needs a path.  Takes over `passages`. */
 struct passage_rows *passage_rows_new(struct passages *passages,
     const struct column *columns, int count, const struct text_field *field, int path,
     int made);
